@@ -1,0 +1,43 @@
+# Two commands are enough: `make demo` and `make test`.  Each makes its own .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test check bench audit lock clean
+
+help:  ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
+
+demo: $(READY)  ## score bundled predictions, print the tables, write report.html
+	$(BIN)/truerisk demo
+
+test: $(READY)  ## all tests, style, types and layers
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q
+	$(MAKE) --no-print-directory check
+
+check: $(READY)  ## style, types, layers
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results.md
+	$(BIN)/python -m benchmarks
+
+audit: $(READY)  ## measured coverage of every interval
+	$(BIN)/truerisk audit
+
+lock:  ## choose new versions of the dependencies (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --group dev pyproject.toml -o requirements.lock
+
+clean:  ## remove what the commands made
+	rm -rf .venv report.html
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "truerisk needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)

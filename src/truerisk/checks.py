@@ -1,0 +1,98 @@
+"""Every check of an argument, and the sentence that its failure is told in.
+
+The form is: `` `argument` must be <what>; got <value>. <Remedy, if one is known.> ``
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.errors import InputError
+
+LARGEST_COUNT = 2**53  # the last integer below which float64 tells neighbours apart
+SHOWN_CHARACTERS = 80
+
+
+def shown(value: object) -> str:
+    """Write a value as a message shows it: escaped, and never longer than a line."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def check_level(level: float, name: str = "level") -> float:
+    """Return `level` if it is a confidence level."""
+    if not 0 < level < 1:
+        remedy = f" Write {level / 100:g} for {level:g} %." if 1 < level < 100 else ""  # noqa: PLR2004
+        raise InputError(f"`{name}` must lie strictly between 0 and 1; got {level!r}.{remedy}")
+    return float(level)
+
+
+def check_choice(value: str, choices: Iterable[str], name: str) -> str:
+    """Return `value` if it is one of `choices`, spelt in full."""
+    allowed = list(choices)
+    if value not in allowed:
+        raise InputError(f"`{name}` must be one of {', '.join(allowed)}; got {shown(value)}.")
+    return value
+
+
+def check_number(
+    value: float, name: str, *, low: float = -math.inf, high: float = math.inf
+) -> float:
+    """Return `value` if it is a number within [low, high]."""
+    if not low <= value <= high:  # NaN fails here too
+        raise InputError(f"`{name}` must lie in [{low:g}, {high:g}]; got {shown(value)}.")
+    return float(value)
+
+
+def check_whole_number(value: int, name: str, *, low: int = 0, high: int = LARGEST_COUNT) -> int:
+    """Return `value` if it is an integer within [low, high]."""
+    if isinstance(value, bool) or int(value) != value:
+        raise InputError(f"`{name}` must be a whole number; got {shown(value)}.")
+    if not low <= value <= high:
+        raise InputError(f"`{name}` must lie in [{low}, {high}]; got {shown(value)}.")
+    return int(value)
+
+
+def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return successes and trials as float64 arrays of one shape, if 0 ≤ k ≤ n ≤ 2⁵³ and whole."""
+    successes, trials = np.broadcast_arrays(np.asarray(k), np.asarray(n))
+    for name, array in (("k", successes), ("n", trials)):
+        if array.dtype.kind not in "iuf" or not np.all(np.equal(np.floor(array), array)):
+            first = next(v for v in array.ravel() if not _is_whole(v))
+            raise InputError(f"`{name}` must be a whole number; got {shown(first)}.")
+    if np.any(trials > LARGEST_COUNT):
+        raise InputError(f"`n` must be at most 2**53; got {shown(trials.max().item())}.")
+    wrong = (successes < 0) | (successes > trials)
+    if np.any(wrong):
+        at = np.flatnonzero(wrong.ravel())[0]
+        pair = f"k = {successes.ravel()[at]:g}, n = {trials.ravel()[at]:g}"
+        raise InputError(f"`k` must lie between 0 and `n`; got {pair}.")
+    return successes.astype(np.float64), trials.astype(np.float64)
+
+
+def _is_whole(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, (int, float, np.integer, np.floating)) and value == np.floor(value)
+
+
+def check_same_length(**columns: Sequence[Any] | NDArray[Any] | None) -> int:
+    """Return the common length of the columns that are given."""
+    lengths = {name: len(column) for name, column in columns.items() if column is not None}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
+        raise InputError(f"All columns must have one length; {listed}.")
+    n = next(iter(lengths.values()))
+    if n == 0:
+        raise InputError(f"`{next(iter(lengths))}` must have at least one example; got 0.")
+    return n
+
+
+def check_random_state(random_state: int | np.random.Generator | None) -> np.random.Generator:
+    """Return the generator that all randomness of one call comes from."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is not None:
+        check_whole_number(random_state, "random_state")
+    return np.random.default_rng(random_state)

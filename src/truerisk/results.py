@@ -1,0 +1,201 @@
+"""The few frozen types in which every answer ends: printed, saved and drawn in one way.
+
+`Interval` → `Estimate` (→ `Resampled`) → `Evaluation`, and `as_plain` for all of them.
+"""
+
+import dataclasses
+import html
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from truerisk.errors import InputError
+
+Target = Literal["this model", "the learner at this sample size"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval that knows its level and its method.
+
+    Examples
+    --------
+    >>> interval = Interval(0.127, 0.292, 0.95, "clopper_pearson")
+    >>> print(interval)
+    [0.127, 0.292] at 95 %
+    >>> interval.covers(0.2)
+    True
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise InputError(f"`low` must not exceed `high`; got [{self.low!r}, {self.high!r}].")
+
+    @property
+    def width(self) -> float:
+        """How much is left open."""
+        return self.high - self.low
+
+    def covers(self, value: float) -> bool:
+        """Whether the value lies in the interval, ends included."""
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"[{_number(self.low)}, {_number(self.high)}] at {100 * self.level:.10g} %"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """One number, what it is about, and how sure it is.
+
+    `value` is never clipped; NaN says that it is undefined, and `notes` says why.  `target` says
+    whether the number is about *this* trained model, or about the *learner* at this sample size.
+
+    Examples
+    --------
+    >>> print(Estimate(value=0.2, interval=Interval(0.127, 0.292, 0.95, "clopper_pearson"),
+    ...                measure="error_rate", method="holdout", n=100))
+    error_rate = 0.200 [0.127, 0.292] at 95 % (clopper_pearson, n = 100, this model)
+    """
+
+    value: float
+    interval: Interval | None
+    measure: str
+    method: str
+    n: float
+    target: Target = "this model"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the measure has a value on these examples."""
+        return not math.isnan(self.value)
+
+    def __str__(self) -> str:
+        shown = _number(self.value) if self.is_defined else "undefined"
+        if self.interval is None:
+            return f"{self.measure} = {shown} (n = {self.n:.10g}, {self.target})"
+        facts = f"{self.interval.method}, n = {self.n:.10g}, {self.target}"
+        return f"{self.measure} = {shown} {self.interval} ({facts})"
+
+    def as_plain(self) -> dict[str, Any]:
+        """Give the estimate as plain values, ready for JSON."""
+        return as_plain(self)  # type: ignore[no-any-return]
+
+    def _repr_html_(self) -> str:
+        return _html_table([self])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampled(Estimate):
+    """An estimate made of the values of several refits."""
+
+    replicates: tuple[float, ...] = ()
+
+    @property
+    def standard_deviation(self) -> float:
+        """How much one replicate differs from the next: the n − 1 form."""
+        mean = math.fsum(self.replicates) / len(self.replicates)
+        squares = math.fsum((value - mean) ** 2 for value in self.replicates)
+        return math.sqrt(squares / (len(self.replicates) - 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Mapping[str, Estimate]):
+    """Every measure of one set of predictions: an ordered, read-only mapping of estimates.
+
+    `by_class` holds the estimates of the single classes (empty for two classes); `verdict` says in
+    words what is sure, what is not and which measure misleads; `settings` says what was assumed;
+    `source` says where the predictions came from.
+    """
+
+    estimates: Mapping[str, Estimate]
+    by_class: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    n: int
+    level: float
+    labels: tuple[str, ...]
+    positive: str | None
+    tallies: Any = field(repr=False, default=None)
+    curves: Mapping[str, Any] = field(repr=False, default_factory=dict)
+    verdict: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("estimates", "by_class", "curves", "settings", "source"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __getitem__(self, measure: str) -> Estimate:
+        return self.estimates[measure]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """The measures that have no value on these examples."""
+        return tuple(name for name, estimate in self.items() if not estimate.is_defined)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.values()), *self.verdict])
+
+    def as_plain(self) -> dict[str, Any]:
+        """Give the evaluation as plain values, ready for JSON."""
+        return as_plain(self)  # type: ignore[no-any-return]
+
+    def _repr_html_(self) -> str:
+        return _html_table(list(self.values()))
+
+
+def as_plain(result: Any) -> Any:  # noqa: ANN401
+    """Turn a result into dicts, lists, strings and numbers that JSON can hold.
+
+    NaN becomes None; an infinity, which JSON does not know, becomes "Infinity" or "-Infinity".
+
+    Examples
+    --------
+    >>> as_plain(Interval(0.0, math.inf, 0.95, "log_normal"))
+    {'low': 0.0, 'high': 'Infinity', 'level': 0.95, 'method': 'log_normal'}
+    """
+    if hasattr(result, "as_plain_fields"):
+        return as_plain(result.as_plain_fields())
+    if dataclasses.is_dataclass(result) and not isinstance(result, type):
+        names = [entry.name for entry in dataclasses.fields(result)]
+        return {name: as_plain(getattr(result, name)) for name in names}
+    if isinstance(result, Mapping):
+        return {str(key): as_plain(value) for key, value in result.items()}
+    if hasattr(result, "tolist"):  # arrays and scalars of NumPy
+        return as_plain(result.tolist())
+    if isinstance(result, (list, tuple)):
+        return [as_plain(value) for value in result]
+    if isinstance(result, float) and not math.isfinite(result):
+        return None if math.isnan(result) else f"{'-' if result < 0 else ''}Infinity"
+    return result
+
+
+def _number(value: float) -> str:
+    """Three decimals, more where three would show nothing."""
+    if value == 0 or not math.isfinite(value) or abs(value) >= 0.001:  # noqa: PLR2004
+        return f"{value:.3f}"
+    return f"{value:.3g}"
+
+
+def _html_table(estimates: list[Estimate]) -> str:
+    rows = "".join(
+        f"<tr><th>{html.escape(e.measure)}</th><td>{_number(e.value) if e.is_defined else '–'}</td>"
+        f"<td>{html.escape(str(e.interval)) if e.interval else '–'}</td></tr>"
+        for e in estimates
+    )
+    head = "<tr><th>measure</th><th>value</th><th>interval</th></tr>"
+    return f"<table>{head}{rows}</table>"
