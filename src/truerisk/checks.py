@@ -25,7 +25,7 @@ def shown(value: object) -> str:
 def check_level(level: float, name: str = "level") -> float:
     """Return `level` if it is a confidence level."""
     if not 0 < level < 1:
-        remedy = f" Write {level / 100:g} for {level:g} %." if 1 < level < 100 else ""  # noqa: PLR2004
+        remedy = f" Write {level / 100:g} for {level:g} %." if 1 < level < 100 else ""
         raise InputError(f"`{name}` must lie strictly between 0 and 1; got {level!r}.{remedy}")
     return float(level)
 

@@ -4,7 +4,7 @@
 class                      when                                                   exit
 =========================  =====================================================  ====
 InputError                 an argument or a file cannot mean what it says         3
-EnvironmentFault           disk, memory, worker, a file that changed while read   5
+MachineError               disk, memory, worker, a file that changed while read   5
 InputWarning               the input is allowed, and probably not what was meant  0
 UndefinedMeasureWarning    a measure has no value on these examples               4
 =========================  =====================================================  ====
@@ -17,7 +17,7 @@ class InputError(ValueError):
     """The argument, file, row, column or value named in the message cannot be used."""
 
 
-class EnvironmentFault(RuntimeError):
+class MachineError(RuntimeError):
     """The machine, not the input, stood in the way; nothing half-written is left behind."""
 
 

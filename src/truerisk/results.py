@@ -168,25 +168,24 @@ def as_plain(result: Any) -> Any:  # noqa: ANN401
     >>> as_plain(Interval(0.0, math.inf, 0.95, "log_normal"))
     {'low': 0.0, 'high': 'Infinity', 'level': 0.95, 'method': 'log_normal'}
     """
-    if hasattr(result, "as_plain_fields"):
-        return as_plain(result.as_plain_fields())
+    plain = result
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         names = [entry.name for entry in dataclasses.fields(result)]
-        return {name: as_plain(getattr(result, name)) for name in names}
-    if isinstance(result, Mapping):
-        return {str(key): as_plain(value) for key, value in result.items()}
-    if hasattr(result, "tolist"):  # arrays and scalars of NumPy
-        return as_plain(result.tolist())
-    if isinstance(result, (list, tuple)):
-        return [as_plain(value) for value in result]
-    if isinstance(result, float) and not math.isfinite(result):
-        return None if math.isnan(result) else f"{'-' if result < 0 else ''}Infinity"
-    return result
+        plain = {name: as_plain(getattr(result, name)) for name in names}
+    elif isinstance(result, Mapping):
+        plain = {str(key): as_plain(value) for key, value in result.items()}
+    elif hasattr(result, "tolist"):  # arrays and scalars of NumPy
+        plain = as_plain(result.tolist())
+    elif isinstance(result, (list, tuple)):
+        plain = [as_plain(value) for value in result]
+    elif isinstance(result, float) and not math.isfinite(result):
+        plain = None if math.isnan(result) else f"{'-' if result < 0 else ''}Infinity"
+    return plain
 
 
 def _number(value: float) -> str:
     """Three decimals, more where three would show nothing."""
-    if value == 0 or not math.isfinite(value) or abs(value) >= 0.001:  # noqa: PLR2004
+    if value == 0 or not math.isfinite(value) or abs(value) >= 0.001:
         return f"{value:.3f}"
     return f"{value:.3g}"
 
