@@ -1,0 +1,101 @@
+"""What each kind of mistake costs: a K × K table, rows truth, columns predicted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.tallies.cells import Cells
+
+OUTCOMES = ("tp", "fp", "fn", "tn")
+
+
+@dataclass(frozen=True)
+class CostMatrix:
+    """The cost of each (true, predicted) pair of labels.
+
+    Examples
+    --------
+    >>> costs = CostMatrix.of({"fp": 1, "fn": 5}, ("0", "1"), positive="1")
+    >>> costs.values.tolist()
+    [[0.0, 1.0], [5.0, 0.0]]
+    """
+
+    labels: tuple[str, ...]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, costs: Any, labels: Sequence[str], positive: str | None) -> "CostMatrix":  # noqa: ANN401
+        """Read costs given by outcome (`{"fp": 1, "fn": 5}`), by label pair, or as a table.
+
+        Pairs are `{(true, predicted): cost}`; what is not named costs 0.
+        """
+        names = tuple(labels)
+        if isinstance(costs, CostMatrix):
+            return costs
+        if isinstance(costs, Mapping) and set(costs) <= set(OUTCOMES):
+            return cls(names, _by_outcome(costs, names, positive))
+        if isinstance(costs, Mapping):
+            return cls(names, _by_pair(costs, names))
+        table = np.asarray(costs, dtype=np.float64)
+        if table.shape != (len(names), len(names)):
+            raise InputError(
+                f"`costs` must be a {len(names)} × {len(names)} table, rows truth and columns "
+                f"predicted, in the order {', '.join(names)}; got shape {table.shape}."
+            )
+        return cls(names, _finite(table))
+
+    @property
+    def measure_range(self) -> tuple[float, float]:
+        """The least and the most that one example can cost."""
+        return float(self.values.min()), float(self.values.max())
+
+    def of_cells(self, cells: Cells) -> NDArray[np.float64]:
+        """Give the cost of each cell."""
+        if cells.multilabel:
+            raise InputError(
+                "`costs` must not be given for sets of labels: cells have no one cost."
+            )
+        place = [self.labels.index(label) for label in cells.labels]
+        table = self.values[np.ix_(place, place)]
+        return np.asarray(table[cells.truth.argmax(axis=1), cells.predicted.argmax(axis=1)])
+
+
+def _by_outcome(
+    costs: Mapping[str, float], labels: tuple[str, ...], positive: str | None
+) -> NDArray[np.float64]:
+    if len(labels) > 2 or positive is None:
+        raise InputError(
+            f"`costs` must be given by pairs of labels when there are {len(labels)} classes; "
+            f"got {shown(dict(costs))}."
+        )
+    table = np.zeros((len(labels), len(labels)))
+    for row, truth in enumerate(labels):
+        for column, predicted in enumerate(labels):
+            right = "t" if truth == predicted else "f"
+            called = "p" if predicted == positive else "n"
+            table[row, column] = costs.get(right + called, 0.0)
+    return _finite(table)
+
+
+def _by_pair(costs: Mapping[Any, float], labels: tuple[str, ...]) -> NDArray[np.float64]:
+    table = np.zeros((len(labels), len(labels)))
+    for pair, value in costs.items():
+        known = isinstance(pair, tuple) and len(pair) == 2 and {str(x) for x in pair} <= set(labels)
+        if not known:
+            raise InputError(
+                f"`costs` must name outcomes ({', '.join(OUTCOMES)}) or pairs of the labels "
+                f"{', '.join(labels)}; got {shown(pair)}."
+            )
+        table[labels.index(str(pair[0])), labels.index(str(pair[1]))] = value
+    return _finite(table)
+
+
+def _finite(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not np.isfinite(table).all():
+        raise InputError("`costs` must be finite numbers; got NaN or an infinity.")
+    return table

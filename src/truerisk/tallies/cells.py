@@ -1,0 +1,255 @@
+"""The one summary that every measure of hard predictions is computed from.
+
+A *cell* is a pair: the set of true labels and the set of predicted labels of an example.  Single-
+label problems have sets of one.  How often each cell occurs is an exact integer, tallies of parts
+add up, and resampling the examples is resampling the cells, at a cost that does not depend on how
+many examples there are.
+
+    CellTally  (grows, merges)  →  Cells  (frozen)  →  ClassCounts, BinaryCounts  (arrays)
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import InputError
+from truerisk.tallies.counting import count_pairs
+from truerisk.tallies.exact_sum import as_float, units_by_code
+from truerisk.tallies.labels import in_order
+
+MOST_CLASSES = 10_000
+DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse
+SMALL_BOOK = 64  # up to this many label codes, a dense table of pairs is counted
+CODE_BITS = 31
+
+
+@dataclass(frozen=True)
+class BinaryCounts:
+    """True and false positives and negatives; each a number or an array of one shape."""
+
+    tp: Any
+    fp: Any
+    fn: Any
+    tn: Any
+
+    @property
+    def n(self) -> Any:  # noqa: ANN401
+        """All examples."""
+        return self.tp + self.fp + self.fn + self.tn
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """Linear summaries of the cells, over K classes (last axis) and any leading axes.
+
+    `tp`, `truth` and `predicted` count, for each class, the examples that are right in it, that
+    belong to it, and that are given it; `correct` counts those right in every class, `cost` adds
+    up what the cells cost.
+    """
+
+    tp: NDArray[Any]
+    truth: NDArray[Any]
+    predicted: NDArray[Any]
+    correct: NDArray[Any]
+    n: NDArray[Any]
+    cost: NDArray[Any]
+
+    @classmethod
+    def from_features(cls, features: NDArray[Any]) -> "ClassCounts":
+        """Read the columns that `Cells.design` makes."""
+        n_classes = (features.shape[-1] - 3) // 3
+        tp, truth, predicted = (
+            features[..., start * n_classes : (start + 1) * n_classes] for start in range(3)
+        )
+        correct, n, cost = (features[..., -back] for back in (3, 2, 1))
+        return cls(tp, truth, predicted, correct, n, cost)
+
+    @property
+    def one_vs_rest(self) -> BinaryCounts:
+        """The four counts of each class against all others."""
+        fp, fn = self.predicted - self.tp, self.truth - self.tp
+        return BinaryCounts(self.tp, fp, fn, self.n[..., None] - self.tp - fp - fn)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The distinct cells of a set of predictions, and how often (or how heavily) each occurs."""
+
+    labels: tuple[str, ...]
+    truth: NDArray[np.bool_] = field(repr=False)  # (m, K): which labels are true in the cell
+    predicted: NDArray[np.bool_] = field(repr=False)
+    totals: NDArray[Any]  # (m,): exact counts, or sums of weights
+    n: int
+    squares: NDArray[np.float64] | None = None  # (m,): sums of squared weights
+    by_group: NDArray[Any] | None = field(default=None, repr=False)  # (G, m): totals of each group
+    multilabel: bool = False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the totals are sums of weights rather than counts."""
+        return self.squares is not None
+
+    @property
+    def effective_n(self) -> float:
+        """The number of equally weighted examples that would be as informative (Kish)."""
+        if self.squares is None:
+            return float(self.n)
+        return float(self.totals.sum() ** 2 / self.squares.sum())
+
+    def design(self, cell_costs: NDArray[np.float64] | None = None) -> Any:  # noqa: ANN401
+        """Give the (m, 3K + 3) matrix that takes cell totals to the features of `ClassCounts`."""
+        correct = (self.truth == self.predicted).all(axis=1)
+        costs = np.zeros(len(correct)) if cell_costs is None else cell_costs
+        overall = np.column_stack([correct, np.ones(len(correct)), costs])
+        blocks = [self.truth & self.predicted, self.truth, self.predicted]
+        if self.truth.size <= DENSE_ENTRIES:
+            return np.hstack([*blocks, overall]).astype(np.float64)
+        from scipy import sparse  # noqa: PLC0415  (costs 0.1 s, and few need it)
+
+        columns = [sparse.csr_array(block.astype(np.float64)) for block in blocks]
+        return sparse.csr_array(sparse.hstack([*columns, sparse.csr_array(overall)]))
+
+    def class_counts(self) -> ClassCounts:
+        """Count the classes over all cells."""
+        return ClassCounts.from_features(self.totals @ self.design())
+
+    def confusion(self) -> NDArray[Any]:
+        """Give the K × K table of single-label predictions: rows are truth, columns predicted."""
+        if self.multilabel:
+            raise InputError("A confusion table needs one label an example; these have sets.")
+        table = np.zeros((len(self.labels),) * 2, dtype=self.totals.dtype)
+        np.add.at(table, (self.truth.argmax(axis=1), self.predicted.argmax(axis=1)), self.totals)
+        return table
+
+
+@dataclass
+class CellTally:
+    """Counts cells over any number of batches; tallies of parts merge into that of the whole.
+
+    The codes of truth and prediction index one shared list of label sets, which is handed over
+    only at the end.
+    """
+
+    weighted: bool = False
+    grouped: bool = False
+    counts: Counter[int] = field(default_factory=Counter)
+    units: Counter[int] = field(default_factory=Counter)
+    square_units: Counter[int] = field(default_factory=Counter)
+    group_counts: Counter[tuple[int, int]] = field(default_factory=Counter)
+    group_units: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    def add(
+        self,
+        truth: NDArray[Any],
+        predicted: NDArray[Any],
+        *,
+        weight: NDArray[np.float64] | None = None,
+        group: NDArray[Any] | None = None,
+    ) -> "CellTally":
+        """Count one batch; return the tally itself."""
+        if not self.weighted and not self.grouped:
+            self._add_counts(truth, predicted)
+            return self
+        pairs = (truth.astype(np.int64) << CODE_BITS) | predicted.astype(np.int64)
+        cells, at = np.unique(pairs, return_inverse=True)
+        self.counts.update(_named(cells, np.bincount(at)))
+        if weight is not None:
+            self.units.update(_named(cells, units_by_code(weight, at, len(cells))))
+            self.square_units.update(_named(cells, units_by_code(weight**2, at, len(cells))))
+        if group is not None:
+            crossed, inside = np.unique(
+                group.astype(np.int64) * len(cells) + at, return_inverse=True
+            )
+            names = [(int(code) // len(cells), int(cells[code % len(cells)])) for code in crossed]
+            self.group_counts.update(_named(names, np.bincount(inside)))
+            if weight is not None:
+                sums = units_by_code(weight, inside, len(crossed))
+                self.group_units.update(_named(names, sums))
+        return self
+
+    def _add_counts(self, truth: NDArray[Any], predicted: NDArray[Any]) -> None:
+        size = 1 + max(int(truth.max(initial=0)), int(predicted.max(initial=0)))
+        if size <= SMALL_BOOK:
+            table = count_pairs(truth, predicted, size, size)
+            rows, columns = np.nonzero(table)
+            occurrences = table[rows, columns]
+            cells = (rows.astype(np.int64) << CODE_BITS) | columns
+        else:
+            pairs = (truth.astype(np.int64) << CODE_BITS) | predicted.astype(np.int64)
+            cells, occurrences = np.unique(pairs, return_counts=True)
+        self.counts.update(_named(cells, occurrences))
+
+    def merge(self, other: "CellTally") -> "CellTally":
+        """Add what another tally, of the same codes, has counted; return the tally itself."""
+        for name in ("counts", "units", "square_units", "group_counts", "group_units"):
+            getattr(self, name).update(getattr(other, name))
+        return self
+
+    def cells(
+        self,
+        members: Sequence[tuple[str, ...]],
+        *,
+        multilabel: bool = False,
+        most_classes: int = MOST_CLASSES,
+    ) -> Cells:
+        """Freeze the tally; `members` gives the label set of each code."""
+        names = sorted(self.counts, key=lambda pair: _label_sets(pair, members))
+        sets = [_label_sets(name, members) for name in names]
+        labels = in_order({label for pair in sets for one in pair for label in one})
+        if len(labels) > most_classes:
+            raise InputError(
+                f"`truth` and `pred` must hold at most {most_classes} classes; got {len(labels)}. "
+                "A score or an id was probably taken for a label; name the columns, "
+                "or raise the limit with --max-classes."
+            )
+        place = {label: at for at, label in enumerate(labels)}
+        truth, predicted = (np.zeros((len(names), len(labels)), dtype=bool) for _ in range(2))
+        for row, (true_set, predicted_set) in enumerate(sets):
+            truth[row, [place[label] for label in true_set]] = True
+            predicted[row, [place[label] for label in predicted_set]] = True
+        totals, squares = self._totals(names)
+        return Cells(
+            labels=labels,
+            truth=truth,
+            predicted=predicted,
+            totals=totals,
+            n=sum(self.counts.values()),
+            squares=squares,
+            by_group=self._by_group(names),
+            multilabel=multilabel,
+        )
+
+    def _totals(self, names: list[int]) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+        if not self.weighted:
+            return np.array([self.counts[name] for name in names], dtype=np.int64), None
+        weights = [as_float(self.units[name]) for name in names]
+        return np.array(weights), np.array([as_float(self.square_units[name]) for name in names])
+
+    def _by_group(self, names: list[int]) -> NDArray[Any] | None:
+        if not self.grouped:
+            return None
+        groups = {group: at for at, group in enumerate(sorted({g for g, _ in self.group_counts}))}
+        place = {name: at for at, name in enumerate(names)}
+        table = np.zeros((len(groups), len(names)), dtype=float if self.weighted else np.int64)
+        for group, name in self.group_counts:
+            key = (group, name)
+            value = as_float(self.group_units[key]) if self.weighted else self.group_counts[key]
+            table[groups[group], place[name]] = value
+        # Groups are exchangeable: an order that depends on their content alone makes the
+        # cluster bootstrap the same for any order of the rows.
+        return table[np.lexsort(table.T)]
+
+
+def _named(names: Any, values: Any) -> dict[Any, int]:  # noqa: ANN401
+    keys = names.tolist() if hasattr(names, "tolist") else names
+    return dict(zip(keys, map(int, values), strict=True))
+
+
+def _label_sets(
+    pair: int, members: Sequence[tuple[str, ...]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return members[pair >> CODE_BITS], members[pair & (2**CODE_BITS - 1)]

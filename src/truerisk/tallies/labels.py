@@ -1,0 +1,193 @@
+"""Labels handed over as arrays → small integer codes and their texts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+
+LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not by sorting
+
+
+@dataclass(frozen=True)
+class CodedLabels:
+    """Two columns of labels as codes of one list; `members[code]` is the label set of a code."""
+
+    truth: NDArray[Any]
+    predicted: NDArray[Any] | None
+    members: tuple[tuple[str, ...], ...]
+    multilabel: bool = False
+
+
+def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Sort labels as people do: whole numbers by value, everything else as text.
+
+    Examples
+    --------
+    >>> in_order({"10", "9", "-1"})
+    ('-1', '9', '10')
+    >>> in_order({"10", "9", "a"})
+    ('10', '9', 'a')
+    """
+    found = list(labels)
+    if all(label.lstrip("-").isdecimal() for label in found):
+        return tuple(sorted(found, key=lambda label: (int(label), label)))
+    return tuple(sorted(found))
+
+
+def code_labels(y_true: Any, y_pred: Any = None) -> CodedLabels:  # noqa: ANN401
+    """Code single labels: integers, booleans or texts, of one kind in both columns.
+
+    Examples
+    --------
+    >>> coded = code_labels(["b", "a"], ["b", "b"])
+    >>> coded.truth.tolist(), coded.predicted.tolist(), coded.members
+    ([1, 0], [1, 1], (('a',), ('b',)))
+    """
+    columns = {"y_true": _as_labels(y_true, "y_true")}
+    if y_pred is not None:
+        columns["y_pred"] = _as_labels(y_pred, "y_pred")
+    _refuse_mixed_kinds(columns)
+    coded = [_distinct_and_codes(column) for column in columns.values()]
+    values = np.unique(np.concatenate([distinct for distinct, _ in coded]))
+    places = [np.searchsorted(values, distinct).astype(np.int32) for distinct, _ in coded]
+    codes = [
+        place[code] if not np.array_equal(place, np.arange(len(place))) else code
+        for place, (_, code) in zip(places, coded, strict=True)
+    ]
+    members = tuple((str(value),) for value in values.tolist())
+    return CodedLabels(codes[0], codes[1] if len(codes) > 1 else None, members)
+
+
+def code_label_sets(
+    y_true: Any,  # noqa: ANN401
+    y_pred: Any = None,  # noqa: ANN401
+    labels: Sequence[Any] | None = None,
+) -> CodedLabels:
+    """Code sets of labels: two n × K indicator matrices, or two sequences of collections.
+
+    Examples
+    --------
+    >>> coded = code_label_sets([{"a"}, {"a", "b"}], [{"a"}, set()])
+    >>> [coded.members[code] for code in coded.predicted]
+    [('a',), ()]
+    """
+    book: dict[tuple[str, ...], int] = {}
+    columns = []
+    for name, column in (("y_true", y_true), ("y_pred", y_pred)):
+        if column is None:
+            continue
+        if hasattr(column, "ndim") and column.ndim == 2:
+            columns.append(_code_indicators(np.asarray(column), name, labels, book))
+        else:
+            codes = [book.setdefault(_label_set(entry, name), len(book)) for entry in column]
+            columns.append(np.array(codes, dtype=np.int32))
+    second = columns[1] if len(columns) > 1 else None
+    return CodedLabels(columns[0], second, tuple(book), multilabel=True)
+
+
+def _code_indicators(
+    matrix: NDArray[Any],
+    name: str,
+    labels: Sequence[Any] | None,
+    book: dict[tuple[str, ...], int],
+) -> NDArray[np.int32]:
+    if not np.isin(matrix, (0, 1)).all():
+        raise InputError(
+            f"`{name}` must hold only 0 and 1 when it is a matrix of label indicators."
+        )
+    names = [str(label) for label in (range(matrix.shape[1]) if labels is None else labels)]
+    if len(names) != matrix.shape[1]:
+        raise InputError(
+            f"`labels` must name the {matrix.shape[1]} columns of `{name}`; got {len(names)}."
+        )
+    patterns, at = np.unique(matrix.astype(bool), axis=0, return_inverse=True)
+    sets = [tuple(sorted(names[k] for k in np.flatnonzero(row))) for row in patterns]
+    places = np.array([book.setdefault(one, len(book)) for one in sets], dtype=np.int32)
+    return places[at.ravel()]
+
+
+def _label_set(entry: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401
+    if isinstance(entry, str) or not isinstance(entry, Iterable):
+        raise InputError(
+            f"`{name}` must hold a collection of labels for each example; got {shown(entry)}. "
+            "Leave `multilabel` out for one label an example."
+        )
+    return tuple(sorted({str(label) for label in entry}))
+
+
+def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
+    array = np.asarray(column)
+    if array.ndim != 1:
+        raise InputError(f"`{name}` must be one column of labels; got shape {array.shape}.")
+    if array.dtype.kind == "f":
+        if not np.all(np.isfinite(array)):
+            count = int(np.count_nonzero(~np.isfinite(array)))
+            raise InputError(f"`{name}` must have a label everywhere; {count} are NaN or infinite.")
+        if not np.array_equal(array, np.floor(array)):
+            first = array[array != np.floor(array)][0]
+            raise InputError(
+                f"`{name}` must hold labels; got {shown(float(first))}. Hand scores to `y_score`."
+            )
+        return array.astype(np.int64)
+    if array.dtype.kind == "O":
+        return _texts_of_one_kind(array, name)
+    if array.dtype.kind not in "biuUT":
+        raise InputError(f"`{name}` must hold integers, booleans or texts; got {array.dtype}.")
+    return array
+
+
+def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
+    kinds = {type(value) for value in array.tolist()}
+    if kinds <= {str}:
+        return array.astype(np.str_)
+    if kinds <= {bool} or kinds <= {int}:
+        return np.array(array.tolist())
+    missing = [value for value in array.tolist() if value is None or value != value]  # noqa: PLR0124
+    if missing:
+        raise InputError(f"`{name}` must have a label everywhere; {len(missing)} are missing.")
+    listed = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise InputError(f"`{name}` must hold labels of one type; got {listed}.")
+
+
+def _refuse_mixed_kinds(columns: dict[str, NDArray[Any]]) -> None:
+    families = {
+        name: "text" if column.dtype.kind in "UT" else "number" for name, column in columns.items()
+    }
+    if len(set(families.values())) > 1:
+        sets = "; ".join(
+            f"`{name}` holds {shown(np.unique(column[:1000]).tolist()[:5])}"
+            for name, column in columns.items()
+        )
+        raise InputError(
+            f"`y_true` and `y_pred` must hold labels of one type; {sets}. "
+            "Convert one of them: '1' and 1 are different labels."
+        )
+
+
+def _distinct_and_codes(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the sorted distinct values of a column, and the place of each entry among them."""
+    if column.dtype.kind == "b":
+        column = column.view(np.uint8)
+        present = np.flatnonzero(np.bincount(column, minlength=2)).astype(bool)
+        return present, column if len(present) == 2 else np.zeros(len(column), dtype=np.uint8)
+    if column.dtype.kind in "iu" and len(column):
+        low, high = int(column.min()), int(column.max())
+        if high - low < LARGEST_TABLE:
+            return _coded_by_table(column, low, high)
+    distinct, codes = np.unique(column, return_inverse=True)
+    return distinct, codes.astype(np.int32)
+
+
+def _coded_by_table(column: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    from_zero = column if low == 0 else column - column.dtype.type(low)
+    present = np.flatnonzero(np.bincount(from_zero, minlength=high - low + 1))
+    if len(present) == high - low + 1:
+        return present + low, from_zero
+    place = np.zeros(high - low + 1, dtype=np.int32)
+    place[present] = np.arange(len(present), dtype=np.int32)
+    return present + low, place[from_zero]
