@@ -1,0 +1,16 @@
+import pytest
+
+from truerisk.errors import InputError
+from truerisk.reproduction import Reproduction
+
+
+def test_a_row_with_a_missing_cell_is_refused():
+    with pytest.raises(InputError, match=r"`rows` must have 2 cells each; got 1"):
+        Reproduction(title="", source="", columns=("a", "b"), rows=(("1",),), conclusion=())
+
+
+def test_printed_columns_line_up():
+    table = Reproduction(
+        title="T", source="S", columns=("a", "long"), rows=(("wide cell", "1"),), conclusion=("C",)
+    )
+    assert str(table).splitlines() == ["T", "S", "", "a          long", "wide cell  1", "", "C"]
