@@ -1,4 +1,4 @@
-"""Averages of a measure over classes: micro, macro and weighted by support."""
+"""Averages of a measure of one class: over classes (micro, macro, weighted) and over examples."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,38 +9,48 @@ from numpy.typing import NDArray
 
 from truerisk.measures.proportion import ratio
 from truerisk.measures.registry import Measure
-from truerisk.tallies.cells import BinaryCounts, ClassCounts
+from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Average:
-    """How a measure of one class becomes a measure of all."""
+    """How a measure of one class becomes a measure of all.
+
+    `function` takes the measure, the counts, which classes to average over (those that occur, when
+    None) and the value that stands in for an undefined one (NaN leaves the class out).
+    """
 
     name: str
     title: str
-    function: Callable[[Measure, ClassCounts, float], Any]
+    function: Callable[[Measure, ClassCounts, Mask | None, float], Any]
 
 
-def micro(measure: Measure, counts: ClassCounts, zero_division: float = np.nan) -> Any:  # noqa: ANN401
+def micro(
+    measure: Measure, counts: ClassCounts, over: Mask | None = None, zero_division: float = np.nan
+) -> Any:  # noqa: ANN401
     """Sum the counts over the classes, then apply the formula: each decision counts the same."""
     each = counts.one_vs_rest
-    pooled = BinaryCounts(*(part.sum(axis=-1) for part in (each.tp, each.fp, each.fn, each.tn)))
-    return _filled(measure.value(pooled), zero_division)
+    chosen = slice(None) if over is None else over
+    pooled = (part[..., chosen].sum(axis=-1) for part in (each.tp, each.fp, each.fn, each.tn))
+    return _filled(measure.value(BinaryCounts(*pooled)), zero_division)
 
 
-def macro(measure: Measure, counts: ClassCounts, zero_division: float = np.nan) -> Any:  # noqa: ANN401
-    """Apply the formula, then average over the classes that occur: each class counts the same.
-
-    A class in which the measure is undefined is left out; `left_out` names it.
-    """
+def macro(
+    measure: Measure, counts: ClassCounts, over: Mask | None = None, zero_division: float = np.nan
+) -> Any:  # noqa: ANN401
+    """Apply the formula, then average over the classes: each class counts the same."""
     values = _filled(measure.value(counts.one_vs_rest), zero_division)
-    return _mean(values, np.ones(values.shape), counts)
+    return _mean(values, np.ones(values.shape), _classes(counts, over))
 
 
-def weighted(measure: Measure, counts: ClassCounts, zero_division: float = np.nan) -> Any:  # noqa: ANN401
+def weighted(
+    measure: Measure, counts: ClassCounts, over: Mask | None = None, zero_division: float = np.nan
+) -> Any:  # noqa: ANN401
     """Apply the formula, then average with the number of true examples of each class."""
     values = _filled(measure.value(counts.one_vs_rest), zero_division)
-    return _mean(values, counts.truth, counts)
+    return _mean(values, counts.truth, _classes(counts, over))
 
 
 AVERAGES = {
@@ -53,16 +63,27 @@ AVERAGES = {
 }
 
 
-def left_out(measure: Measure, counts: ClassCounts) -> NDArray[np.bool_]:
-    """Tell the classes that occur but in which the measure is undefined."""
-    return np.isnan(measure.value(counts.one_vs_rest)) & (counts.truth > 0)
+def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:
+    """Apply the formula to the label sets of each cell: the measure of a single example."""
+    truth, predicted = cells.truth, cells.predicted
+    tp, fp, fn = ((truth & predicted), (predicted & ~truth), (truth & ~predicted))
+    sums = [part.sum(axis=1) for part in (tp, fp, fn)]
+    return np.asarray(measure.value(BinaryCounts(*sums, len(cells.labels) - sum(sums))))
 
 
-def _mean(values: NDArray[Any], weights: NDArray[Any], counts: ClassCounts) -> Any:  # noqa: ANN401
-    taken = ~np.isnan(values) & (np.real(counts.truth) > 0)
-    return ratio(
-        np.where(taken, values * weights, 0).sum(axis=-1), np.where(taken, weights, 0).sum(axis=-1)
-    )
+def left_out(measure: Measure, counts: ClassCounts, over: Mask | None = None) -> Mask:
+    """Tell the classes to be averaged in which the measure is undefined."""
+    return np.isnan(measure.value(counts.one_vs_rest)) & _classes(counts, over)
+
+
+def _classes(counts: ClassCounts, over: Mask | None) -> Mask:
+    return np.asarray(np.real(counts.truth) > 0) if over is None else over
+
+
+def _mean(values: NDArray[Any], weights: NDArray[Any], over: Mask) -> Any:  # noqa: ANN401
+    taken = ~np.isnan(values) & over
+    total = np.where(taken, values * weights, 0).sum(axis=-1)
+    return ratio(total, np.where(taken, weights, 0).sum(axis=-1))
 
 
 def _filled(values: Any, zero_division: float) -> Any:  # noqa: ANN401

@@ -16,8 +16,15 @@ from truerisk.measures.proportion import Proportion
 Needs = Literal["binary counts", "class counts", "ranking", "probabilities"]
 
 BINOMIAL_INTERVALS = (
-    "clopper_pearson", "wilson", "wilson_cc", "jeffreys", "agresti_coull", "mid_p", "blaker", "wald",
-)  # fmt: skip
+    "clopper_pearson",
+    "wilson",
+    "wilson_cc",
+    "jeffreys",
+    "agresti_coull",
+    "mid_p",
+    "blaker",
+    "wald",
+)
 CELL_INTERVALS = ("delta", "percentile", "basic", "bca", "dirichlet")
 RANKING_INTERVALS = ("percentile", "basic", "bca")
 

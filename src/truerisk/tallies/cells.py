@@ -9,7 +9,7 @@ many examples there are.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,6 +151,8 @@ class CellTally:
         group: NDArray[Any] | None = None,
     ) -> "CellTally":
         """Count one batch; return the tally itself."""
+        if len(truth) == 0:
+            return self
         if not self.weighted and not self.grouped:
             self._add_counts(truth, predicted)
             return self
@@ -194,12 +196,16 @@ class CellTally:
         members: Sequence[tuple[str, ...]],
         *,
         multilabel: bool = False,
+        also: Iterable[str] = (),
         most_classes: int = MOST_CLASSES,
     ) -> Cells:
-        """Freeze the tally; `members` gives the label set of each code."""
+        """Freeze the tally; `members` gives the label set of each code.
+
+        `also` names labels that are known to exist, whether or not they occur.
+        """
         names = sorted(self.counts, key=lambda pair: _label_sets(pair, members))
         sets = [_label_sets(name, members) for name in names]
-        labels = in_order({label for pair in sets for one in pair for label in one})
+        labels = in_order({*also, *(label for pair in sets for one in pair for label in one)})
         if len(labels) > most_classes:
             raise InputError(
                 f"`truth` and `pred` must hold at most {most_classes} classes; got {len(labels)}. "

@@ -1,0 +1,1 @@
+"""Predictions → Evaluation: every measure, with an interval that keeps its promise."""

@@ -1,0 +1,262 @@
+"""Cells → estimates: every measure of hard predictions with its interval."""
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.evaluation.count_intervals import (
+    CellSample,
+    Function,
+    binary_counts,
+    cell_interval,
+    outcomes,
+    proportion_interval,
+    with_every_cell,
+)
+from truerisk.evaluation.request import Request
+from truerisk.intervals.binomial import binomial_bounds
+from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.proportion import Proportion, ratio
+from truerisk.measures.registry import Measure, find_measure, measures_that_need
+from truerisk.results import Estimate, Interval
+from truerisk.tallies.cells import Cells, ClassCounts
+
+OVERALL = ("accuracy", "error_rate", "balanced_accuracy", "matthews_correlation", "cohen_kappa")
+OVERALL_OF_SETS = ("accuracy", "hamming_loss")
+AVERAGED = ("precision", "recall", "f1", "jaccard", "specificity")
+BY_CLASS = ("precision", "recall", "specificity", "f1", "jaccard", "gmean")
+MICRO_IS_ACCURACY = {
+    "precision": None,
+    "recall": None,
+    "f1": None,
+    "jaccard": lambda share: share / (2 - share),
+}
+
+
+@dataclass(frozen=True)
+class CountEstimates:
+    """The estimates that one set of cells has to offer."""
+
+    cells: Cells
+    request: Request
+    costs: CostMatrix | None = None
+
+    @cached_property
+    def sample(self) -> CellSample:
+        """The cells as a sample, with those that could have occurred."""
+        every = with_every_cell(self.cells)
+        return CellSample.of(every, None if self.costs is None else self.costs.of_cells(every))
+
+    @cached_property
+    def over(self) -> NDArray[np.bool_] | None:
+        """The classes to average over, where they were asked for."""
+        if self.request.average_over is None:
+            return None
+        return np.isin(self.cells.labels, self.request.average_over)
+
+    @cached_property
+    def class_counts(self) -> ClassCounts:
+        """The counts of the classes."""
+        return ClassCounts.from_features(self.sample.features)
+
+    def overall(self) -> Iterator[Estimate]:
+        """Estimate the measures of all classes at once."""
+        names = OVERALL_OF_SETS if self.cells.multilabel else OVERALL
+        for name in names if self.costs is None else (*names, "cost"):
+            measure = find_measure(name)
+            if self.costs is not None and name == "cost":
+                measure = replace(measure, measure_range=self.costs.measure_range)
+            yield self._estimate(measure, self.sample, ClassCounts.from_features)
+
+    def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:
+        """Estimate the measures of one label against the rest."""
+        sample = self.sample.collapsed(outcomes(with_every_cell(self.cells), label))
+        for name in names or self.binary_names():
+            yield self._estimate(find_measure(name), sample, binary_counts)
+
+    def binary_names(self) -> tuple[str, ...]:
+        """List the measures of one class, with the β asked for in place of the general ones."""
+        general = ("f_beta", "e_beta")
+        names = [m.name for m in measures_that_need("binary counts") if m.name not in general]
+        betas = [f"{letter}{beta:g}" for beta in self.request.betas for letter in "fe"]
+        return (*names, *(name for name in betas if name != "f1"))
+
+    def averaged(self) -> Iterator[Estimate]:
+        """Estimate the micro, macro and weighted averages over the classes."""
+        betas = tuple(f"f{beta:g}" for beta in self.request.betas if beta != 1)
+        for average in AVERAGES.values():
+            for name in AVERAGED + betas:
+                yield self._average(find_measure(name), average)
+        if self.cells.multilabel:
+            for name in AVERAGED + betas:
+                yield self._average_over_examples(find_measure(name))
+
+    def by_class(self) -> dict[str, dict[str, Estimate]]:
+        """Estimate the measures of every class: k of n for all classes at once."""
+        betas = tuple(f"f{beta:g}" for beta in self.request.betas if beta != 1)
+        table: dict[str, dict[str, Estimate]] = {label: {} for label in self.cells.labels}
+        for name in BY_CLASS + betas:
+            measure = find_measure(name)
+            found = measure(self.class_counts.one_vs_rest)
+            if isinstance(found, Proportion) and self.sample.independent:
+                for label, estimate in zip(
+                    self.cells.labels, self._proportions(measure, found), strict=True
+                ):
+                    table[label][name] = estimate
+            else:
+                for at, label in enumerate(self.cells.labels):
+                    table[label][name] = next(self.of_label(at, (name,)))
+        return table
+
+    def _proportions(self, measure: Measure, found: Proportion) -> Iterator[Estimate]:
+        low, high = binomial_bounds(
+            found.k, found.n, level=self.request.level, method=self.request.binomial
+        )
+        if found.transform is not None:
+            low, high = found.transform(low), found.transform(high)
+        ends = zip(np.minimum(low, high), np.maximum(low, high), strict=True)
+        for value, n, (least, most) in zip(found.value, found.n, ends, strict=True):
+            interval = Interval(
+                float(least), float(most), self.request.level, self.request.binomial
+            )
+            yield self._finished(measure, float(value), interval, float(n))
+
+    def _estimate(
+        self, measure: Measure, sample: CellSample, read: Callable[[NDArray[Any]], Any]
+    ) -> Estimate:
+        found = measure(read(sample.features))
+        if isinstance(found, Proportion):
+            interval = proportion_interval(
+                sample,
+                lambda features: measure(read(features)),
+                level=self.request.level,
+                method=self.request.binomial,
+            )
+            return self._finished(measure, float(found.value), interval, float(found.n))
+        value = float(found)
+        interval = self._cell_interval(
+            sample, lambda features: measure.value(read(features)), value, measure
+        )
+        return self._finished(measure, value, interval, self.cells.n)
+
+    def _average(self, measure: Measure, average: Average) -> Estimate:
+        def function(features: NDArray[Any]) -> Any:  # noqa: ANN401
+            counts = ClassCounts.from_features(features)
+            return average.function(measure, counts, self.over, self.request.zero_division)
+
+        named = _averaged(measure, average.name, average.title, "class")
+        value = float(function(self.sample.features))
+        if average.name == "micro" and self._micro_is_accuracy(measure):
+            transform = MICRO_IS_ACCURACY[measure.name]
+            interval = proportion_interval(
+                self.sample,
+                lambda features: Proportion(features[..., -3], features[..., -2], transform),
+                level=self.request.level,
+                method=self.request.binomial,
+            )
+        else:
+            interval = self._cell_interval(self.sample, function, value, named)
+        notes = () if average.name == "micro" else self._classes_averaged(measure)
+        return self._finished(named, value, interval, self.cells.n, notes)
+
+    def _average_over_examples(self, measure: Measure) -> Estimate:
+        """Average the measure of single examples: a share of the total, linear in the cells."""
+        values = of_each_cell(measure, with_every_cell(self.cells))
+        values = np.where(np.isnan(values), self.request.zero_division, values)
+        defined = ~np.isnan(values)
+        sample = replace(
+            self.sample, design=np.column_stack([np.where(defined, values, 0.0), defined])
+        )
+
+        def function(features: NDArray[Any]) -> Any:  # noqa: ANN401
+            return ratio(features[..., 0], features[..., 1])
+
+        named = _averaged(measure, "samples", "average over examples", "example")
+        value = float(function(sample.features))
+        interval = self._cell_interval(sample, function, value, named)
+        return self._finished(named, value, interval, float(sample.features[1]))
+
+    def _micro_is_accuracy(self, measure: Measure) -> bool:
+        every_class = self.over is None or bool(self.over.all())
+        return not self.cells.multilabel and every_class and measure.name in MICRO_IS_ACCURACY
+
+    def _classes_averaged(self, measure: Measure) -> tuple[str, ...]:
+        counts = self.class_counts
+        chosen = counts.truth > 0 if self.over is None else self.over
+        which = "that occur" if self.over is None else "asked for"
+        n_classes = int(np.count_nonzero(chosen))
+        missing = left_out(measure, counts, self.over)
+        if not missing.any():
+            return (f"over the {n_classes} classes {which}",)
+        named = ", ".join(np.array(self.cells.labels)[missing][:10])
+        if not np.isnan(self.request.zero_division):
+            return (f"undefined in {named}, counted there as {self.request.zero_division:g}",)
+        taken = n_classes - int(missing.sum())
+        return (f"over {taken} of the {n_classes} classes {which}; undefined in {named}",)
+
+    def _finished(
+        self,
+        measure: Measure,
+        value: float,
+        interval: Interval,
+        n: float,
+        notes: tuple[str, ...] = (),
+    ) -> Estimate:
+        return finished(measure, value, interval, n, notes, self.request.zero_division)
+
+    def _cell_interval(
+        self, sample: CellSample, function: Function, value: float, measure: Measure
+    ) -> Interval:
+        return cell_interval(
+            sample,
+            function,
+            value=value,
+            measure_range=measure.measure_range,
+            level=self.request.level,
+            method=self.request.cell_interval,
+            replicates=self.request.replicates,
+            rng=generator_for(measure.name, self.request),
+        )
+
+
+def _averaged(measure: Measure, average: str, title: str, unit: str) -> Measure:
+    return replace(
+        measure,
+        name=f"{measure.name}_{average}",
+        title=f"{measure.title}, {title}",
+        undefined=f"it is undefined in every {unit}",
+    )
+
+
+def finished(
+    measure: Measure,
+    value: float,
+    interval: Interval,
+    n: float,
+    notes: tuple[str, ...] = (),
+    zero_division: float = np.nan,
+) -> Estimate:
+    """Make the estimate; an undefined one has the whole range as its interval, and its reason."""
+    if np.isnan(value):
+        low, high = measure.measure_range
+        interval = replace(interval, low=low, high=high, method="undefined")
+        reason = f"undefined: {measure.undefined}"
+        notes = (
+            reason if np.isnan(zero_division) else f"{reason}; set to {zero_division:g}",
+            *notes,
+        )
+        value = zero_division
+    return Estimate(
+        value=value, interval=interval, measure=measure.name, method="holdout", n=n, notes=notes
+    )
+
+
+def generator_for(name: str, request: Request) -> np.random.Generator:
+    """Give each measure its own stream, so that leaving one out does not change another."""
+    return np.random.default_rng([request.random_state or 0, zlib.crc32(name.encode())])

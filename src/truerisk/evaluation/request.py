@@ -1,0 +1,88 @@
+"""What a caller may ask of an evaluation, checked once."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number
+from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, find_measure
+from truerisk.tallies.cells import MOST_CLASSES
+
+AVERAGE_ENDINGS = ("_micro", "_macro", "_weighted", "_samples")
+LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The settings of one evaluation.
+
+    Parameters
+    ----------
+    level
+        Confidence level of every interval.
+    positive
+        The positive label; needed unless the labels are {0, 1}, {-1, 1} or booleans.
+    betas
+        Further F_β and E_β to report beside F1.
+    costs
+        What mistakes cost: `{"fp": 1, "fn": 5}`, `{(true, predicted): cost}` or a K × K table.
+    binomial
+        Interval of measures that are k of n.
+    cell_interval
+        Interval of the other measures of counts.
+    replicates
+        Bootstrap replicates, where an interval needs them.
+    random_state
+        Seed; drawn, and told in the result, when not given.
+    zero_division
+        Value that stands in for an undefined one, for compatibility with other tools; NaN says
+        that it is undefined, and leaves the class out of averages.
+    average_over
+        The labels to average over; those that occur in the truth, when not given.
+    probabilities
+        Whether the scores are probabilities, so that log loss and Brier score exist.
+    threshold
+        Call an example positive when its score is at least this, if no predictions are given.
+    reject
+        The predicted label that means "not classified".
+    measures
+        Only these measures; all when not given.
+    most_classes
+        Refuse more classes than this: a score or an id was probably taken for a label.
+    """
+
+    level: float = 0.95
+    positive: str | None = None
+    betas: tuple[float, ...] = ()
+    costs: Any = None
+    binomial: str = "clopper_pearson"
+    cell_interval: str = "delta"
+    replicates: int = 2000
+    random_state: int | None = None
+    zero_division: float = math.nan
+    average_over: tuple[str, ...] | None = None
+    probabilities: bool = False
+    threshold: float | None = None
+    reject: str | None = None
+    measures: tuple[str, ...] | None = None
+    most_classes: int = MOST_CLASSES
+
+    def checked(self) -> "Request":
+        """Refuse what cannot be meant; draw the seed that was not given."""
+        check_level(self.level)
+        check_choice(self.binomial, BINOMIAL_INTERVALS, "binomial")
+        check_choice(self.cell_interval, CELL_INTERVALS, "cell_interval")
+        check_whole_number(self.replicates, "replicates", low=100, high=10_000_000)
+        check_whole_number(self.most_classes, "most_classes", low=2)
+        for beta in self.betas:
+            check_number(beta, "beta", low=0.0)
+        for name in self.measures or ():
+            find_measure(name.rpartition("_")[0] if name.endswith(AVERAGE_ENDINGS) else name)
+        seed = self.random_state
+        if seed is None:
+            seed = int(np.random.default_rng().integers(LARGEST_SEED))
+        check_whole_number(seed, "random_state")
+        positive = None if self.positive is None else str(self.positive)
+        return replace(self, random_state=seed, positive=positive)

@@ -1,0 +1,188 @@
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn import metrics
+
+from truerisk.errors import InputError
+from truerisk.measures import MEASURES, find_measure
+from truerisk.measures.proportion import Proportion
+from truerisk.tallies.cells import BinaryCounts, CellTally
+from truerisk.tallies.labels import code_labels
+
+# Kubat, An Introduction to Machine Learning, chapter 11, exercise 1.
+KUBAT = BinaryCounts(tp=50, fp=40, fn=50, tn=850)
+
+table = st.tuples(*[st.integers(0, 40)] * 4)
+
+
+def binary(name, counts):
+    return float(find_measure(name).value(counts))
+
+
+@pytest.mark.parametrize(
+    ("name", "by_hand"),
+    [
+        ("precision", 50 / 90),
+        ("recall", 50 / 100),
+        ("specificity", 850 / 890),
+        ("negative_predictive_value", 850 / 900),
+        ("gmean", math.sqrt(0.5 * 850 / 890)),
+        ("f1", 2 * 50 / (2 * 50 + 40 + 50)),
+        ("f0.5", 1.25 * 50 / (1.25 * 50 + 0.25 * 50 + 40)),
+        ("f2", 5 * 50 / (5 * 50 + 4 * 50 + 40)),
+        ("e1", (40 + 50) / (2 * 50 + 40 + 50)),
+        ("e2", 1 - 5 * 50 / (5 * 50 + 4 * 50 + 40)),
+        ("jaccard", 50 / 140),
+        ("youden", 0.5 + 850 / 890 - 1),
+        ("positive_likelihood_ratio", 0.5 / (40 / 890)),
+        ("negative_likelihood_ratio", 0.5 / (850 / 890)),
+    ],
+)
+def test_the_textbook_table_worked_by_hand(name, by_hand):
+    assert binary(name, KUBAT) == pytest.approx(by_hand, rel=1e-14)
+
+
+def test_the_printed_e_measure_is_not_meant():
+    # "Evaluation of Text Categorization Systems" §5 prints (FN + TP)/(2TP + FP + FN).
+    printed = (50 + 50) / (2 * 50 + 40 + 50)
+    assert binary("e1", KUBAT) == pytest.approx(1 - binary("f1", KUBAT))
+    assert printed != pytest.approx(1 - binary("f1", KUBAT), abs=0.01)
+
+
+def test_the_textbook_example_gives_0336_and_not_the_printed_070():
+    # Kubat §11.3: P = .40 and R = .29 from TP = 20, FN = 50, FP = 30; F1 is printed as 0.70.
+    counts = BinaryCounts(tp=20, fp=30, fn=50, tn=900)
+    assert binary("f1", counts) == pytest.approx(0.3333, abs=1e-4)
+    assert pytest.approx(0.336, abs=5e-4) == 2 * 0.40 * 0.29 / (0.40 + 0.29)
+    assert binary("f0.2", counts) == pytest.approx(0.39, abs=0.005)
+    assert binary("f5", counts) == pytest.approx(0.29, abs=0.005)
+
+
+SCIKIT_LEARN = {
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+    "f1": metrics.f1_score,
+    "jaccard": metrics.jaccard_score,
+    "specificity": lambda *a, **k: metrics.recall_score(*a, pos_label=0, **k),
+    "negative_predictive_value": lambda *a, **k: metrics.precision_score(*a, pos_label=0, **k),
+    "f2": lambda *a, **k: metrics.fbeta_score(*a, beta=2, **k),
+    "f0.5": lambda *a, **k: metrics.fbeta_score(*a, beta=0.5, **k),
+    "accuracy": metrics.accuracy_score,
+    "error_rate": metrics.zero_one_loss,
+    "balanced_accuracy": metrics.balanced_accuracy_score,
+    "matthews_correlation": metrics.matthews_corrcoef,
+    "cohen_kappa": metrics.cohen_kappa_score,
+    "positive_likelihood_ratio": lambda *a, **k: metrics.class_likelihood_ratios(*a, **k)[0],
+    "negative_likelihood_ratio": lambda *a, **k: metrics.class_likelihood_ratios(*a, **k)[1],
+}
+NOT_IN_SCIKIT_LEARN = {"f_beta", "e_beta", "gmean", "youden", "hamming_loss", "cost"}
+
+
+def test_every_measure_of_counts_that_scikit_learn_has_is_compared():
+    of_counts = {name for name, m in MEASURES.items() if m.needs.endswith("counts")}
+    assert of_counts <= set(SCIKIT_LEARN) | NOT_IN_SCIKIT_LEARN
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from([0.5, 1.0, 2.0, 7.25])),
+        min_size=1,
+        max_size=50,
+    ),
+    st.booleans(),
+)
+def test_values_agree_with_scikit_learn(rows, weighted):
+    rows = [(0, 0, 1.0), (1, 1, 1.0), (0, 1, 2.0), (1, 0, 0.5), *rows]
+    y_true, y_pred, weight = (np.array(column) for column in zip(*rows, strict=True))
+    coded = code_labels(y_true, y_pred)
+    tally = CellTally(weighted=weighted)
+    tally.add(coded.truth, coded.predicted, weight=weight if weighted else None)
+    counts = tally.cells(coded.members).class_counts()
+    each = counts.one_vs_rest
+    positive = BinaryCounts(each.tp[1], each.fp[1], each.fn[1], each.tn[1])
+    for name, peer in SCIKIT_LEARN.items():
+        measure = find_measure(name)
+        ours = measure.value(positive if measure.needs == "binary counts" else counts)
+        theirs = peer(y_true, y_pred, sample_weight=weight if weighted else None)
+        assert float(ours) == pytest.approx(float(theirs), abs=1e-12), name
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=50))
+def test_multiclass_values_agree_with_scikit_learn(rows):
+    y_true, y_pred = (np.array(column) for column in zip(*rows, strict=True))
+    assume(len(set(y_true)) > 1 and len(set(y_pred)) > 1)
+    coded = code_labels(y_true, y_pred)
+    counts = CellTally().add(coded.truth, coded.predicted).cells(coded.members).class_counts()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a predicted class that never occurs: both leave it out
+        for name in ("accuracy", "balanced_accuracy", "matthews_correlation", "cohen_kappa"):
+            ours = float(find_measure(name).value(counts))
+            assert ours == pytest.approx(SCIKIT_LEARN[name](y_true, y_pred), abs=1e-12), name
+
+
+@pytest.mark.parametrize("name", [m.name for m in MEASURES.values() if m.needs == "binary counts"])
+def test_no_example_is_no_number(name):
+    assert np.isnan(find_measure(name).value(BinaryCounts(0, 0, 0, 0)))
+
+
+@given(table)
+def test_f_beta_runs_from_precision_to_recall(cells):
+    counts = BinaryCounts(*cells)
+    for limit, name in ((0.0, "precision"), (math.inf, "recall")):
+        found = find_measure("f_beta").function(counts, beta=limit).value
+        assert np.array_equal(found, find_measure(name).value(counts), equal_nan=True)
+    large = find_measure("f1000000").value(counts)
+    if cells[0]:
+        assert large == pytest.approx(float(find_measure("recall").value(counts)), rel=1e-9)
+
+
+@given(table)
+def test_the_mean_of_precision_and_recall_is_never_under_f1(cells):
+    counts = BinaryCounts(*cells)
+    p, r = binary("precision", counts), binary("recall", counts)
+    assume(not math.isnan(p + r))
+    assert (p + r) / 2 >= binary("f1", counts) - 1e-15
+
+
+@given(table)
+def test_every_value_lies_in_its_range(cells):
+    counts = BinaryCounts(*cells)
+    for measure in MEASURES.values():
+        if measure.needs == "binary counts":
+            value = float(measure.value(counts))
+            low, high = measure.measure_range
+            assert math.isnan(value) or low - 1e-12 <= value <= high + 1e-12, measure.name
+
+
+@given(table)
+def test_a_proportion_is_what_its_counts_say(cells):
+    counts = BinaryCounts(*cells)
+    for measure in MEASURES.values():
+        if measure.needs != "binary counts":
+            continue
+        found = measure(counts)
+        if isinstance(found, Proportion) and found.n:
+            assert 0 <= found.k <= found.n
+            share = found.k / found.n
+            expected = share if found.transform is None else found.transform(share)
+            assert float(found.value) == pytest.approx(expected, rel=1e-15)
+
+
+def test_arrays_of_tables_are_computed_elementwise():
+    tables = BinaryCounts(*np.array([[5, 1], [2, 0], [3, 0], [4, 9]]))
+    for measure in MEASURES.values():
+        if measure.needs == "binary counts":
+            each = [
+                measure.value(BinaryCounts(5, 2, 3, 4)),
+                measure.value(BinaryCounts(1, 0, 0, 9)),
+            ]
+            assert np.allclose(measure.value(tables), each, equal_nan=True), measure.name
+
+
+def test_a_negative_beta_is_refused():
+    with pytest.raises(InputError, match=r"`beta` must lie in \[0, inf\]; got -1"):
+        find_measure("f_beta").function(KUBAT, beta=-1)

@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
+
+from truerisk.errors import InputError
+from truerisk.tallies.cells import CellTally
+from truerisk.tallies.labels import code_label_sets, code_labels
+
+pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=60)
+
+
+def cells_of(y_true, y_pred, weight=None, group=None):
+    coded = code_labels(y_true, y_pred)
+    tally = CellTally(weighted=weight is not None, grouped=group is not None)
+    tally.add(coded.truth, coded.predicted, weight=weight, group=group)
+    return tally.cells(coded.members)
+
+
+def test_a_table_counted_by_hand():
+    # pos pos, pos neg, pos pos, neg pos, neg neg
+    cells = cells_of(list("ppp") + list("nn"), list("pnp") + list("pn"))
+    assert cells.labels == ("n", "p")
+    assert cells.confusion().tolist() == [[1, 1], [1, 2]]
+    each = cells.class_counts().one_vs_rest
+    assert (each.tp[1], each.fp[1], each.fn[1], each.tn[1]) == (2, 1, 1, 1)
+
+
+@given(pairs)
+def test_it_is_the_confusion_matrix_of_scikit_learn(rows):
+    rows = [(0, 1), *rows]
+    y_true, y_pred = (np.array(column) for column in zip(*rows, strict=True))
+    labels = sorted({*y_true, *y_pred})
+    expected = confusion_matrix(y_true, y_pred, labels=labels)
+    assert cells_of(y_true, y_pred).confusion().tolist() == expected.tolist()
+
+
+@given(st.lists(st.tuples(st.sets(st.sampled_from("abc")), st.sets(st.sampled_from("abc")))))
+def test_label_sets_are_counted_as_scikit_learn_counts_them(rows):
+    rows = [({"a"}, {"b"}), ({"c"}, set()), *rows]
+    truth, predicted = zip(*rows, strict=True)
+    coded = code_label_sets(truth, predicted)
+    cells = CellTally().add(coded.truth, coded.predicted).cells(coded.members, multilabel=True)
+    indicators = [
+        np.array([[x in one for x in "abc"] for one in side]) for side in (truth, predicted)
+    ]
+    expected = multilabel_confusion_matrix(*indicators)
+    each = cells.class_counts().one_vs_rest
+    found = np.array([[each.tn, each.fp], [each.fn, each.tp]]).transpose(2, 0, 1)
+    assert found.tolist() == expected.tolist()
+
+
+@given(pairs, st.integers(0, 60), st.booleans(), st.booleans())
+def test_parts_merge_into_the_whole(rows, cut, weighted, grouped):
+    y_true, y_pred = (np.array(column) for column in zip(*rows, strict=True))
+    coded = code_labels(y_true, y_pred)
+    weight = 0.1 + np.arange(len(rows)) % 7 / 3 if weighted else None
+    group = np.arange(len(rows)) % 5 if grouped else None
+
+    def tally(at):
+        part = CellTally(weighted=weighted, grouped=grouped)
+        return part.add(
+            coded.truth[at],
+            coded.predicted[at],
+            weight=None if weight is None else weight[at],
+            group=None if group is None else group[at],
+        )
+
+    backwards = tally(slice(cut, None)).merge(tally(slice(None, cut))).cells(coded.members)
+    whole = tally(slice(None)).cells(coded.members)
+    for name in ("totals", "squares", "by_group"):
+        first, second = getattr(backwards, name), getattr(whole, name)
+        assert (first is None and second is None) or np.array_equal(first, second)
+    assert backwards.n == whole.n == len(rows)
+
+
+def test_many_labels_are_counted_like_few():
+    rng = np.random.default_rng(0)
+    y_true, y_pred = rng.integers(0, 300, (2, 5000))
+    cells = cells_of(y_true, y_pred)
+    labels = sorted({*y_true, *y_pred})
+    expected = confusion_matrix(y_true, y_pred, labels=labels)
+    assert np.array_equal(cells.confusion(), expected)
+
+
+def test_a_large_design_is_sparse_and_gives_the_same_counts(monkeypatch):
+    rng = np.random.default_rng(0)
+    cells = cells_of(*rng.integers(0, 9, (2, 200)))
+    dense = cells.class_counts()
+    monkeypatch.setattr("truerisk.tallies.cells.DENSE_ENTRIES", 0)
+    sparse = cells.class_counts()
+    assert np.array_equal(dense.tp, sparse.tp)
+    assert np.array_equal(dense.predicted, sparse.predicted)
+    assert dense.correct == sparse.correct
+
+
+def test_weights_add_up_exactly():
+    cells = cells_of([0, 0, 1], [0, 0, 1], weight=np.array([0.1, 0.2, 3.0]))
+    assert cells.totals.tolist() == [0.1 + 0.2, 3.0]
+    assert cells.effective_n == pytest.approx(3.3**2 / (0.01 + 0.04 + 9))
+
+
+def test_groups_are_kept_apart():
+    cells = cells_of([0, 1, 1, 1], [0, 1, 1, 0], group=np.array([7, 7, 3, 3]))
+    assert sorted(cells.by_group.tolist()) == [[0, 1, 1], [1, 0, 1]]
+
+
+def test_a_column_of_ids_is_refused_as_labels():
+    coded = code_labels(np.arange(6), np.arange(6))
+    tally = CellTally().add(coded.truth, coded.predicted)
+    with pytest.raises(InputError, match=r"at most 5 classes; got 6\. A score or an id"):
+        tally.cells(coded.members, most_classes=5)
+
+
+def test_sets_of_labels_have_no_confusion_table():
+    coded = code_label_sets([{"a"}], [{"a"}])
+    cells = CellTally().add(coded.truth, coded.predicted).cells(coded.members, multilabel=True)
+    with pytest.raises(InputError, match="one label an example"):
+        cells.confusion()
