@@ -27,6 +27,18 @@ COLUMNS = (
     *("B_l paper", "B_l ours", "B_u paper", "B_u ours"),
     *("CI paper", "Wald", "finding"),
 )
+BOUNDS = (
+    "B_l and B_u: with probability at least .95 over test sets, the true risk lies between them "
+    "(.975 each), for any classifier and any distribution."
+)
+WALD = (
+    "Wald, R_T ± 1.96 √(R_T(1 − R_T)/m), is what such an interval should have been: near the "
+    "bounds for many errors, too short for few."
+)
+THEOREM_2 = (
+    "Theorem 2 prints Bin(m, k, p) in the lower bound; that is not a valid bound, and B_l was "
+    "computed with k − 1."
+)
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,7 @@ def prints_as(value: float | Fraction, figure: str, *, rounded: bool = False) ->
     """
     digits = max(LEAST_DIGITS, -int(Decimal(figure).as_tuple().exponent))
     scaled = Fraction(value) * 10**digits + (Fraction(1, 2) if rounded else 0)
-    return math.floor(scaled) == Fraction(figure) * 10**digits
+    return bool(math.floor(scaled) == Fraction(figure) * 10**digits)
 
 
 def possible_counts(risk: str, m: int) -> tuple[int, ...]:
@@ -200,50 +212,35 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _conclusion(rows: tuple[Row, ...]) -> tuple[str, ...]:
     equal = [row for row in rows if row.is_equal]
-    rounding = sum(_agrees_rounded(row.printed) for row in rows)
     others = [row for row in equal if row.k != round(Fraction(row.printed.risk) * row.printed.m)]
-    outside = sum(row.gaussian[0] < 0 or row.gaussian[1] > 1 for row in rows)
-    no_errors = [row for row in rows if row.k == 0]
-    return (
-        (
-            f"{len(equal)} of {len(rows)} rows agree in every printed digit; "
-            f"the other {len(MISPRINTS)} are misprints."
-        ),
-        (
-            f"The paper cuts its bounds off after three digits; had it rounded them, {rounding} rows "
-            "would agree."
-        ),
-        (
-            f"k is round(R_T·m) but for {len(others)} rows with m > 1000, where several counts have "
-            "the printed R_T and the bounds are those of another one."
-        ),
-        *(
-            f"Misprinted: {row.printed.data_set} {row.printed.classifier}, {row.misprint.meant}."
-            for row in rows
-            if row.misprint
-        ),
-        (
-            "B_l and B_u: with probability at least .95 over test sets, the true risk lies between "
-            "them (.975 each), for any classifier and any distribution."
-        ),
-        (
-            f"CI is R_T ± 2 standard deviations of a single loss, never divided by √m "
-            f"({sum(row.gaussian_is_equal for row in rows)} rows agree): it tells where one loss lies, "
-            "not how well the risk is known, and does not shrink as the test set grows."
-        ),
-        (
-            f"CI leaves [0, 1] in {outside} rows; in the {len(no_errors)} rows without errors CI and "
-            "Wald are the single point 0, while B_u is not."
-        ),
-        (
-            "Wald, R_T ± 1.96 √(R_T(1 − R_T)/m), is what such an interval should have been: near the "
-            "bounds for many errors, too short for few."
-        ),
-        (
-            "Theorem 2 prints Bin(m, k, p) in the lower bound; that is not a valid bound, and B_l was "
-            "computed with k − 1."
-        ),
+    agreement = (
+        f"{len(equal)} of {len(rows)} rows agree in every printed digit; "
+        f"the other {len(MISPRINTS)} are misprints."
     )
+    digits = (
+        "The paper cuts its bounds off after three digits; had it rounded them, "
+        f"{sum(_agrees_rounded(row.printed) for row in rows)} rows would agree."
+    )
+    counts = (
+        f"k is round(R_T·m) but for {len(others)} rows with m > 1000, where several counts "
+        "have the printed R_T and the bounds are those of another one."
+    )
+    misprints = [
+        f"Misprinted: {row.printed.data_set} {row.printed.classifier}, {row.misprint.meant}."
+        for row in rows
+        if row.misprint
+    ]
+    single_loss = (
+        "CI is R_T ± 2 standard deviations of a single loss, never divided by √m "
+        f"({sum(row.gaussian_is_equal for row in rows)} rows agree): it tells where one loss "
+        "lies, not how well the risk is known, and does not shrink as the test set grows."
+    )
+    outside = (
+        f"CI leaves [0, 1] in {sum(row.gaussian[0] < 0 or row.gaussian[1] > 1 for row in rows)} "
+        f"rows; in the {sum(row.k == 0 for row in rows)} rows without errors CI and Wald are the "
+        "single point 0, while B_u is not."
+    )
+    return agreement, digits, counts, *misprints, BOUNDS, single_loss, outside, WALD, THEOREM_2
 
 
 def _agrees_rounded(printed: Printed) -> bool:
