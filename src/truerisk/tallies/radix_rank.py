@@ -1,0 +1,311 @@
+"""Ranking scores too many to be sorted: count, scatter, sweep; in threads, in exact integers.
+
+The rows are counted by the upper 16 bits of their keys and scattered into these buckets.  The
+counts above each bucket are then known, so that buckets are swept independently of each other;
+those whose counts at both ends show that a best point may lie inside are swept once more.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import InputError
+from truerisk.tallies import radix, radix_narrow, radix_wide
+from truerisk.tallies.radix_threads import threads_for
+from truerisk.tallies.ranking import (
+    COMPLETE_UP_TO,
+    STEPS,
+    THINNED_TO,
+    Ranking,
+    refuse_nan,
+)
+from truerisk.tallies.ranking_summary import (
+    LEVELS,
+    NO_BREAKEVEN,
+    Breakeven,
+    RankingSummary,
+    breakeven_of,
+)
+
+Part = tuple[NDArray[Any], NDArray[np.bool_]]
+
+MOST_ROWS = 2**31  # products of two counts must fit in int64
+GROUPS = 64  # of buckets; fixed, so that sums are rounded alike for any number of threads
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The rows, scattered: where each bucket begins and what is ranked above it."""
+
+    sweeps: ModuleType
+    low: NDArray[Any]
+    starts: NDArray[np.int64]  # of (bucket, label), ascending
+    above: NDArray[np.int64]  # (bucket, 2): positives and negatives in higher buckets
+    filled: NDArray[np.int64]  # buckets that have rows, descending
+    n_positive: int
+    n_negative: int
+
+    @property
+    def ends(self) -> NDArray[np.int64]:
+        """Positives and negatives found at the lower end of each filled bucket."""
+        inside = np.diff(self.starts).reshape(-1, 2)[:, ::-1]
+        return (self.above + inside)[self.filled]
+
+
+def rank_by_radix(parts: list[Part]) -> Ranking:
+    """Rank float32 or float64 scores; the parts must be of one type."""
+    n = sum(len(scores) for scores, _ in parts)
+    if n >= MOST_ROWS:
+        raise InputError(f"`scores` must have fewer than 2**31 rows to be ranked; got {n}.")
+    with ThreadPoolExecutor(threads_for(n)) as pool:
+        buckets = _scatter(parts, pool, threads_for(n))
+        state, sums, points, complete = _sweep(buckets, pool)
+        special, levels = _peaks(buckets, pool)
+    distinct = int(state[radix.DISTINCT])
+    if not complete:
+        points = np.unique(np.vstack([points, special]), axis=0)
+    points = points[np.argsort(points[:, 1] + points[:, 2])]
+    score_of = buckets.sweeps.scores_of
+    return Ranking(
+        thresholds=score_of(points[:, 0]),
+        tp=points[:, 1].astype(np.int64),
+        fp=points[:, 2].astype(np.int64),
+        n_positive=buckets.n_positive,
+        n_negative=buckets.n_negative,
+        distinct=distinct,
+        complete=complete,
+        summary=_summary(
+            buckets,
+            distinct=distinct,
+            state=state,
+            sums=sums,
+            special=special,
+            levels=levels,
+        ),
+        rows=(buckets.n_positive, buckets.n_negative),
+    )
+
+
+def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Buckets:
+    narrow = parts[0][0].dtype == np.float32
+    sweeps = radix_narrow if narrow else radix_wide
+    unsigned = np.uint32 if narrow else np.uint64
+    columns = [(scores.view(unsigned), labels.view(np.uint8)) for scores, labels in parts]
+    shares = list(_shares([len(bits) for bits, _ in columns], threads))
+    counts = np.zeros((len(shares), 2 * sweeps.BUCKETS), dtype=np.int64)
+
+    def count(thread: int) -> None:
+        for part, rows in shares[thread]:
+            bits, labels = columns[part]
+            sweeps.count(bits[rows], labels[rows], counts[thread])
+
+    list(pool.map(count, range(len(shares))))
+    in_all = counts.sum(axis=0)
+    least, greatest = sweeps.INFINITY_BUCKETS
+    if in_all[: 2 * least].any() or in_all[2 * greatest :].any():
+        for scores, _ in parts:
+            refuse_nan(scores)
+    starts = np.concatenate([[0], np.cumsum(in_all)])
+    low = np.empty(starts[-1], dtype=np.uint16 if narrow else np.uint64)
+    places = starts[:-1] + np.cumsum(counts, axis=0) - counts
+
+    def scatter(thread: int) -> None:
+        for part, rows in shares[thread]:
+            bits, labels = columns[part]
+            sweeps.scatter(bits[rows], labels[rows], places[thread], low)
+
+    list(pool.map(scatter, range(len(shares))))
+    by_label = in_all.reshape(-1, 2)[:, ::-1]
+    totals = by_label.sum(axis=0)
+    filled = np.flatnonzero(by_label.any(axis=1))[::-1].copy()
+    above = totals - np.cumsum(by_label, axis=0)
+    return Buckets(sweeps, low, starts, above, filled, *totals.tolist())
+
+
+def _shares(lengths: list[int], threads: int) -> Iterator[list[tuple[int, slice]]]:
+    """Cut the rows of all parts into so many shares of nearly one size."""
+    ends = np.cumsum(lengths)
+    cuts = [int(ends[-1]) * share // threads for share in range(threads + 1)]
+    for low, high in itertools.pairwise(cuts):
+        share = []
+        for part, end in enumerate(ends.tolist()):
+            begin = end - lengths[part]
+            if begin < high and end > low:
+                share.append((part, slice(max(low - begin, 0), min(high, end) - begin)))
+        yield share
+
+
+def _groups(buckets: Buckets, chosen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Cut descending buckets into groups of nearly as many rows each."""
+    sizes = buckets.starts[2 * chosen + 2] - buckets.starts[2 * chosen]
+    before = np.cumsum(sizes) - sizes
+    group = before * GROUPS // max(int(sizes.sum()), 1)
+    return np.split(chosen, np.flatnonzero(np.diff(group)) + 1)
+
+
+def _sweep(
+    buckets: Buckets, pool: ThreadPoolExecutor
+) -> tuple[NDArray[np.int64], list[float], NDArray[np.uint64], bool]:
+    n_positive, n_negative = max(buckets.n_positive, 1), max(buckets.n_negative, 1)
+    totals = n_positive, n_negative, STEPS, _rough_auc(buckets)
+
+    def sweep(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+        state = np.zeros(radix.STATE_SIZE, dtype=np.int64)
+        sums = np.zeros(radix.SUMS_SIZE)
+        full = np.empty((COMPLETE_UP_TO + 1, 3), dtype=np.uint64)
+        thin = np.empty((THINNED_TO, 3), dtype=np.uint64)
+        buckets.sweeps.sweep(
+            buckets.low, buckets.starts, buckets.above, group, totals, state, sums, full, thin
+        )
+        all_points = full[: state[radix.FULL_USED]].copy()
+        return state, sums, all_points, thin[: state[radix.THIN_USED]].copy()
+
+    state, sums = np.zeros(radix.STATE_SIZE, dtype=np.int64), []
+    every: list[NDArray[np.uint64]] = []
+    kept: list[NDArray[np.uint64]] = []
+    for one_state, one_sums, points, thin in pool.map(sweep, _groups(buckets, buckets.filled)):
+        if not kept:
+            kept.append(points[:1])  # the highest score; the lowest ends the last step
+        kept.append(thin)
+        state += one_state
+        sums.append(one_sums)
+        if state[radix.DISTINCT] <= COMPLETE_UP_TO:
+            every.append(points)
+    complete = bool(state[radix.DISTINCT] <= COMPLETE_UP_TO)
+    exact_sums = [math.fsum(column) for column in np.transpose(sums)]
+    return state, exact_sums, np.vstack(every if complete else kept), complete
+
+
+def _rough_auc(buckets: Buckets) -> float:
+    """AUC with all scores of a bucket taken as tied: the value to centre placements at."""
+    inside = np.diff(buckets.starts).reshape(-1, 2).astype(np.float64)
+    beaten = buckets.above[:, 0] + inside[:, 1] / 2
+    return float(inside[:, 0] @ beaten) / max(buckets.n_positive * buckets.n_negative, 1)
+
+
+def _peaks(
+    buckets: Buckets, pool: ThreadPoolExecutor
+) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+    """Find the points of best F1, of greatest tpr − fpr and of breakeven, and eleven precisions."""
+    n_positive, n_negative = buckets.n_positive, buckets.n_negative
+    if n_positive == 0:
+        return np.empty((0, 3), dtype=np.uint64), np.full(LEVELS, np.nan)
+    chosen, levels = _candidates(buckets)
+
+    def search(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+        points = np.zeros((3, 3), dtype=np.uint64)
+        best = np.array([-1.0, np.inf, -1.0])
+        gain = np.array([-n_positive * max(n_negative, 1) - 1], dtype=np.int64)
+        highest = np.zeros(LEVELS)
+        buckets.sweeps.sweep_peaks(
+            buckets.low, buckets.starts, buckets.above, group, n_positive, n_negative,
+            points, best, gain, highest,
+        )  # fmt: skip
+        return points, best, gain, highest
+
+    found = list(pool.map(search, _groups(buckets, chosen)))
+    f1 = max(found, key=lambda one: one[1][radix.F1])
+    ahead = max(found, key=lambda one: one[2][0])
+    even = min(found, key=lambda one: (one[1][radix.DISTANCE], -one[1][radix.MEAN]))
+    points = np.array([one[0][at] for at, one in enumerate((f1, ahead, even))])
+    levels = np.max([levels, *(one[3] for one in found)], axis=0)
+    return points, np.maximum.accumulate(levels[::-1])[::-1]
+
+
+def _candidates(buckets: Buckets) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Choose the buckets in which a best point may lie, by the counts at their two ends.
+
+    Inside a bucket no point has more true positives than its lower end, nor fewer false positives
+    than its upper end.  A bucket for which even that is worse than the lower end of another bucket
+    cannot hold the best point.  Also gives the best precision of the ends, by recall.
+    """
+    n_positive, n_negative = buckets.n_positive, buckets.n_negative
+    tp, fp = buckets.ends.T
+    tp_above, fp_above = buckets.above[buckets.filled].T
+    found, found_above = tp + fp, tp_above + fp_above
+    f1 = 2 * tp / (n_positive + found)
+    chosen = 2 * tp / (n_positive + tp + fp_above) >= f1.max()
+    gain = tp * n_negative - fp * n_positive
+    chosen |= tp * n_negative - fp_above * n_positive >= gain.max()
+
+    precision, level = tp / found, (LEVELS - 1) * tp // n_positive
+    levels = np.zeros(LEVELS)
+    np.maximum.at(levels, level, precision)
+    levels = np.maximum.accumulate(levels[::-1])[::-1]
+    chosen |= tp / np.maximum(tp + fp_above, 1) > levels[level]
+
+    some = tp > 0
+    distance = np.abs(tp / found - tp / n_positive)
+    nearest = np.where(found < n_positive, found, np.minimum(found_above + 1, found))
+    least = np.maximum(tp_above, 1) * np.abs(1 / nearest - 1 / n_positive)
+    chosen |= some & (least <= distance[some].min() * (1 + ROUNDING) + ROUNDING / n_positive)
+    chosen |= (found_above < n_positive) & (n_positive <= found)
+    return buckets.filled[chosen], levels
+
+
+def _summary(
+    buckets: Buckets,
+    *,
+    distinct: int,
+    state: NDArray[np.int64],
+    sums: list[float],
+    special: NDArray[np.uint64],
+    levels: NDArray[np.float64],
+) -> RankingSummary:
+    n_positive, n_negative = buckets.n_positive, buckets.n_negative
+    auc = variance = ks = ks_threshold = precision = f1 = f1_threshold = math.nan
+    breakeven = NO_BREAKEVEN
+    if n_positive:
+        precision = sums[radix.PRECISION] / n_positive
+        thresholds = buckets.sweeps.scores_of(special[:, 0])
+        counts = special[:, 1:].astype(np.int64)
+        tp, fp = counts[radix.F1_POINT].tolist()
+        f1, f1_threshold = 2 * tp / (n_positive + tp + fp), float(thresholds[radix.F1_POINT])
+        breakeven = _breakeven(
+            thresholds[radix.BREAKEVEN_POINT :], counts[radix.BREAKEVEN_POINT :], n_positive
+        )
+    if n_positive and n_negative:
+        auc = int(state[radix.AUC]) / (2 * n_positive * n_negative)
+        variance = _variance(buckets, distinct, auc, sums)
+        tp, fp = counts[radix.KS_POINT].tolist()
+        ks = (tp * n_negative - fp * n_positive) / (n_positive * n_negative)
+        ks_threshold = float(thresholds[radix.KS_POINT])
+    return RankingSummary(
+        auc=auc,
+        delong_variance=variance,
+        average_precision=precision,
+        best_f1=f1,
+        best_f1_threshold=f1_threshold,
+        ks=ks,
+        ks_threshold=ks_threshold,
+        breakeven=breakeven,
+        eleven_point=tuple(levels.tolist()),
+        auc_bounds=(auc, auc),
+    )
+
+
+def _breakeven(
+    threshold: NDArray[np.float64], counts: NDArray[np.int64], n_positive: int
+) -> Breakeven:
+    return breakeven_of(threshold, counts[:, 0], counts.sum(axis=1), n_positive)
+
+
+def _variance(buckets: Buckets, distinct: int, auc: float, sums: list[float]) -> float:
+    """DeLong's variance, from squares about a value near the AUC."""
+    n_positive, n_negative = buckets.n_positive, buckets.n_negative
+    if min(n_positive, n_negative) < 2:
+        return math.nan
+    if distinct == 1 or auc in (0.0, 1.0):
+        return 0.0
+    off = (auc - _rough_auc(buckets)) ** 2
+    first = (sums[radix.PLACED_POSITIVE] / n_positive - off) / (n_positive - 1)
+    second = (sums[radix.PLACED_NEGATIVE] / n_negative - off) / (n_negative - 1)
+    return first + second
