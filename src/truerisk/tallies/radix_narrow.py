@@ -21,7 +21,9 @@ from truerisk.tallies.radix import (
     accumulate,
     find_peaks,
 )
+from truerisk.tallies.radix_keys import scores_of_narrow
 
+scores_of = scores_of_narrow
 BUCKETS = 2**16
 LOW_BITS = 16
 INFINITY_BUCKETS = (0x0080, 0xFF80)  # what lies outside is NaN; in the upper one, it may be
@@ -156,10 +158,3 @@ def sweep_peaks(  # noqa: PLR0917  (compiled code has no keywords)
             values[:used], counts[:used], b << LOW_BITS, n_positive, n_negative,
             state, points, best, gain, levels,
         )  # fmt: skip
-
-
-def scores_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Turn keys back into the scores they stand for."""
-    narrow = keys.astype(np.uint32)
-    bits = np.where(narrow >= SIGN, narrow - np.uint32(SIGN), np.uint32(0) - narrow)
-    return bits.view(np.float32).astype(np.float64)

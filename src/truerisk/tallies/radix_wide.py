@@ -19,7 +19,9 @@ from truerisk.tallies.radix import (
     accumulate,
     find_peaks,
 )
+from truerisk.tallies.radix_keys import scores_of_wide
 
+scores_of = scores_of_wide
 BUCKETS = 2**16
 LOW_BITS = 48
 INFINITY_BUCKETS = (0x0010, 0xFFF0)
@@ -163,9 +165,3 @@ def sweep_peaks(  # noqa: PLR0917  (compiled code has no keywords)
                 values[:used], counts[:used], uint64(b) << uint64(LOW_BITS), n_positive,
                 n_negative, state, points, best, gain, levels,
             )  # fmt: skip
-
-
-def scores_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Turn keys back into the scores they stand for."""
-    bits = np.where(keys >= SIGN, keys - SIGN, np.uint64(0) - keys)
-    return bits.view(np.float64)

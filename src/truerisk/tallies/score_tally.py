@@ -1,0 +1,143 @@
+"""Scores that come in batches → one ranking, the same for any order and any cut of the batches."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.checks import check_same_length, check_whole_number
+from truerisk.errors import InputError
+from truerisk.tallies.ranking import (
+    Ranking,
+    as_labels,
+    as_scores,
+    as_weights,
+    rank,
+    rank_parts,
+    refuse_nan,
+)
+from truerisk.tallies.score_histogram import ScoreHistogram
+
+FOUR_GIBIBYTES = 2**32
+LABEL_BYTES = 1
+WEIGHT_BYTES = 8
+JOINED_BELOW = 2**20  # rows; smaller batches are joined, so that a million of them cost little
+
+
+@dataclass
+class ScoreTally:
+    """Holds scores and labels until the ranking is asked for; tallies of parts merge.
+
+    A float32 score takes 5 bytes, a float64 score 9 (one such score makes all of them count as
+    float64, which holds float32 exactly).  Ranking float32 takes 2 bytes a row more.  When the
+    scores would take more than `max_bytes`, they are counted in 2²⁴ buckets instead: the counts at
+    the thresholds remain exact, and the ranking says between which bounds the AUC lies.
+
+    Examples
+    --------
+    >>> first = ScoreTally().add([0.9, 0.1], [True, False])
+    >>> second = ScoreTally().add([0.8, 0.8], [True, False])
+    >>> first.merge(second).ranking().auc
+    0.875
+    """
+
+    max_bytes: int = FOUR_GIBIBYTES
+    rows: int = 0
+    parts: list[tuple[NDArray[Any], NDArray[np.bool_]]] = field(default_factory=list, repr=False)
+    weights: list[NDArray[np.float64]] = field(default_factory=list, repr=False)
+    histogram: ScoreHistogram | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_whole_number(self.max_bytes, "max_bytes", low=1)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every score is still held."""
+        return self.histogram is None
+
+    @property
+    def bytes_held(self) -> int:
+        """What the scores take, all of them at the width of the widest."""
+        widest = max((scores.dtype.itemsize for scores, _ in self.parts), default=0)
+        weight_bytes = WEIGHT_BYTES if self.weights else 0
+        return self.rows * (widest + LABEL_BYTES + weight_bytes)
+
+    def add(
+        self, scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = None
+    ) -> "ScoreTally":
+        """Take in one batch; return the tally itself.  The arrays are copied."""
+        column, positive = as_scores(scores), as_labels(is_positive)
+        if len(column) == 0 and len(positive) == 0:
+            return self
+        check_same_length(scores=column, is_positive=positive)
+        weights = [] if weight is None else [as_weights(weight, len(column)).copy()]
+        return self._take([(column.copy(), positive.copy())], weights)
+
+    def merge(self, other: "ScoreTally") -> "ScoreTally":
+        """Take in what another tally has seen; return the tally itself."""
+        self._take(other.parts, other.weights)
+        if other.histogram is not None:
+            self._to_histogram().merge(other.histogram)
+            self.rows += other.histogram.rows
+        return self
+
+    def ranking(self) -> Ranking:
+        """Rank all scores seen so far."""
+        if self.rows == 0:
+            raise InputError("`scores` must have at least one example; got 0.")
+        if self.histogram is not None:
+            return self.histogram.ranking()
+        widest = max((scores.dtype for scores, _ in self.parts), key=lambda kind: kind.itemsize)
+        parts = [(scores.astype(widest, copy=False), labels) for scores, labels in self.parts]
+        if not self.weights:
+            return rank_parts(parts)
+        scores, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return rank(scores, labels, np.concatenate(self.weights))
+
+    def _take(
+        self,
+        parts: list[tuple[NDArray[Any], NDArray[np.bool_]]],
+        weights: list[NDArray[np.float64]],
+    ) -> "ScoreTally":
+        if parts and self.rows and bool(weights) != bool(self.weights):
+            raise InputError("`weight` must be given for every batch or for none.")
+        rows = sum(len(scores) for scores, _ in parts)
+        self.rows += rows
+        if self.histogram is not None:
+            for scores, labels in parts:
+                self.histogram.add(scores, labels)
+            return self
+        self.parts += parts
+        self.weights += weights
+        self._join_small()
+        if self.bytes_held > self.max_bytes:
+            self._to_histogram()
+        return self
+
+    def _join_small(self) -> None:
+        """Join the last batches while they are small: the number of parts grows as log n."""
+        while len(self.parts) > 1:
+            (before, labels_before), (last, labels_last) = self.parts[-2:]
+            fits = len(last) >= len(before) and len(last) + len(before) <= JOINED_BELOW
+            if not fits or last.dtype != before.dtype:
+                return
+            joined = np.concatenate([before, last]), np.concatenate([labels_before, labels_last])
+            self.parts[-2:] = [joined]
+            if self.weights:
+                self.weights[-2:] = [np.concatenate(self.weights[-2:])]
+
+    def _to_histogram(self) -> ScoreHistogram:
+        if self.histogram is not None:
+            return self.histogram
+        if self.weights:
+            raise InputError(
+                f"`max_bytes` must be at least {self.bytes_held} to hold these weighted scores; "
+                f"got {self.max_bytes}. Weighted scores cannot be counted in buckets."
+            )
+        self.histogram = ScoreHistogram()
+        for scores, labels in self.parts:
+            refuse_nan(scores)
+            self.histogram.add(scores, labels)
+        self.parts = []
+        return self.histogram
