@@ -1,0 +1,120 @@
+"""Labels are text; each distinct one gets a number, in order of first appearance."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+
+MANY_LABELS = 1000
+COMMON_SEPARATORS = "|;,"
+
+
+class LabelBook:
+    """Every distinct label of a source, numbered from 0 as it first appears.
+
+    Labels are never interpreted: "01" is not "1", and "NA" is a label.
+
+    Examples
+    --------
+    >>> book = LabelBook()
+    >>> book.add("cat"), book.add("dog"), book.add("cat")
+    (0, 1, 0)
+    >>> book.texts
+    ('cat', 'dog')
+    """
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._codes)
+
+    def __contains__(self, text: object) -> bool:
+        return text in self._codes
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The labels; a label's place is its code."""
+        return tuple(self._codes)
+
+    def add(self, text: str) -> int:
+        """Give the code of a label, a new one if it has none."""
+        return self._codes.setdefault(text, len(self._codes))
+
+    def find(self, texts: Sequence[str | None], otherwise: int) -> list[int]:
+        """Give the codes of labels, `otherwise` for those that have none."""
+        get = self._codes.get
+        return [get(text, otherwise) for text in texts]  # type: ignore[arg-type]
+
+    def sets(self, separator: str, *, strip: bool = False) -> tuple[tuple[str, ...], ...]:
+        """Split each distinct cell once; give the sorted labels of each code.
+
+        Examples
+        --------
+        >>> book = LabelBook()
+        >>> _ = book.add("dog|cat"), book.add("")
+        >>> book.sets("|")
+        (('cat', 'dog'), ())
+        """
+        return tuple(_split(text, separator, strip=strip) for text in self)
+
+    def notes(self, what: str, separator: str | None) -> Iterator[str]:
+        """Say what looks like a slip in the labels that were met."""
+        stripped: dict[str, str] = {}
+        for text in self:
+            other = stripped.setdefault(text.strip(), text)
+            if other != text:
+                yield (
+                    f"{what}: the labels {shown(other)} and {shown(text)} differ only in white "
+                    f"space and are counted as different. --strip makes them one."
+                )
+                break
+        if separator is None and len(self) > 1:
+            for mark in COMMON_SEPARATORS:
+                share = sum(mark in text for text in self) / len(self)
+                if share > 0.5:
+                    yield (
+                        f"{what}: {share:.0%} of the distinct labels contain {mark!r}. If a cell "
+                        f"holds several labels, say so with --multilabel-sep {mark!r}."
+                    )
+                    break
+            if len(self) > MANY_LABELS:
+                yield (
+                    f"{what}: {len(self)} distinct labels. If this is no label column, choose "
+                    f"another; if a cell holds several labels, use --multilabel-sep."
+                )
+
+
+def _split(text: str, separator: str, *, strip: bool) -> tuple[str, ...]:
+    if text == "":
+        return ()
+    parts = [part.strip() if strip else part for part in text.split(separator)]
+    if "" in parts:
+        raise InputError(
+            f"A cell of labels must hold no empty label; got {shown(text)}. "
+            f"Remove the separator {separator!r} that has nothing beside it."
+        )
+    return tuple(sorted(set(parts)))
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column of labels: codes into the book that the whole source shares."""
+
+    codes: NDArray[np.int32]
+    book: LabelBook = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def texts(self) -> list[str]:
+        """Give the labels themselves, one a row."""
+        texts = self.book.texts
+        return [texts[code] for code in self.codes.tolist()]

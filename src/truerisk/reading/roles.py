@@ -1,0 +1,205 @@
+"""Which column plays which role: as told, or guessed from the usual names.
+
+A guess is made only when there is one candidate; two candidates are refused, never ranked.
+"""
+
+import dataclasses
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+USUAL_NAMES = {
+    "truth": _words(
+        "y_true truth label labels target targets actual true y class gold true_label "
+        "actual_label ground_truth observed"
+    ),
+    "pred": _words(
+        "y_pred pred preds prediction predictions predicted yhat y_hat predicted_label "
+        "predicted_class pred_label output"
+    ),
+    "score": _words(
+        "score scores y_score y_scores prob proba probability probabilities p y_prob y_proba "
+        "decision decision_function confidence logit margin pred_proba predict_proba"
+    ),
+    "group": _words("group groups cluster patient patient_id subject subject_id user user_id"),
+    "weight": _words("weight weights sample_weight sample_weights"),
+    "id": _words("id ids row_id example_id sample_id uid uuid doc_id document_id"),
+}
+PREFIXES = _words("score_ prob_ proba_ probability_ p_ y_score_ y_prob_ y_proba_ decision_ logit_")
+SHOWN_COLUMNS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """The columns that hold truth, prediction, score, group, weight and id; None is to be guessed.
+
+    Several score columns are one for each class.
+    """
+
+    truth: str | None = None
+    pred: str | None = None
+    score: str | tuple[str, ...] | None = None
+    group: str | None = None
+    weight: str | None = None
+    id: str | None = None
+
+    @property
+    def score_columns(self) -> tuple[str, ...]:
+        """The score columns, none, one or several."""
+        return (self.score,) if isinstance(self.score, str) else self.score or ()
+
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """The columns read as text with few distinct values."""
+        return tuple(name for name in (self.truth, self.pred, self.group) if name is not None)
+
+    @property
+    def number_columns(self) -> tuple[str, ...]:
+        """The columns read as numbers."""
+        return (*self.score_columns, *([self.weight] if self.weight is not None else []))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that plays a role."""
+        ids = (self.id,) if self.id is not None else ()
+        return (*self.label_columns, *self.number_columns, *ids)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedRoles(Roles):
+    """Roles that are settled for a file.
+
+    `guessed` names the roles nobody gave; `score_classes` the class of each of several score
+    columns.
+    """
+
+    guessed: tuple[str, ...] = ()
+    score_classes: tuple[str, ...] | None = None
+
+
+def resolve_roles(
+    columns: Sequence[str], roles: Roles, *, needs_truth: bool = True
+) -> ResolvedRoles:
+    """Settle which of `columns` plays which role.
+
+    Given names must exist, spelt as in the file.  Roles not given are guessed, without regard to
+    case, from the usual names; several columns such as ``prob_cat``, ``prob_dog`` are the scores
+    of the classes ``cat`` and ``dog``.
+
+    Examples
+    --------
+    >>> roles = resolve_roles(["Y_True", "prob_cat", "prob_dog"], Roles())
+    >>> roles.truth, roles.score_classes, roles.guessed
+    ('Y_True', ('cat', 'dog'), ('truth', 'score'))
+    """
+    _check_given(columns, roles)
+    found: dict[str, str | tuple[str, ...]] = {}
+    for role, usual in USUAL_NAMES.items():
+        if getattr(roles, role) is None:
+            guess = _guess(role, usual, [name for name in columns if name not in roles.columns])
+            if guess is not None:
+                found[role] = guess
+    settled = dataclasses.replace(roles, **found)  # type: ignore[arg-type]
+    _check_unique(columns, settled)
+    if needs_truth and settled.truth is None:
+        raise _absent("truth", "the true labels", columns)
+    if settled.pred is None and settled.score is None:
+        raise _absent("pred", "predicted labels (or scores: --score)", columns)
+    classes = None
+    if isinstance(settled.score, tuple):
+        classes = _classes(settled.score)
+    given = {field.name: getattr(settled, field.name) for field in dataclasses.fields(Roles)}
+    return ResolvedRoles(**given, guessed=tuple(found), score_classes=classes)
+
+
+def check_columns(columns: Sequence[str], roles: Roles) -> None:
+    """Refuse a further file that lacks one of the columns, or has one of them twice."""
+    _check_given(columns, roles)
+    _check_unique(columns, roles)
+
+
+def listed(columns: Sequence[str]) -> str:
+    """List columns for a message, a few of them when there are many."""
+    names = ", ".join(shown(name) for name in columns[:SHOWN_COLUMNS])
+    rest = len(columns) - SHOWN_COLUMNS
+    return f"{names} and {rest} more" if rest > 0 else names
+
+
+def _guess(role: str, usual: Sequence[str], columns: Sequence[str]) -> str | tuple[str, ...] | None:
+    candidates: list[str | tuple[str, ...]] = [c for c in columns if _plain(c) in usual]
+    if role == "score":
+        for prefix in PREFIXES:
+            family = tuple(c for c in columns if _plain(c).startswith(prefix) and c[len(prefix) :])
+            if len(family) > 1:
+                candidates.append(family)
+    if len(candidates) > 1:
+        names = [c if isinstance(c, str) else " + ".join(c) for c in candidates]
+        raise InputError(
+            f"`{role}` must be one column; the names {listed(names)} could all be it. "
+            f"Say which with --{role}."
+        )
+    return candidates[0] if candidates else None
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _classes(columns: tuple[str, ...]) -> tuple[str, ...]:
+    for prefix in PREFIXES:
+        if all(_plain(c).startswith(prefix) and c.strip()[len(prefix) :] for c in columns):
+            return tuple(c.strip()[len(prefix) :] for c in columns)
+    return columns
+
+
+def _check_given(columns: Sequence[str], roles: Roles) -> None:
+    for role in USUAL_NAMES:
+        names = getattr(roles, role)
+        for name in (names,) if isinstance(names, str) else names or ():
+            if name not in columns:
+                raise _not_there(role, name, columns)
+    seen = roles.columns
+    for name in seen:
+        if seen.count(name) > 1:
+            raise InputError(
+                f"Each column must play one role; {shown(name)} is named for two of them."
+            )
+
+
+def _not_there(role: str, name: str, columns: Sequence[str]) -> InputError:
+    close = difflib.get_close_matches(name, columns, n=1)
+    remedy = f" Did you mean {shown(close[0])}?" if close else ""
+    if len(columns) == 1:
+        likely = next((mark for mark in (";", "\t", "|", ",") if mark in columns[0]), None)
+        if likely is not None:
+            remedy = f" The cells seem to be separated by {likely!r}: --delimiter {likely!r}."
+    return InputError(
+        f"`{role}` must be a column of the file; got {shown(name)}. "
+        f"The columns are {listed(columns)}.{remedy}"
+    )
+
+
+def _check_unique(columns: Sequence[str], roles: Roles) -> None:
+    for name in roles.columns:
+        times = list(columns).count(name)
+        if times > 1:
+            raise InputError(
+                f"The column {shown(name)} must appear once in the header; it appears {times} "
+                f"times. Rename all but one of them."
+            )
+
+
+def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
+    return InputError(
+        f"`{role}` must be the column with {what}; none of the names is a usual one. "
+        f"The columns are {listed(columns)}. Say which with --{role}; the first line must be a "
+        f"header."
+    )

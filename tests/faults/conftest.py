@@ -1,0 +1,28 @@
+"""Real files with one fault each."""
+
+import pytest
+
+from truerisk.reading import ReadingOptions, Roles, open_predictions
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file and give its path."""
+
+    def write(content, name="predictions.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def read():
+    """Read files to the end; give the source after reading, and its batches."""
+
+    def read(*paths, roles=None, **options):
+        files = open_predictions(paths, roles=roles or Roles(), options=ReadingOptions(**options))
+        return files, list(files.batches())
+
+    return read
