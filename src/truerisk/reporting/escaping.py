@@ -1,0 +1,119 @@
+r"""Text that came from data, made inert: the one place where this is done.
+
+Class, column and file names are written by others.  First everything that is not a visible
+character becomes its escape (`visible`); then what the format at hand would interpret is quoted.
+HTML is escaped by the templates, which are given `visible` texts.
+
+Examples
+--------
+>>> print(visible("a\x1b[31mb\u202e"))
+a\x1b[31mb\u202e
+>>> print(markdown("<b>|*"))
+&lt;b&gt;\|\*
+>>> print(latex("50 % of $x_1$"))
+50 \% of \$x\_1\$
+>>> print(csv_text("=1+1"), csv_text("-1"))
+'=1+1 -1
+>>> print(figure_label("_a$b$"))
+ _a\$b\$
+"""
+
+import re
+import unicodedata
+
+# Controls, formatting (bidi, zero width), surrogates, private and unassigned code points, and the
+# two separators that break lines.
+INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+MOST_CHARACTERS = 200
+MOST_MARKS = 4  # accents on one letter; more of them climb over the lines around it
+
+FORMULA_STARTS = "=+-@\t\r\0＝＋－＠"  # the last four are the full-width forms
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+MARKDOWN = {mark: f"\\{mark}" for mark in "\\`*_{}[]()#!|~$:^=.+"} | {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "@": "&#64;",
+}
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",  # a shorthand in some languages of babel
+    "[": "{[}",  # after \\ a bracket or a star is an argument of it
+    "]": "{]}",
+    "*": "{*}",
+}
+_MARKDOWN = str.maketrans(MARKDOWN)
+_LATEX = str.maketrans(LATEX)
+
+
+def visible(text: object, most: int = MOST_CHARACTERS) -> str:
+    """Show what would not be seen, or would move other characters, as its escape.
+
+    A space at either end becomes "␣": two labels that differ only there must not look the same.
+    """
+    found = str(text)
+    if len(found) > most:
+        found = found[: most - 1] + "…"
+    inner = found.strip(" ")
+    before = len(found) - len(found.lstrip(" "))
+    after = len(found) - len(inner) - before
+    return "␣" * before + _without_hidden(inner) + "␣" * (after if inner else 0)
+
+
+def lines_visible(text: str) -> str:
+    """Make a message of several lines visible, and keep its lines."""
+    return "\n".join(_without_hidden(line) for line in text.split("\n"))
+
+
+def _without_hidden(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    marks, shown = 0, []
+    for character in text:
+        category = unicodedata.category(character)
+        marks = marks + 1 if category == "Mn" else 0
+        hidden = category in INVISIBLE or marks > MOST_MARKS
+        odd_space = category == "Zs" and character != " "
+        shown.append(_escape(character) if hidden or odd_space else character)
+    return "".join(shown)
+
+
+def markdown(text: object) -> str:
+    """Write a text as itself in a cell of a Markdown table: no mark-up, no HTML, no link."""
+    return visible(text).translate(_MARKDOWN)
+
+
+def latex(text: object) -> str:
+    """Write a text as itself in a cell of a LaTeX table."""
+    return visible(text).translate(_LATEX)
+
+
+def csv_text(text: object) -> str:
+    """Write a text so that a spreadsheet takes it for a text, not for a formula (CWE-1236)."""
+    found = str(text)
+    is_formula = found[:1] in FORMULA_STARTS and not NUMBER.fullmatch(found)
+    return "'" + visible(found) if found and is_formula else visible(found)
+
+
+def figure_label(text: object) -> str:
+    """Write a text as itself in a figure: matplotlib reads `$` as mathematics, `_` as "hide"."""
+    shown = visible(text).replace("$", r"\$")
+    return " " + shown if shown.startswith("_") else shown
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

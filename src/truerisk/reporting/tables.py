@@ -1,0 +1,196 @@
+"""Evaluation → tables of words, which every format then escapes and draws in its own way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    count,
+    interval_heading,
+    percent,
+    plain_text,
+    title_of,
+    written,
+)
+from truerisk.results import Estimate, Evaluation, as_plain
+
+WIDEST_CONFUSION = 12  # more classes than this do not fit on a screen
+MOST_MISTAKES = 10
+SHA256_SHOWN = 16
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading; cells of a numeric column are written by us and stand to the right."""
+
+    heading: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, columns and rows of unescaped words."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def measure_table(evaluation: Evaluation) -> Table:
+    """Give one row a measure: value, interval, method, examples."""
+    columns = (
+        Column("Measure"),
+        Column("Value", numeric=True),
+        Column(interval_heading(evaluation.level), numeric=True),
+        Column("Method"),
+        Column("n", numeric=True),
+    )
+    rows = []
+    for name, estimate in evaluation.items():
+        words = written(estimate)
+        method = NO_INTERVAL if estimate.interval is None else estimate.interval.method
+        rows.append((title_of(name), words.value, words.interval, method, count(estimate.n)))
+    return Table("Measures", columns, tuple(rows))
+
+
+def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None) -> Table | None:
+    """Give one row a class; None when there are no estimates of single classes."""
+    if not evaluation.by_class:
+        return None
+    names = measures or tuple(next(iter(evaluation.by_class.values())))
+    columns = (Column("Class"), *(Column(title_of(name), numeric=True) for name in names))
+    rows = tuple(
+        (label, *(_in_one_cell(estimates[name]) for name in names))
+        for label, estimates in evaluation.by_class.items()
+    )
+    return Table(f"Classes ({percent(evaluation.level)} intervals)", columns, rows)
+
+
+def _in_one_cell(estimate: Estimate) -> str:
+    words = written(estimate)
+    return f"{words.value} {words.interval}" if estimate.is_defined else words.value
+
+
+def confusion_of(evaluation: Evaluation) -> tuple[tuple[str, ...], NDArray[Any]] | None:
+    """Give the labels and the K × K counts, rows truth; None where there is no such table."""
+    cells = evaluation.tallies
+    if cells is None or not hasattr(cells, "confusion") or cells.multilabel:
+        return None
+    return tuple(cells.labels), cells.confusion()
+
+
+def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | None:
+    """Give counts with the share of each true class; None for more than a dozen classes.
+
+    The narrow form has the shares only, in whole percent.
+    """
+    found = confusion_of(evaluation)
+    if found is None or len(found[0]) > WIDEST_CONFUSION:
+        return None
+    labels, counts = found
+    totals = counts.sum(axis=1)
+    columns = (
+        Column("True" if narrow else "True \\ called"),
+        *(Column(label, numeric=True) for label in labels),
+        Column("n", numeric=True),
+    )
+    rows = []
+    for label, row, total in zip(labels, counts, totals, strict=True):
+        wide = [f"{count(n)} ({share(n, total)})" for n in row]
+        rows.append((label, *([_whole(n, total) for n in row] if narrow else wide), count(total)))
+    if narrow:
+        return Table("Confusion matrix (% of the true class)", columns, tuple(rows))
+    rows.append(("n", *map(count, counts.sum(axis=0)), count(totals.sum())))
+    return Table("Confusion matrix (share of the true class)", columns, tuple(rows))
+
+
+def mistake_table(evaluation: Evaluation) -> Table | None:
+    """Give the most frequent mistakes, where the confusion matrix is too large to be read."""
+    found = confusion_of(evaluation)
+    if found is None or len(found[0]) <= WIDEST_CONFUSION:
+        return None
+    labels, counts = found
+    wrong = counts - np.diag(np.diag(counts))
+    worst = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
+    totals = counts.sum(axis=1)
+    rows = []
+    for truth, called in zip(*np.unravel_index(worst, wrong.shape), strict=True):
+        n = wrong[truth, called]
+        if n > 0:
+            rows.append((labels[truth], labels[called], count(n), share(n, totals[truth])))
+    columns = (
+        Column("True"),
+        Column("Called"),
+        Column("n", numeric=True),
+        Column("of the true class", numeric=True),
+    )
+    return Table("Most frequent mistakes", columns, tuple(rows))
+
+
+def share(part: float, whole: float) -> str:
+    """Write part of whole as a percentage; a class without examples has no share."""
+    return f"{100 * part / whole:.1f} %" if whole > 0 else NO_INTERVAL
+
+
+def _whole(part: float, whole: float) -> str:
+    if part == 0:
+        return "·"
+    return "<1" if 100 * part < whole else f"{100 * part / whole:.0f}"
+
+
+def remarks(evaluation: Evaluation) -> tuple[str, ...]:
+    """Give the notes of the evaluation, then those of its measures, each told once."""
+    measures_with: dict[str, list[str]] = {}
+    for name, estimate in evaluation.items():
+        for note in estimate.notes:
+            measures_with.setdefault(note, []).append(title_of(name))
+    told = (_remark(titles, note) for note, titles in measures_with.items())
+    return (*evaluation.notes, *told)
+
+
+def _remark(titles: list[str], note: str) -> str:
+    reason = note.removeprefix("undefined: ")
+    are = "is" if len(titles) == 1 else "are"
+    link = ":" if reason == note else f" {are} undefined:"
+    return f"{', '.join(titles)}{link} {reason}"
+
+
+def provenance(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
+    """Give what was assumed and where the predictions came from, as pairs of words."""
+    targets = dict.fromkeys(estimate.target for estimate in evaluation.values())
+    facts = {
+        "examples": count(evaluation.n),
+        "classes": f"{len(evaluation.labels):,}",
+        "positive label": plain_text(evaluation.positive),
+        "confidence level": percent(evaluation.level),
+        "the numbers are about": " and ".join(targets) or "nothing",
+    }
+    settings = {spoken(name): plain_text(as_plain(v)) for name, v in evaluation.settings.items()}
+    return (*{**settings, **facts}.items(), *_source(evaluation.source))
+
+
+def spoken(name: str) -> str:
+    """Turn a name into words."""
+    return name.replace("_", " ")
+
+
+def _source(source: Mapping[str, Any]) -> list[tuple[str, str]]:
+    pairs = []
+    for name, value in as_plain(source).items():
+        entries = value if isinstance(value, list) else [value]
+        if entries and all(isinstance(entry, dict) for entry in entries):
+            pairs += [(spoken(name), _facts(entry)) for entry in entries]
+        else:
+            pairs.append((spoken(name), plain_text(value)))
+    return pairs
+
+
+def _facts(entry: Mapping[str, Any]) -> str:
+    told = {name: value for name, value in entry.items() if value not in (None, [], "")}
+    if isinstance(told.get("sha256"), str):
+        told["sha256"] = told["sha256"][:SHA256_SHOWN]
+    return ", ".join(f"{spoken(name)} {plain_text(value)}" for name, value in told.items())

@@ -1,0 +1,139 @@
+"""How measures, numbers and intervals are written: the same words in every format."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.errors import InputError
+from truerisk.measures.averages import AVERAGES
+from truerisk.measures.registry import MEASURES, Measure, find_measure
+from truerisk.results import Estimate, Interval
+
+UNDEFINED = "undefined"
+NO_INTERVAL = "–"
+FEWEST_DECIMALS = 3
+MOST_DECIMALS = 15
+SMALL = 1e-4  # under this a number is written with an exponent
+
+
+@dataclass(frozen=True)
+class Written:
+    """A value and its interval, with as many decimals as the interval deserves."""
+
+    value: str
+    interval: str
+
+
+def measure_of(name: str) -> tuple[Measure | None, str]:
+    """Give the registry's entry for a name such as `f1_macro`, and the average's name."""
+    base, _, average = name.rpartition("_")
+    if name not in MEASURES and average in AVERAGES:
+        name = base
+    else:
+        average = ""
+    try:
+        return find_measure(name), average
+    except InputError:
+        return None, average
+
+
+def title_of(name: str) -> str:
+    """Give the title of a measure, short enough for a column.
+
+    Examples
+    --------
+    >>> title_of("recall"), title_of("f1_macro"), title_of("f2"), title_of("of_my_own")
+    ('Recall', 'F1, macro', 'F2', 'of_my_own')
+    """
+    found, average = measure_of(name)
+    if found is None:
+        return name
+    title = found.title.split(" (")[0]
+    return f"{title}, {average}" if average else title
+
+
+def written(estimate: Estimate) -> Written:
+    """Write an estimate; the decimals show two digits of the interval's width.
+
+    Examples
+    --------
+    >>> written(Estimate(value=0.2, interval=Interval(0.127, 0.292, 0.95, "wilson"),
+    ...                  measure="recall", method="holdout", n=100))
+    Written(value='0.200', interval='[0.127, 0.292]')
+    >>> written(Estimate(value=0.2, interval=Interval(0.19992, 0.20008, 0.95, "wilson"),
+    ...                  measure="recall", method="holdout", n=10**8))
+    Written(value='0.20000', interval='[0.19992, 0.20008]')
+    """
+    interval = estimate.interval
+    decimals = decimals_for(interval.width) if interval is not None else FEWEST_DECIMALS
+    value = number(estimate.value, decimals)
+    if interval is None:
+        return Written(value, NO_INTERVAL)
+    return Written(value, f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]")
+
+
+def decimals_for(width: float) -> int:
+    """Give the decimals that show two digits of a width, three at least."""
+    if not 0 < width < math.inf:
+        return FEWEST_DECIMALS
+    return min(max(FEWEST_DECIMALS, 1 - math.floor(math.log10(width))), MOST_DECIMALS)
+
+
+def number(value: float, decimals: int = FEWEST_DECIMALS) -> str:
+    """Write a number; NaN is undefined, and a small one gets an exponent rather than zeros.
+
+    Examples
+    --------
+    >>> number(0.25), number(-0.5), number(math.inf), number(math.nan), number(2.5e-7, 9)
+    ('0.250', '-0.500', '∞', 'undefined', '2.50e-07')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value != 0 and abs(value) < SMALL:
+        digits = math.floor(math.log10(abs(value))) + decimals
+        return f"{value:.{max(2, digits)}e}"
+    return f"{value:.{decimals}f}"
+
+
+def count(n: float) -> str:
+    """Write a number of examples; weights and effective sizes may be fractions.
+
+    Examples
+    --------
+    >>> count(1234567), count(12.5)
+    ('1,234,567', '12.5')
+    """
+    return f"{int(n):,}" if float(n).is_integer() else f"{n:,.6g}"
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage, as short as it can be.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * share:.10g} %"
+
+
+def interval_heading(level: float) -> str:
+    """Give the heading of a column of intervals."""
+    return f"{percent(level)} interval"
+
+
+def plain_text(value: Any) -> str:  # noqa: ANN401
+    """Write a setting: lists with commas, nothing as "none", numbers as short as they can be."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return UNDEFINED if math.isnan(value) else f"{value:.10g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {plain_text(entry)}" for key, entry in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(plain_text, value)) if value else "none"
+    return str(value)

@@ -1,0 +1,98 @@
+"""Evaluations made by hand, so that what is printed can be told from what is computed."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from truerisk.results import Estimate, Evaluation, Interval
+from truerisk.tallies.cells import Cells
+
+
+def estimate_of(measure, value, low, high, *, n=200, notes=(), method="clopper_pearson"):
+    return Estimate(
+        value=value,
+        interval=Interval(low, high, 0.95, method),
+        measure=measure,
+        method="holdout",
+        n=n,
+        notes=notes,
+    )
+
+
+def cells_of(labels, counts):
+    one, size = np.eye(len(labels), dtype=bool), len(labels)
+    return Cells(
+        labels=tuple(labels),
+        truth=np.repeat(one, size, axis=0),
+        predicted=np.tile(one, (size, 1)),
+        totals=np.asarray(counts).ravel(),
+        rows=np.asarray(counts).ravel(),
+    )
+
+
+def evaluation_of(labels=("ham", "spam"), *, counts=((850, 40), (50, 50)), **fields):
+    estimates = {
+        "error_rate": estimate_of("error_rate", 0.09, 0.073, 0.110, n=990),
+        "precision": estimate_of("precision", 50 / 90, 0.447, 0.661, n=90),
+        "recall": estimate_of("recall", 0.5, 0.398, 0.602, n=100),
+        "f1": estimate_of("f1", 0.526, 0.44, 0.61, n=140),
+        "matthews_correlation": estimate_of(
+            "matthews_correlation", 0.477, 0.38, 0.56, n=990, method="delta"
+        ),
+        "positive_likelihood_ratio": estimate_of(
+            "positive_likelihood_ratio", math.inf, 5.0, math.inf, method="dirichlet"
+        ),
+        "specificity": estimate_of(
+            "specificity", math.nan, 0, 1, n=0, notes=("undefined: no example is negative",)
+        ),
+    }
+    given = {
+        "estimates": estimates,
+        "n": int(np.sum(counts)),
+        "level": 0.95,
+        "labels": tuple(labels),
+        "positive": labels[-1],
+        "tallies": cells_of(labels, counts),
+        "verdict": ("Nine of a hundred examples are misjudged.", "Accuracy misleads here."),
+        "notes": ("The positive class is rare.",),
+        "settings": {"random_state": 7, "replicates": 2000},
+        "source": {
+            "files": ({"path": "predictions.csv", "rows": 990, "sha256": "ab" * 32},),
+            "guessed": ("truth", "pred"),
+        },
+    }
+    if len(labels) > 2:
+        given["by_class"] = {
+            label: {
+                "precision": estimate_of("precision", 0.5, 0.4, 0.6),
+                "recall": estimate_of("recall", 0.25, 0.2, 0.3),
+                "f1": estimate_of("f1", math.nan, 0, 1, notes=("undefined: nothing there",)),
+            }
+            for label in labels
+        }
+    return Evaluation(**{**given, **fields})
+
+
+@pytest.fixture
+def make_evaluation():
+    return evaluation_of
+
+
+@pytest.fixture
+def make_estimate():
+    return estimate_of
+
+
+@pytest.fixture
+def evaluation():
+    return evaluation_of()
+
+
+@pytest.fixture
+def evaluation_with_curves():
+    steps = np.linspace(0, 1, 2001)
+    roc = SimpleNamespace(fpr=steps, tpr=np.sqrt(steps))
+    precision_recall = SimpleNamespace(recall=steps, precision=1 - steps / 2)
+    return evaluation_of(curves={"roc": roc, "precision_recall": precision_recall})
