@@ -1,0 +1,185 @@
+"""From the values of several refits to one estimate: mean, deviation, and an interval."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.special import stdtrit
+
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
+from truerisk.errors import InputError
+from truerisk.measures import find_measure
+from truerisk.results import Interval, Resampled
+
+PLAIN_T_IS_INVALID = (
+    "plain t over folds: invalid, because the training sets overlap and the replicates are not "
+    "independent (measured type I error .21 at .05)"
+)
+CORRECTED_T_IS_APPROXIMATE = (
+    "corrected resampled t: an approximation, no unbiased estimate of this variance exists"
+)
+
+
+def plain_standard_error(values: Sequence[float], test_train_ratio: float) -> float:  # noqa: ARG001
+    r"""Give :math:`s / \sqrt{J}`, which takes the J replicates to be independent; they are not."""
+    return _deviation(values) / math.sqrt(len(values))
+
+
+def corrected_standard_error(values: Sequence[float], test_train_ratio: float) -> float:
+    r"""Give Nadeau and Bengio's standard error of the mean of J replicates.
+
+    .. math:: s \sqrt{\frac{1}{J} + \frac{n_{test}}{n_{train}}}
+
+    The second term stands for the correlation between replicates whose training sets overlap;
+    it does not go away with more repetitions.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
+       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
+
+    Examples
+    --------
+    >>> round(corrected_standard_error([0.0, 0.2], 1.0), 6)  # s = .1 √2, times √(1/2 + 1)
+    0.173205
+    """
+    return _deviation(values) * math.sqrt(1 / len(values) + test_train_ratio)
+
+
+STANDARD_ERRORS: dict[str, Callable[[Sequence[float], float], float]] = {
+    "corrected_t": corrected_standard_error,
+    "plain_t": plain_standard_error,
+}
+TITLES = {"corrected_t": "corrected_t", "plain_t": "plain_t (invalid)"}
+WARNINGS = {"corrected_t": CORRECTED_T_IS_APPROXIMATE, "plain_t": PLAIN_T_IS_INVALID}
+
+
+def summarise(
+    values: Sequence[float],
+    *,
+    measure: str = "error_rate",
+    folds: int | None = None,
+    test_train_ratio: float | None = None,
+    level: float = 0.95,
+    method: str = "corrected_t",
+) -> Resampled:
+    r"""Give the mean of the values of J refits, and an interval for the learner's performance.
+
+    .. math:: \bar v \pm t_{J-1} \; s \sqrt{\frac{1}{J} + \frac{n_{test}}{n_{train}}},
+              \qquad s^2 = \frac{1}{J - 1} \sum_{j=1}^{J} (v_j - \bar v)^2
+
+    It speaks of the *learner* at this sample size, not of one trained model.  The interval is an
+    approximation: with normal replicates of equal correlation :math:`n_{test} / (n_{test} +
+    n_{train})` it would be exact, and no unbiased estimate of the true variance exists [2]_.  Where
+    it would leave the range of the measure it is cut off there.
+
+    Parameters
+    ----------
+    values
+        The measure on the test part of each refit: of the folds of one cross-validation, or of all
+        its repetitions.
+    measure
+        What the values are, by its name in the registry; it sets their range.
+    folds
+        How many folds one repetition has, which makes the ratio of test to training examples
+        1/(folds − 1); 2 for five times two.  As many as there are values, unless given.
+    test_train_ratio
+        That ratio itself, for random subsampling; instead of `folds`.
+    level
+        Confidence level.
+    method
+        `corrected_t` (Nadeau and Bengio), or `plain_t`, which is invalid and labelled so.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
+       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
+    .. [2] Y. Bengio and Y. Grandvalet, "No unbiased estimator of the variance of K-fold
+       cross-validation", Journal of Machine Learning Research 5, 1089-1105, 2004.
+
+    Examples
+    --------
+    >>> errors = [0.14, 0.16, 0.10, 0.15, 0.18, 0.17, 0.15, 0.12, 0.13, 0.20]
+    >>> print(summarise(errors, folds=5))
+    error_rate = 0.150 [0.111, 0.189] at 95 % (corrected_t, n = 10, the learner at this sample size)
+    """
+    check_choice(method, STANDARD_ERRORS, "method")
+    tail = (1 - check_level(level)) / 2
+    measure_range = find_measure(measure).measure_range
+    replicates = _check_values(values, measure, measure_range)
+    ratio, design = _check_design(len(replicates), folds, test_train_ratio)
+    mean = math.fsum(replicates) / len(replicates)
+    error = STANDARD_ERRORS[method](replicates, ratio)
+    deviation, n = _deviation(replicates), len(replicates)
+    spread = (
+        f"standard deviation of the {n} replicates: {deviation:.4g} (dividing by n − 1), "
+        f"{deviation * math.sqrt((n - 1) / n):.4g} (dividing by n)"
+    )
+    notes = [design, spread]
+    interval = None
+    if error > 0:
+        half = -float(stdtrit(n - 1, tail)) * error
+        low, high = max(mean - half, measure_range[0]), min(mean + half, measure_range[1])
+        interval = Interval(low, high, level, TITLES[method])
+        notes.append(WARNINGS[method])
+        if low > mean - half or high < mean + half:
+            notes.append("the interval is cut off at the end of the measure's range")
+    else:
+        notes.append("no interval: all replicates are equal, so their variance is zero")
+    return Resampled(
+        value=mean,
+        interval=interval,
+        measure=measure,
+        method="resampling",
+        n=n,
+        target="the learner at this sample size",
+        notes=tuple(notes),
+        replicates=replicates,
+    )
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """Give the standard deviation in its n − 1 form, exactly 0 when all values are equal."""
+    if all(value == values[0] for value in values):
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _check_values(
+    values: Sequence[float], measure: str, measure_range: tuple[float, float]
+) -> tuple[float, ...]:
+    replicates = tuple(float(value) for value in values)
+    if len(replicates) < 2:
+        raise InputError(f"`values` must be at least two; got {len(replicates)}.")
+    low, high = measure_range
+    for position, value in enumerate(replicates, start=1):
+        if math.isnan(value):
+            raise InputError(
+                f"`values` must all be defined; got NaN as number {position}. A fold without a "
+                "value cannot be left out: pool the predictions of all folds instead."
+            )
+        if not low <= value <= high or math.isinf(value):
+            percent = low == 0 and high == 1 and 1 < value <= 100
+            remedy = f" Write {value / 100:g} for {value:g} %." if percent else ""
+            raise InputError(
+                f"`values` of {measure} must be numbers in [{low:g}, {high:g}]; got {shown(value)} "
+                f"as number {position}.{remedy}"
+            )
+    return replicates
+
+
+def _check_design(n: int, folds: int | None, test_train_ratio: float | None) -> tuple[float, str]:
+    """Give the ratio of test to training examples, and the sentence that says so."""
+    if test_train_ratio is not None:
+        if folds is not None:
+            raise InputError("`folds` must be left out when `test_train_ratio` is given; got both.")
+        ratio = check_number(test_train_ratio, "test_train_ratio", low=np.finfo(float).tiny)
+        return ratio, f"{n} random divisions, test to training examples {ratio:.4g}"
+    folds = n if folds is None else check_whole_number(folds, "folds", low=2)
+    if n % folds:
+        raise InputError(
+            f"`folds` must divide the number of values; got {folds} folds and {n} values."
+        )
+    repeated = f", {n // folds} times" if n > folds else ""
+    return 1 / (folds - 1), f"{folds} folds{repeated}, test to training examples 1/{folds - 1}"
