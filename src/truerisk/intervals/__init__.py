@@ -1,0 +1,18 @@
+"""Numbers to intervals: what a count, a mean, an area or a set of replicates leaves open.
+
+==================  ==============================================================================
+file                holds
+==================  ==============================================================================
+binomial            k of n: exact and approximate intervals, one-sided bounds, fractional counts
+exact_test          is the proportion p0? the exact binomial test
+blaker              the shortest of the exact intervals
+beta_quantile       the quantile under all of them, put back into its own tail
+bounds              any loss in [0, 1]: Hoeffding, Chernoff, Bernstein; VC and stability bounds
+delta               any smooth measure of cell totals: gradient, standard error, interval
+replicates          percentile, basic and BCa intervals; resampling by cells, by groups
+auc                 DeLong's variance and interval; what is left when it degenerates
+delong_tests        are two areas the same?
+differences         two independent proportions
+planning            how large a test set?
+==================  ==============================================================================
+"""
