@@ -1,0 +1,33 @@
+"""Files, read to their end."""
+
+import pytest
+
+from truerisk.reading import ReadingOptions, Roles, open_predictions
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file and give its path."""
+
+    def write(content, name="predictions.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def read():
+    """Read files to the end; give the source after reading, and its batches."""
+
+    def read(*paths, roles=None, needs_truth=True, **options):
+        files = open_predictions(
+            paths,
+            roles=roles or Roles(),
+            options=ReadingOptions(**options),
+            needs_truth=needs_truth,
+        )
+        return files, list(files.batches())
+
+    return read
