@@ -1,19 +1,16 @@
 """Results → what people read: terminal, JSON, CSV, Markdown, LaTeX, one HTML page, figures.
 
-Every text that came from data passes through `escaping` on its way out.  Names are loaded when
-they are used: a table in the terminal needs no page, and a page needs no terminal.
+=============  ===========================================================
+module         gives
+=============  ===========================================================
+`summary`      tables on a terminal (needs rich)
+`formats`      JSON, CSV, Markdown, LaTeX: `FORMATS`
+`page`         the plain dictionary a page is drawn from: `page_data`
+`html`         the page: `page_html`, `save_report` (needs jinja2)
+`figures`      `forest`, on axes of matplotlib
+`files`        writing a file whole or not at all
+`escaping`     text that came from data, made inert: all of it passes here
+=============  ===========================================================
+
+Nothing is imported here: a table in the terminal needs no page, and a page needs no terminal.
 """
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "figures": ["forest"],
-        "files": ["check_destination", "write_whole"],
-        "formats": ["FORMATS"],
-        "html": ["page_html", "save_report"],
-        "page": ["page_data"],
-        "summary": ["print_summary"],
-    },
-)

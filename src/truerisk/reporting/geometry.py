@@ -67,7 +67,7 @@ def axis_of(estimates: Sequence[Estimate], *also: float) -> Axis | None:
             ends = estimate.interval
             found = (estimate.value, *((ends.low, ends.high) if ends is not None else ()))
             numbers += [value for value in found if math.isfinite(value)]
-    return Axis.around(min(numbers + [*also]), max(numbers + [*also])) if numbers else None
+    return Axis.around(min([*numbers, *also]), max([*numbers, *also])) if numbers else None
 
 
 def strip(estimate: Estimate, axis: Axis | None) -> dict[str, Any] | None:

@@ -104,5 +104,7 @@ def _classes(evaluation: Evaluation) -> Table | None:
     chosen = tuple(name for name in CLASS_MEASURES if name in offered) or tuple(offered)[:3]
     table = class_table(evaluation, chosen)
     return (
-        None if table is None else Table(table.title, table.columns, table.rows[:MOST_CLASSES_SHOWN])
+        None
+        if table is None
+        else Table(table.title, table.columns, table.rows[:MOST_CLASSES_SHOWN])
     )

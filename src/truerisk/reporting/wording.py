@@ -7,7 +7,7 @@ from typing import Any
 from truerisk.errors import InputError
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.registry import MEASURES, Measure, find_measure
-from truerisk.results import Estimate, Interval
+from truerisk.results import Estimate
 
 UNDEFINED = "undefined"
 NO_INTERVAL = "–"
@@ -57,6 +57,7 @@ def written(estimate: Estimate) -> Written:
 
     Examples
     --------
+    >>> from truerisk.results import Interval
     >>> written(Estimate(value=0.2, interval=Interval(0.127, 0.292, 0.95, "wilson"),
     ...                  measure="recall", method="holdout", n=100))
     Written(value='0.200', interval='[0.127, 0.292]')

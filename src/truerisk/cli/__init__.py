@@ -1,0 +1,158 @@
+"""The command line: parse, one library call, print.
+
+=====  ==========================================================
+exit   when
+=====  ==========================================================
+0      a result
+1      a finding: a check that was asked for failed
+2      an option cannot be understood
+3      an argument or a file cannot mean what it says
+4      a partial result: a measure is undefined on these examples
+5      disk, memory or a file that changed stood in the way
+130    interrupted (143 when terminated, 141 when nobody reads)
+=====  ==========================================================
+
+A command's module is imported when the command is run, so that help is quick.
+"""
+
+import importlib
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from truerisk.errors import InputError, InputWarning, MachineError, UndefinedMeasureWarning
+
+FINDING, BAD_INPUT, PARTIAL, MACHINE = 1, 3, 4, 5
+INTERRUPTED, NOBODY_READS, TERMINATED = 130, 141, 143
+
+COMMANDS = {
+    "score": "Every measure of a file of predictions, with its interval.",
+    "threshold": "The best threshold for scores, and what it costs to move it.",
+    "reject": "How much must be left undecided for a wanted error.",
+    "plan": "How large must a test set be?",
+    "split": "Divide examples into folds, and write down which is where.",
+    "folds": "What the values of several folds say together.",
+    "measures": "The list of measures, with their formulas.",
+    "reproduce": "A table of a paper recomputed, its figures beside ours.",
+    "audit": "Measured coverage of the intervals; checks of this installation.",
+    "demo": "Score generated predictions and write report.html.",
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported one at a time, and whose failures have an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """List the commands in the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"truerisk.cli.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+        """Run a command; turn what may go wrong into a sentence and an exit code."""
+        try:
+            with _terminated_as_interrupted(), _plain_warnings():
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
+        except InputError as error:
+            _fail(str(error), BAD_INPUT)
+        except MachineError as error:
+            _fail(str(error), MACHINE)
+        except MemoryError:
+            _fail("The memory of this machine does not suffice.", MACHINE)
+        except BrokenPipeError:
+            # Python flushes at exit; with nobody reading, that would fail a second time.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(NOBODY_READS)
+        except OSError as error:
+            where = f": {error.filename}" if error.filename is not None else ""
+            _fail(f"{error.strerror or error}{where}", MACHINE)
+        except KeyboardInterrupt:
+            _fail("Interrupted; nothing was written.", INTERRUPTED)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="truerisk", message="%(prog)s %(version)s")
+def main() -> None:
+    """Tell how good a classifier is, and how sure one can be of that.
+
+    \b
+    truerisk score predictions.csv              measures, intervals, verdict
+    truerisk score predictions.csv --html report.html
+    truerisk COMMAND --help                     what a command can do
+    """
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(f"Error: {_inert(message)}", err=True)
+    sys.exit(code)
+
+
+def _inert(message: str) -> str:
+    from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (few messages need it)
+
+    return lines_visible(message)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM run every `finally`, as Ctrl-C does; Python by itself would run none."""
+
+    def stop(number: int, frame: object) -> NoReturn:  # noqa: ARG001
+        sys.exit(TERMINATED)
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not in the main thread: the program around us decides
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Tell our own warnings as sentences, without the line of code they come from."""
+    shown_before = warnings.showwarning
+
+    def show(  # noqa: PLR0917  (the signature is Python's)
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, (InputWarning, UndefinedMeasureWarning)):
+            click.echo(f"Warning: {_inert(str(message))}", err=True)
+        else:
+            shown_before(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        for category in (InputWarning, UndefinedMeasureWarning):
+            warnings.simplefilter("always", category)
+        yield

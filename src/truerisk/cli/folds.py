@@ -1,0 +1,80 @@
+"""`truerisk folds`: what the values of several folds say together."""
+
+import click
+
+from truerisk.cli.options import level_option
+from truerisk.cli.output import format_options, show_rows
+from truerisk.reporting.wording import interval_heading, number, title_of, written
+from truerisk.results import Resampled
+
+
+@click.command(short_help="What the values of several folds say together.")
+@click.argument("values", nargs=-1, type=float, required=True, metavar="VALUE...")
+@click.option("--measure", default="error_rate", show_default=True, help="What the values are.")
+@click.option("--folds", "n_folds", type=int, help="Folds of one repetition; 2 for five times two.")
+@click.option("--ratio", type=float, help="Test to training examples, for random subsampling.")
+@level_option
+@format_options("json", "csv")
+def folds(
+    values: tuple[float, ...],
+    *,
+    measure: str,
+    n_folds: int | None,
+    ratio: float | None,
+    level: float,
+    form: str | None,
+) -> None:
+    """Give mean, standard deviation and intervals of the values of several folds.
+
+    The plain t interval is printed beside the corrected one to show how much it claims; it is
+    invalid, because training sets overlap.
+
+    \b
+    truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20
+    truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20 --folds 2
+    """
+    from truerisk.estimation.summary import (  # noqa: PLC0415  (costs start-up time)
+        STANDARD_ERRORS,
+        summarise,
+    )
+
+    found = [
+        summarise(
+            values,
+            measure=measure,
+            folds=n_folds,
+            test_train_ratio=ratio,
+            level=level,
+            method=method,
+        )
+        for method in STANDARD_ERRORS
+    ]
+    if form is None:
+        first = found[0]
+        click.echo(
+            f"{title_of(measure)}: mean {number(first.value, 4)}, standard deviation "
+            f"{number(first.standard_deviation, 4)}, {first.n:g} values; about {first.target}."
+        )
+        rows = [(_method(estimate), written(estimate).interval) for estimate in found]
+        show_rows("Intervals", ("method", interval_heading(level)), rows)
+        for note in dict.fromkeys(note for estimate in found for note in estimate.notes):
+            click.echo(f"• {note}")
+    else:
+        columns = ("interval", "mean", "standard_deviation", "low", "high", "level", "values")
+        show_rows("folds", columns, [_numbers(estimate) for estimate in found], form)
+
+
+def _method(estimate: Resampled) -> str:
+    return "none" if estimate.interval is None else estimate.interval.method
+
+
+def _numbers(estimate: Resampled) -> tuple[str | float, ...]:
+    ends = estimate.interval
+    bounds = ("", "", "") if ends is None else (ends.low, ends.high, ends.level)
+    return (
+        _method(estimate),
+        estimate.value,
+        estimate.standard_deviation,
+        *bounds,
+        len(estimate.replicates),
+    )

@@ -1,0 +1,187 @@
+"""Options that several commands share, and how their values are read."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from truerisk.errors import InputError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+MOST_COST_BYTES = 2**24
+
+FILE = click.Path(exists=True, path_type=Path)
+READING = (
+    click.option("--truth", metavar="COLUMN", help="Column of the true labels."),
+    click.option("--pred", metavar="COLUMN", help="Column of the predicted labels."),
+    click.option(
+        "--score",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column of the scores, larger meaning more positive; once for each class if several.",
+    ),
+    click.option("--group", metavar="COLUMN", help="Column that says which rows belong together."),
+    click.option("--weight", metavar="COLUMN", help="Column of the weights of the examples."),
+    click.option("--id", "id_column", metavar="COLUMN", help="Column of unique ids."),
+    click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=".",
+        show_default=True,
+        help="Decimal mark.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with rows in which a used cell is empty.",
+    ),
+    click.option("--strip", is_flag=True, help="Remove white space around labels."),
+    click.option("--allow-inf", is_flag=True, help="Let scores be infinite."),
+    click.option(
+        "--multilabel-sep", metavar="TEXT", help="What separates several labels of a row."
+    ),
+)
+ROLE_OPTIONS = {
+    "truth": "truth",
+    "pred": "pred",
+    "group": "group",
+    "weight": "weight",
+    "id": "id_column",
+}
+READING_NAMES = (
+    "truth", "pred", "score", "group", "weight", "id_column", "delimiter", "encoding", "decimal",
+    "missing", "strip", "allow_inf", "multilabel_sep",
+)  # fmt: skip
+
+level_option = click.option(
+    "--level", type=float, default=0.95, show_default=True, help="Confidence level."
+)
+positive_option = click.option(
+    "--positive", metavar="LABEL", help="Positive label; known for 0/1, -1/1 and booleans."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of all randomness; drawn if absent."
+)
+costs_option = click.option(
+    "--costs",
+    metavar="fp=1,fn=5|FILE",
+    help="What mistakes cost: by outcome, or a JSON or CSV file with a K × K table, rows truth.",
+)
+
+
+def reading_options(function: Function) -> Function:
+    """Add the options that say how files are read."""
+    for option in reversed(READING):
+        function = option(function)
+    return function
+
+
+def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
+    """Take the reading options out of a command's options: roles of columns, and strictness."""
+    from truerisk.reading import ReadingOptions, Roles  # noqa: PLC0415  (costs start-up time)
+
+    taken = {name: options.pop(name) for name in READING_NAMES}
+    score = taken["score"]
+    roles = {role: taken[name] for role, name in ROLE_OPTIONS.items()}
+    strictness = ReadingOptions(
+        delimiter=_unescaped(taken["delimiter"]),
+        encoding=taken["encoding"],
+        decimal=taken["decimal"],
+        missing=taken["missing"],
+        allow_inf=taken["allow_inf"],
+        strip=taken["strip"],
+        multilabel_separator=taken["multilabel_sep"],
+    )
+    return Roles(score=score[0] if len(score) == 1 else score or None, **roles), strictness
+
+
+def _unescaped(delimiter: str | None) -> str | None:
+    return "\t" if delimiter in {r"\t", "tab"} else delimiter
+
+
+def read_bounds(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, float], ...]:
+    """Read pairs of a measure and a number, such as `f1=0.9`."""
+    pairs = []
+    for value in values:
+        measure, _, number = value.partition("=")
+        try:
+            pairs.append((measure.strip(), float(number)))
+        except ValueError:
+            message = f"{value!r} is not of the form f1=0.9."
+            raise click.BadParameter(message, ctx, param) from None
+    return tuple(pairs)
+
+
+def read_costs(text: str | None) -> Any:  # noqa: ANN401
+    """Read costs given by outcome (`fp=1,fn=5`) or in a file; None when there are none.
+
+    Examples
+    --------
+    >>> read_costs("fp=1,fn=5")
+    {'fp': 1.0, 'fn': 5.0}
+    """
+    if text is None:
+        return None
+    if re.fullmatch(r"\s*[a-z]{2}\s*=[^=,]+(,\s*[a-z]{2}\s*=[^=,]+)*", text):
+        pairs = (part.split("=") for part in text.split(","))
+        return {name.strip(): _cost(number, text) for name, number in pairs}
+    path = Path(text)
+    if not path.is_file():
+        raise InputError(
+            f"`--costs` must be costs by outcome, such as fp=1,fn=5, or a file; got {text!r}."
+        )
+    if path.stat().st_size > MOST_COST_BYTES:
+        raise InputError(f"`--costs` must be a small file; {text!r} has over 16 MiB.")
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"`--costs` must be a text file, JSON or CSV; {text!r} is none.") from None
+    return _cost_json(content, text) if path.suffix == ".json" else _cost_csv(content, text)
+
+
+def _cost_json(content: str, name: str) -> Any:  # noqa: ANN401
+    try:
+        found = json.loads(content)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"`--costs` must be a JSON file; {name!r}: {error}.") from None
+    if not isinstance(found, (list, dict)):
+        raise InputError(f"`--costs` must hold a table or an object; {name!r} holds neither.")
+    if isinstance(found, dict) and any(isinstance(row, dict) for row in found.values()):
+        return {
+            (truth, called): _cost(cost, name)
+            for truth, row in found.items()
+            for called, cost in row.items()
+        }
+    return found
+
+
+def _cost_csv(content: str, name: str) -> dict[tuple[str, str], float] | list[list[float]]:
+    """Read a table with the predicted labels as header and the true ones in the first column."""
+    import csv  # noqa: PLC0415  (few have such a file)
+
+    rows = [row for row in csv.reader(content.splitlines()) if row]
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise InputError(f"`--costs` must be a table with rows of one length; {name!r} is not.")
+    if len(rows) == len(rows[0]) and not rows[0][0].strip():
+        return {
+            (row[0], called): _cost(cost, name)
+            for row in rows[1:]
+            for called, cost in zip(rows[0][1:], row[1:], strict=True)
+        }
+    return [[_cost(cost, name) for cost in row] for row in rows]
+
+
+def _cost(text: Any, where: str) -> float:  # noqa: ANN401
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise InputError(f"`--costs` must hold numbers; got {text!r} in {where!r}.") from None

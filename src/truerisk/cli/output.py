@@ -1,0 +1,150 @@
+"""What a command prints, and how it ends."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from truerisk.cli import FINDING, PARTIAL
+from truerisk.errors import InputError
+from truerisk.results import Evaluation
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Bounds = Sequence[tuple[str, float]]
+Rows = Sequence[tuple[Any, ...]]
+
+FORMAT_FLAGS = {
+    "json": "Print one JSON object.",
+    "csv": "Print CSV, one row a measure.",
+    "markdown": "Print Markdown tables.",
+    "latex": "Print LaTeX tables.",
+}
+
+
+def format_options(*names: str) -> Callable[[Function], Function]:
+    """Add a flag for each of the named formats; the command gets the chosen one as `form`."""
+
+    def add(function: Function) -> Function:
+        for name in reversed(names):
+            option = click.option(
+                f"--{name}", "form", flag_value=name, default=None, help=FORMAT_FLAGS[name]
+            )
+            function = option(function)
+        return function
+
+    return add
+
+
+def console() -> Any:  # noqa: ANN401
+    """Give the terminal; 80 columns wide where there is none, and never interpreting texts."""
+    from rich.console import Console  # noqa: PLC0415  (only tables need it)
+
+    width = None if sys.stdout.isatty() else 80
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+def show(evaluation: Evaluation, form: str | None) -> None:
+    """Print an evaluation: as tables, or in the format asked for."""
+    if form is None:
+        from truerisk.reporting.summary import print_summary  # noqa: PLC0415  (needs rich)
+
+        print_summary(evaluation, console())
+    else:
+        from truerisk.reporting.formats import FORMATS  # noqa: PLC0415  (only formats need it)
+
+        click.echo(FORMATS[form](evaluation))
+
+
+def show_rows(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    form: str | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> None:
+    """Print rows as a table, or in the format asked for; `facts` are told in JSON only."""
+    ROW_FORMATS[form](title, columns, [tuple(row) for row in rows], facts or {})
+
+
+def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
+    from truerisk.reporting.formats import csv_lines  # noqa: PLC0415  (only formats need it)
+
+    click.echo(csv_lines(columns, rows))
+
+
+def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
+    from truerisk.reporting.formats import json_text  # noqa: PLC0415  (only formats need it)
+    from truerisk.results import as_plain  # noqa: PLC0415
+
+    listed = [dict(zip(columns, row, strict=True)) for row in rows]
+    click.echo(json_text({"title": title, **as_plain(facts), "rows": as_plain(listed)}))
+
+
+def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
+    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.wording import plain_text  # noqa: PLC0415
+
+    numeric = [all(isinstance(row[at], (int, float)) for row in rows) for at in range(len(columns))]
+    table = Table(
+        title,
+        tuple(Column(*pair) for pair in zip(columns, numeric, strict=True)),
+        tuple(tuple(plain_text(cell) for cell in row) for row in rows),
+    )
+    print_table(table, console())
+
+
+ROW_FORMATS: dict[str | None, Callable[[str, Sequence[str], Rows, Mapping[str, Any]], None]] = {
+    None: _rows_as_table,
+    "csv": _rows_as_csv,
+    "json": _rows_as_json,
+}
+
+
+def finish(evaluation: Evaluation, fail_under: Bounds = (), fail_over: Bounds = ()) -> None:
+    """End with the code that the checks, or an undefined measure, ask for."""
+    findings = [
+        *(_finding(evaluation, *bound, lowest=True) for bound in fail_under),
+        *(_finding(evaluation, *bound, lowest=False) for bound in fail_over),
+    ]
+    failed = [finding for finding in findings if finding is not None]
+    for finding in failed:
+        click.echo(f"Check failed: {finding}", err=True)
+    if failed:
+        sys.exit(FINDING)
+    if evaluation.undefined:
+        _tell_undefined(evaluation)
+
+
+def check_names(evaluation: Evaluation, *bounds: Bounds) -> None:
+    """Refuse a check of a measure that these predictions do not have."""
+    for measure, _ in (pair for group in bounds for pair in group):
+        if measure not in evaluation:
+            raise InputError(
+                f"`--fail-under` and `--fail-over` must name a measure of these predictions: "
+                f"{', '.join(evaluation)}; got {measure!r}."
+            )
+
+
+def _tell_undefined(evaluation: Evaluation) -> NoReturn:
+    names = ", ".join(evaluation.undefined)
+    click.echo(f"Partial result: undefined on these examples: {names}.", err=True)
+    sys.exit(PARTIAL)
+
+
+def _finding(evaluation: Evaluation, measure: str, wanted: float, *, lowest: bool) -> str | None:
+    from truerisk.reporting.wording import number, percent  # noqa: PLC0415
+
+    estimate = evaluation[measure]
+    sign, side = ("≥", "lower") if lowest else ("≤", "upper")
+    claim = f"{measure} {sign} {wanted:g} is not shown"
+    if not estimate.is_defined:
+        return f"{claim}: it is undefined on these examples."
+    if estimate.interval is None:
+        return f"{claim}: it has no interval."
+    bound = estimate.interval.low if lowest else estimate.interval.high
+    if bound >= wanted if lowest else bound <= wanted:
+        return None
+    level = percent(estimate.interval.level)
+    return f"{claim}: the {side} end of its {level} interval is {number(bound, 6)}."

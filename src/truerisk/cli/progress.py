@@ -1,0 +1,67 @@
+"""A progress bar for work that takes longer than two seconds; none where nobody looks."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Self
+
+PATIENCE = 2.0  # seconds
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """A bar on standard error that appears once patience has run out.
+
+    It is called as `progress(rows_done, bytes_done, bytes_total)`.
+    """
+
+    def __init__(self, title: str, *, quiet: bool = False) -> None:
+        self._title = title
+        self._silent = quiet or not sys.stderr.isatty()
+        self._began = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, rows_done: int, bytes_done: int, bytes_total: int) -> None:
+        """Show how far the work is; cheap as long as there is nothing to show."""
+        if self._silent or time.monotonic() - self._began < PATIENCE:
+            return
+        if self._bar is None:
+            self._start()
+        self._bar.update(
+            self._task, completed=bytes_done, total=bytes_total, words=f"{rows_done:,} rows"
+        )
+
+    def steps(self, items: Iterable[Any], total: int) -> Iterator[Any]:
+        """Pass the items on, and show how many of them are done."""
+        for done, item in enumerate(items, start=1):
+            yield item
+            self(done, done, total)
+
+    def _start(self) -> None:
+        from rich.console import Console  # noqa: PLC0415  (only work that takes long needs it)
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[words]}"),
+        )
+        self._bar = Progress(
+            *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+        )
+        self._task = self._bar.add_task(self._title, total=None, words="")
+        self._bar.start()

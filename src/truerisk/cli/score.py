@@ -1,0 +1,170 @@
+"""`truerisk score`: every measure of a file of predictions, with its interval."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from truerisk.cli.options import (
+    FILE,
+    costs_option,
+    level_option,
+    positive_option,
+    read_bounds,
+    read_costs,
+    reading_from,
+    reading_options,
+    seed_option,
+)
+from truerisk.cli.output import check_names, finish, format_options, show
+from truerisk.cli.progress import Progress
+from truerisk.errors import InputError
+from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
+from truerisk.results import Evaluation
+
+COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
+
+
+@click.command(short_help="Every measure of a file of predictions, with its interval.")
+@click.argument("files", nargs=-1, type=FILE, metavar="FILE...")
+@reading_options
+@positive_option
+@level_option
+@click.option("--beta", type=float, multiple=True, help="Also report F and E with this β.")
+@costs_option
+@click.option(
+    "--interval",
+    type=click.Choice(BINOMIAL_INTERVALS),
+    default="clopper_pearson",
+    show_default=True,
+    help="Interval of measures that are k of n.",
+)
+@click.option(
+    "--cell-interval",
+    type=click.Choice(CELL_INTERVALS),
+    default="delta",
+    show_default=True,
+    help="Interval of the other measures of counts.",
+)
+@click.option("--replicates", type=int, default=2000, show_default=True, help="Of the bootstrap.")
+@seed_option
+@click.option("--threshold", type=float, help="Call positive what scores at least this.")
+@click.option("--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier.")
+@click.option("--reject-label", metavar="LABEL", help="Predicted label that means: undecided.")
+@click.option(
+    "--zero-division",
+    type=float,
+    default=float("nan"),
+    help="Value of an undefined measure within averages; left out if absent.",
+)
+@click.option("--max-classes", type=int, default=10_000, show_default=True, help="Refuse more.")
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="Only this measure; may be repeated.  `truerisk measures` lists them.",
+)
+@click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
+@format_options("json", "csv", "markdown", "latex")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+@click.option(
+    "--fail-under",
+    callback=read_bounds,
+    metavar="NAME=NUMBER",
+    multiple=True,
+    help="End with 1 unless the interval lies above this; may be repeated.",
+)
+@click.option(
+    "--fail-over",
+    callback=read_bounds,
+    metavar="NAME=NUMBER",
+    multiple=True,
+    help="End with 1 unless the interval lies below this; may be repeated.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code tells.")
+def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+    """Score predictions: every measure with its interval, and a verdict in words.
+
+    FILE is CSV, Parquet or JSON lines (also .gz), told by its content; several files, or a folder,
+    are one set of predictions.  Columns are found by their usual names (y_true, y_pred, score …)
+    or named by options; what was guessed is always printed.
+
+    \b
+    truerisk score predictions.csv
+    truerisk score predictions.csv --positive spam --html report.html
+    truerisk score predictions.parquet --truth label --score prob --threshold 0.5
+    truerisk score predictions.csv --costs fp=1,fn=5 --beta 2
+    truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
+    truerisk score --counts 50,50,40,850
+
+    Exit code: 0, 1 when a check failed, 2 wrong option, 3 wrong input, 4 when a measure is
+    undefined, 5 when the machine stood in the way.
+    """
+    page, form, quiet = (options.pop(name) for name in ("html", "form", "quiet"))
+    checks = {name: options.pop(name) for name in ("fail_under", "fail_over")}
+    if page is not None:
+        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
+
+        check_destination(page)
+    evaluation = _evaluation(files, quiet=quiet, options=options)
+    check_names(evaluation, *checks.values())
+    if not quiet:
+        show(evaluation, form)
+    if page is not None:
+        from truerisk.reporting.html import save_report  # noqa: PLC0415  (only for pages)
+
+        save_report(evaluation, page)
+        if not quiet and form is None:
+            click.echo(f"The page is in {page}")
+    finish(evaluation, **checks)
+
+
+def _evaluation(files: tuple[Path, ...], *, quiet: bool, options: dict[str, Any]) -> Evaluation:
+    from truerisk.evaluation import (  # noqa: PLC0415  (costs start-up time)
+        Request,
+        evaluate_counts,
+        evaluate_files,
+    )
+
+    roles, strictness = reading_from(options)
+    counts = options.pop("counts")
+    request = Request(
+        level=options["level"],
+        positive=options["positive"],
+        betas=options["beta"],
+        costs=read_costs(options["costs"]),
+        binomial=options["interval"],
+        cell_interval=options["cell_interval"],
+        replicates=options["replicates"],
+        random_state=options["seed"],
+        zero_division=options["zero_division"],
+        probabilities=options["probabilities"],
+        threshold=options["threshold"],
+        reject=options["reject_label"],
+        measures=options["measures"] or None,
+        most_classes=options["max_classes"],
+    )
+    if (counts is None) == (not files):
+        raise click.UsageError("Give either files or --counts.")
+    if counts is not None:
+        return evaluate_counts(read_counts(counts), request=request)
+    with Progress("Reading", quiet=quiet) as progress:
+        return evaluate_files(
+            files, roles=roles, options=strictness, request=request, progress=progress
+        )
+
+
+def read_counts(text: str) -> list[list[int]]:
+    """Read TP,FN,FP,TN as a table whose rows are the true positives and the true negatives.
+
+    Examples
+    --------
+    >>> read_counts("50,50,40,850")
+    [[50, 50], [40, 850]]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 4 or not all(part.isdecimal() for part in parts):
+        raise InputError(f"`--counts` must be {COUNTS_FORM}; got {text!r}.")
+    tp, fn, fp, tn = map(int, parts)
+    return [[tp, fn], [fp, tn]]
