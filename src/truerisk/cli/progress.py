@@ -13,7 +13,8 @@ PATIENCE = 2.0  # seconds
 class Progress(AbstractContextManager["Progress"]):
     """A bar on standard error that appears once patience has run out.
 
-    It is called as `progress(rows_done, bytes_done, bytes_total)`.
+    It is called as `progress(rows_done)`, or `progress(rows_done, bytes_done, bytes_total)` where it
+    is known how much there is.
     """
 
     def __init__(self, title: str, *, quiet: bool = False) -> None:
@@ -35,14 +36,16 @@ class Progress(AbstractContextManager["Progress"]):
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, rows_done: int, bytes_done: int, bytes_total: int) -> None:
+    def __call__(
+        self, rows_done: int, bytes_done: int | None = None, bytes_total: int | None = None
+    ) -> None:
         """Show how far the work is; cheap as long as there is nothing to show."""
         if self._silent or time.monotonic() - self._began < PATIENCE:
             return
         if self._bar is None:
             self._start()
         self._bar.update(
-            self._task, completed=bytes_done, total=bytes_total, words=f"{rows_done:,} rows"
+            self._task, completed=bytes_done, total=bytes_total, words=f"{rows_done:,} done"
         )
 
     def steps(self, items: Iterable[Any], total: int) -> Iterator[Any]:

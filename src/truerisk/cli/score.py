@@ -127,31 +127,30 @@ def _evaluation(files: tuple[Path, ...], *, quiet: bool, options: dict[str, Any]
         evaluate_files,
     )
 
-    roles, strictness = reading_from(options)
-    counts = options.pop("counts")
-    request = Request(
-        level=options["level"],
-        positive=options["positive"],
-        betas=options["beta"],
-        costs=read_costs(options["costs"]),
-        binomial=options["interval"],
-        cell_interval=options["cell_interval"],
-        replicates=options["replicates"],
-        random_state=options["seed"],
-        zero_division=options["zero_division"],
-        probabilities=options["probabilities"],
-        threshold=options["threshold"],
-        reject=options["reject_label"],
-        measures=options["measures"] or None,
-        most_classes=options["max_classes"],
-    )
-    if (counts is None) == (not files):
+    if (options["counts"] is None) == (not files):
         raise click.UsageError("Give either files or --counts.")
-    if counts is not None:
-        return evaluate_counts(read_counts(counts), request=request)
+    roles, strictness = reading_from(options)
+    asked = {
+        "level": options["level"],
+        "positive": options["positive"],
+        "betas": options["beta"],
+        "costs": read_costs(options["costs"]),
+        "binomial": options["interval"],
+        "cell_interval": options["cell_interval"],
+        "replicates": options["replicates"],
+        "random_state": options["seed"],
+        "zero_division": options["zero_division"],
+        "probabilities": options["probabilities"],
+        "threshold": options["threshold"],
+        "reject": options["reject_label"],
+        "measures": options["measures"] or None,
+        "most_classes": options["max_classes"],
+    }
+    if options["counts"] is not None:
+        return evaluate_counts(read_counts(options["counts"]), **asked)
     with Progress("Reading", quiet=quiet) as progress:
         return evaluate_files(
-            files, roles=roles, options=strictness, request=request, progress=progress
+            files, roles=roles, options=strictness, request=Request(**asked), progress=progress
         )
 
 
