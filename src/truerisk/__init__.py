@@ -1,1 +1,7 @@
 """How well a classifier will do on data it has not seen, and how sure that is."""
+
+import lazy_loader
+
+__version__ = "0.1.0"
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

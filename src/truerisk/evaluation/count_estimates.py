@@ -208,7 +208,8 @@ class CountEstimates:
         n: float,
         notes: tuple[str, ...] = (),
     ) -> Estimate:
-        return finished(measure, value, interval, n, notes, self.request.zero_division)
+        zero = self.request.zero_division
+        return finished(measure, value, interval, n, notes, zero_division=zero)
 
     def _cell_interval(
         self, sample: CellSample, function: Function, value: float, measure: Measure
@@ -240,6 +241,7 @@ def finished(
     interval: Interval,
     n: float,
     notes: tuple[str, ...] = (),
+    *,
     zero_division: float = np.nan,
 ) -> Estimate:
     """Make the estimate; an undefined one has the whole range as its interval, and its reason."""

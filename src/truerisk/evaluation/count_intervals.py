@@ -26,16 +26,19 @@ from truerisk.intervals.delta import (
     standard_error,
 )
 from truerisk.intervals.replicates import (
-    REPLICATES,
+    acceleration_of,
     dirichlet_cells,
     group_cells,
     multinomial_cells,
+    replicate_interval,
+    replicates_for,
 )
 from truerisk.measures.proportion import Proportion, ratio
 from truerisk.results import Interval
 from truerisk.tallies.cells import BinaryCounts, Cells
 
 Function = Callable[[NDArray[Any]], Any]
+MOST_UNDEFINED = 0.5  # of the replicates; beyond it, what is left of them says little
 EVERY_PAIR = 50  # up to this many classes, every pair of labels is given its prior mass
 
 
@@ -94,6 +97,12 @@ class CellSample:
         tail = (1 - level) / 2
         return float(stdtrit(len(self.by_group) - 1, tail) / ndtri(tail))
 
+    def acceleration(self, gradient: NDArray[np.float64]) -> float:
+        """Give the skewness that BCa corrects for, of the influence of one unit."""
+        if self.by_group is not None:
+            return acceleration_of(self.by_group @ gradient, np.ones(len(self.by_group)))
+        return acceleration_of(gradient, self.effective())
+
     def effective(self) -> NDArray[np.float64]:
         """Scale the totals to the number of independent, equal units behind them."""
         totals = np.asarray(self.totals, dtype=np.float64)
@@ -104,17 +113,14 @@ class CellSample:
             size = totals.sum() ** 2 / self.squares.sum()
         else:
             return totals
-        return totals * (size / totals.sum())
+        return np.asarray(totals * (size / totals.sum()))
 
     def draw(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
         """Resample the examples (or the groups) and give the features of each replicate."""
         if self.by_group is not None:
-            drawn = group_cells(self.by_group, replicates, rng)
-        elif self.squares is None:
-            drawn = multinomial_cells(self.totals, replicates, rng)
-        else:
-            drawn = multinomial_cells(np.rint(self.effective()).astype(np.int64), replicates, rng)
-        return np.asarray(drawn @ self.design)
+            return np.asarray(group_cells(self.by_group, replicates, rng) @ self.design)
+        counts = np.rint(self.effective()).astype(np.int64)
+        return np.asarray(multinomial_cells(counts, replicates, rng) @ self.design)
 
 
 def proportion_interval(
@@ -178,69 +184,55 @@ def cell_interval(
     of 0, a value at the end of the range) the posterior of the cells under a weak Dirichlet prior
     speaks instead.
     """
+    if np.isnan(value):
+        return Interval(*measure_range, level, "undefined")
+    replicates = replicates_for(level, least=replicates)
     interval = None
-    if np.isfinite(value):
-        interval = _by_method(
-            sample,
-            function,
-            value=value,
-            measure_range=measure_range,
-            level=level,
-            method=method,
-            replicates=replicates,
-            rng=rng,
-        )
-    if interval is None or interval.width == 0:
-        drawn = dirichlet_cells(sample.effective(), replicates, rng) @ sample.design
-        interval, _ = REPLICATES["percentile"](function(drawn), value, level=level)
-        interval = replace(interval, method="dirichlet")
-    return _within(interval, value, measure_range)
+    if np.isfinite(value) and method != "dirichlet":
+        gradient = sample.gradient(function)
+        error = sample.standard_error(gradient) * sample.widening(level)
+        if method == "delta":
+            interval = delta_interval(value, error, measure_range=measure_range, level=level)
+        elif error > 0:
+            values = function(sample.draw(replicates, rng))
+            interval = _of_replicates(
+                values,
+                value,
+                level=level,
+                method=method,
+                acceleration=sample.acceleration(gradient),
+                measure_range=measure_range,
+            )
+    if interval is not None and interval.width > 0:
+        named = f"cluster_{interval.method}"
+        return interval if sample.by_group is None else replace(interval, method=named)
+    drawn = function(dirichlet_cells(sample.effective(), replicates, rng) @ sample.design)
+    interval, _ = replicate_interval(
+        drawn, value, level=level, method="percentile", measure_range=measure_range
+    )
+    return replace(interval, method="dirichlet")
 
 
-def _by_method(
-    sample: CellSample,
-    function: Function,
-    *,
+def _of_replicates(
+    values: NDArray[Any],
     value: float,
-    measure_range: tuple[float, float],
+    *,
     level: float,
     method: str,
-    replicates: int,
-    rng: np.random.Generator,
+    acceleration: float,
+    measure_range: tuple[float, float],
 ) -> Interval | None:
-    if method == "dirichlet":
+    if np.isnan(values).mean() > MOST_UNDEFINED:
         return None
-    gradient = sample.gradient(function)
-    error = sample.standard_error(gradient)
-    if method == "delta":
-        name = "cluster_delta" if sample.by_group is not None else "delta"
-        widened = error * sample.widening(level)
-        return delta_interval(value, widened, measure_range=measure_range, level=level, method=name)
-    if not error > 0:
-        return None
-    values = function(sample.draw(replicates, rng))
-    options = {"acceleration": _acceleration(sample, gradient)} if method == "bca" else {}
-    interval, _ = REPLICATES[method](values, value, level=level, **options)
-    return (
-        replace(interval, method=f"cluster_{method}") if sample.by_group is not None else interval
+    interval, _ = replicate_interval(
+        values,
+        value,
+        level=level,
+        method=method,
+        acceleration=acceleration,
+        measure_range=measure_range,
     )
-
-
-def _acceleration(sample: CellSample, gradient: NDArray[np.float64]) -> float:
-    """Skewness of the influence of one example, a sixth of it: what BCa corrects for."""
-    if sample.by_group is not None:
-        influence, times = sample.by_group @ gradient, np.ones(len(sample.by_group))
-    else:
-        influence, times = gradient, np.asarray(sample.effective())
-    squares = float((times * influence**2).sum())
-    return float((times * influence**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
-
-
-def _within(interval: Interval, value: float, measure_range: tuple[float, float]) -> Interval:
-    low, high = max(interval.low, measure_range[0]), min(interval.high, measure_range[1])
-    if np.isnan(value):
-        return replace(interval, low=measure_range[0], high=measure_range[1], method="undefined")
-    return replace(interval, low=min(low, value), high=max(high, value))
+    return interval
 
 
 def with_every_cell(cells: Cells) -> Cells:
@@ -267,6 +259,7 @@ def with_every_cell(cells: Cells) -> Cells:
         truth=np.vstack([cells.truth, truth[new]]),
         predicted=np.vstack([cells.predicted, predicted[new]]),
         totals=np.concatenate([cells.totals, zeros]),
+        rows=np.concatenate([cells.rows, np.zeros(len(new), dtype=np.int64)]),
         squares=None if cells.squares is None else np.concatenate([cells.squares, zeros]),
         by_group=None
         if groups is None

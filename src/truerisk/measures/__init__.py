@@ -1,7 +1,15 @@
 """Tallies → numbers: one registry, one small function a measure."""
 
-from truerisk.measures import from_counts
+from truerisk.measures import document_precision, from_counts, from_scores
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.registry import MEASURES, Measure, find_measure
 
-__all__ = ["AVERAGES", "MEASURES", "Measure", "find_measure", "from_counts"]
+__all__ = [
+    "AVERAGES",
+    "MEASURES",
+    "Measure",
+    "document_precision",
+    "find_measure",
+    "from_counts",
+    "from_scores",
+]

@@ -66,14 +66,14 @@ AVERAGES = {
 def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:
     """Apply the formula to the label sets of each cell: the measure of a single example."""
     truth, predicted = cells.truth, cells.predicted
-    tp, fp, fn = ((truth & predicted), (predicted & ~truth), (truth & ~predicted))
-    sums = [part.sum(axis=1) for part in (tp, fp, fn)]
-    return np.asarray(measure.value(BinaryCounts(*sums, len(cells.labels) - sum(sums))))
+    tp = (truth & predicted).sum(axis=1)
+    fp, fn = predicted.sum(axis=1) - tp, truth.sum(axis=1) - tp
+    return np.asarray(measure.value(BinaryCounts(tp, fp, fn, len(cells.labels) - tp - fp - fn)))
 
 
 def left_out(measure: Measure, counts: ClassCounts, over: Mask | None = None) -> Mask:
     """Tell the classes to be averaged in which the measure is undefined."""
-    return np.isnan(measure.value(counts.one_vs_rest)) & _classes(counts, over)
+    return np.asarray(np.isnan(measure.value(counts.one_vs_rest)) & _classes(counts, over))
 
 
 def _classes(counts: ClassCounts, over: Mask | None) -> Mask:

@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.checks import check_number
 from truerisk.measures.proportion import Proportion, ratio
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, measure
-from truerisk.tallies.cells import BinaryCounts, ClassCounts
+from truerisk.tallies.cells import BinaryCounts, ClassCounts, Rejections
 
 NO_POSITIVES = "no example is positive"
 NO_NEGATIVES = "no example is negative"
@@ -353,3 +353,20 @@ def cost(counts: ClassCounts) -> Any:  # noqa: ANN401
     .. math:: \frac{1}{n} \sum_{j,k} n_{jk}\, c_{jk}
     """
     return ratio(counts.cost, counts.n)
+
+
+@measure(
+    title="Rejection rate",
+    needs="rejections",
+    higher_is_better=False,
+    undefined=NO_EXAMPLES,
+    intervals=BINOMIAL_INTERVALS,
+)
+def rejection_rate(counts: Rejections) -> Proportion:
+    r"""Share of the examples that were refused an answer.
+
+    .. math:: \frac{\text{rejected}}{n}
+
+    The other measures are then those of the accepted examples.
+    """
+    return Proportion(counts.rejected, counts.n)

@@ -13,7 +13,9 @@ import numpy as np
 from truerisk.errors import InputError
 from truerisk.measures.proportion import Proportion
 
-Needs = Literal["binary counts", "class counts", "ranking", "probabilities"]
+Needs = Literal[
+    "binary counts", "class counts", "rejections", "ranking", "documents", "probabilities"
+]
 
 BINOMIAL_INTERVALS = (
     "clopper_pearson",

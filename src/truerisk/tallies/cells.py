@@ -9,8 +9,8 @@ many examples there are.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse
 SMALL_BOOK = 64  # up to this many label codes, a dense table of pairs is counted
 CODE_BITS = 31
 
+Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
+
 
 @dataclass(frozen=True)
 class BinaryCounts:
@@ -40,6 +42,14 @@ class BinaryCounts:
     def n(self) -> Any:  # noqa: ANN401
         """All examples."""
         return self.tp + self.fp + self.fn + self.tn
+
+
+@dataclass(frozen=True)
+class Rejections:
+    """How many examples were refused an answer, among how many."""
+
+    rejected: Any
+    n: Any
 
 
 @dataclass(frozen=True)
@@ -83,15 +93,32 @@ class Cells:
     truth: NDArray[np.bool_] = field(repr=False)  # (m, K): which labels are true in the cell
     predicted: NDArray[np.bool_] = field(repr=False)
     totals: NDArray[Any]  # (m,): exact counts, or sums of weights
-    n: int
+    rows: NDArray[np.int64] = field(repr=False)  # (m,): how many examples, whatever their weight
     squares: NDArray[np.float64] | None = None  # (m,): sums of squared weights
     by_group: NDArray[Any] | None = field(default=None, repr=False)  # (G, m): totals of each group
     multilabel: bool = False
 
     @property
+    def n(self) -> int:
+        """How many examples there are."""
+        return int(self.rows.sum())
+
+    @property
     def weighted(self) -> bool:
         """Whether the totals are sums of weights rather than counts."""
         return self.squares is not None
+
+    def only(self, chosen: NDArray[np.bool_]) -> "Cells":
+        """Keep some of the cells."""
+        return replace(
+            self,
+            truth=self.truth[chosen],
+            predicted=self.predicted[chosen],
+            totals=self.totals[chosen],
+            rows=self.rows[chosen],
+            squares=None if self.squares is None else self.squares[chosen],
+            by_group=None if self.by_group is None else self.by_group[:, chosen],
+        )
 
     @property
     def effective_n(self) -> float:
@@ -193,7 +220,7 @@ class CellTally:
 
     def cells(
         self,
-        members: Sequence[tuple[str, ...]],
+        members: Members,
         *,
         multilabel: bool = False,
         also: Iterable[str] = (),
@@ -223,7 +250,7 @@ class CellTally:
             truth=truth,
             predicted=predicted,
             totals=totals,
-            n=sum(self.counts.values()),
+            rows=np.array([self.counts[name] for name in names], dtype=np.int64),
             squares=squares,
             by_group=self._by_group(names),
             multilabel=multilabel,
@@ -250,12 +277,15 @@ class CellTally:
         return table[np.lexsort(table.T)]
 
 
+def cell_code(truth: int, predicted: int) -> int:
+    """Give the code of a cell, from those of its two label sets."""
+    return (int(truth) << CODE_BITS) | int(predicted)
+
+
 def _named(names: Any, values: Any) -> dict[Any, int]:  # noqa: ANN401
     keys = names.tolist() if hasattr(names, "tolist") else names
     return dict(zip(keys, map(int, values), strict=True))
 
 
-def _label_sets(
-    pair: int, members: Sequence[tuple[str, ...]]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _label_sets(pair: int, members: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return members[pair >> CODE_BITS], members[pair & (2**CODE_BITS - 1)]

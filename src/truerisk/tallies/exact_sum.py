@@ -49,7 +49,7 @@ class ExactSum:
 
 def as_float(units: int) -> float:
     """Round a number of units to the nearest double."""
-    return units / 2**UNIT_EXPONENT
+    return float(units / 2**UNIT_EXPONENT)
 
 
 def units_by_code(values: NDArray[np.float64], codes: NDArray[np.intp], size: int) -> list[int]:

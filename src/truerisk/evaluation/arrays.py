@@ -1,0 +1,146 @@
+"""Predictions in memory → Evaluation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.checks import check_same_length
+from truerisk.errors import InputError
+from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.prediction_tally import Columns, PredictionTally
+from truerisk.evaluation.request import Request
+from truerisk.results import Evaluation
+from truerisk.tallies.labels import CodedLabels, code_label_sets, code_labels, in_order
+
+
+def evaluate(
+    y_true: Any,  # noqa: ANN401
+    y_pred: Any = None,  # noqa: ANN401
+    *,
+    y_score: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    multilabel: bool = False,
+    labels: Sequence[Any] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Evaluation:
+    r"""Estimate every measure of a set of predictions, each with its interval.
+
+    The intervals are about *this* trained model: where it would end up on ever more examples drawn
+    as these were.  They hold when the examples were not used to train it or to choose it.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels: integers, booleans or texts.  With `multilabel`, a collection of labels for each
+        example, or an n × K matrix of 0 and 1.
+    y_score
+        Scores, larger meaning more positive: n of them, or an n × K matrix.
+    sample_weight
+        Weights; the intervals then hold at the effective number of examples.
+    groups
+        Which rows belong together (one patient, one user): groups, not rows, are then the units.
+    labels
+        Names of the K columns of matrices; averages are taken over these labels.
+    **options
+        The fields of `Request`: level, positive, betas, costs, binomial, cell_interval, replicates,
+        random_state, zero_division, average_over, probabilities, threshold, reject, measures.
+
+    Examples
+    --------
+    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 1])
+    >>> print(evaluation["recall"])
+    recall = 0.667 [0.094, 0.992] at 95 % (clopper_pearson, n = 3, this model)
+    >>> evaluation["f1"].interval.method
+    'clopper_pearson'
+    """
+    if y_pred is None and y_score is None:
+        raise InputError("`y_pred` or `y_score` must be given; got neither.")
+    request = _request(options, y_true, labels, multilabel=multilabel)
+    scores = None if y_score is None else _scores(y_score)
+    weights = None if sample_weight is None else _weights(sample_weight)
+    units = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    check_same_length(
+        y_true=y_true, y_pred=y_pred, y_score=scores, sample_weight=weights, groups=units
+    )
+    coded = code_label_sets(y_true, y_pred, labels) if multilabel else code_labels(y_true, y_pred)
+    tally = PredictionTally(request, multilabel, _classes(scores, labels, coded, y_true))
+    columns = Columns(
+        coded.truth,
+        coded.members,
+        coded.predicted,
+        scores,
+        weights,
+        units,
+    )
+    return assemble(tally.add(columns).finish(coded.members), request)
+
+
+def _request(
+    options: dict[str, Any],
+    y_true: Any,  # noqa: ANN401
+    labels: Sequence[Any] | None,
+    *,
+    multilabel: bool,
+) -> Request:
+    unknown = set(options) - set(Request.__dataclass_fields__)
+    if unknown:
+        known = ", ".join(Request.__dataclass_fields__)
+        raise InputError(f"`evaluate` must be given options it knows ({known}); got {unknown}.")
+    named = labels
+    if named is None and multilabel and getattr(y_true, "ndim", 1) == 2:
+        named = range(y_true.shape[1])
+    if named is not None:
+        options = {"average_over": tuple(str(label) for label in named)} | options
+    return Request(**options).checked()
+
+
+def _scores(y_score: ArrayLike) -> NDArray[Any]:
+    scores = np.asarray(y_score)
+    if scores.ndim not in {1, 2} or scores.dtype.kind not in "fiub":
+        raise InputError(
+            f"`y_score` must be numbers, n of them or an n × K matrix; "
+            f"got {scores.dtype} of shape {scores.shape}."
+        )
+    missing = int(np.count_nonzero(np.isnan(scores))) if scores.dtype.kind == "f" else 0
+    if missing:
+        raise InputError(f"`y_score` must be numbers; {missing} are NaN.")
+    return scores
+
+
+def _weights(sample_weight: ArrayLike) -> NDArray[np.float64]:
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    wrong = ~(weights >= 0) | np.isinf(weights)
+    if wrong.any():
+        raise InputError(
+            f"`sample_weight` must be finite and not negative; {np.count_nonzero(wrong)} are not, "
+            f"the first is {weights[wrong][0]:g}."
+        )
+    if not weights.any():
+        raise InputError("`sample_weight` must not be 0 for every example.")
+    return weights
+
+
+def _classes(
+    scores: NDArray[Any] | None,
+    labels: Sequence[Any] | None,
+    coded: CodedLabels,
+    y_true: Any,  # noqa: ANN401
+) -> tuple[str, ...] | None:
+    """Name the columns of a score matrix."""
+    if scores is None or scores.ndim == 1:
+        return None
+    if labels is not None:
+        names = tuple(str(label) for label in labels)
+    elif coded.multilabel and getattr(y_true, "ndim", 1) == 2:
+        names = tuple(str(at) for at in range(y_true.shape[1]))
+    else:
+        names = in_order({label for one in coded.members for label in one})
+    if len(names) != scores.shape[1]:
+        raise InputError(
+            f"`labels` must name the {scores.shape[1]} columns of `y_score`; got {len(names)} "
+            f"({', '.join(names[:10])})."
+        )
+    return names

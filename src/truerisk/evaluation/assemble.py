@@ -1,0 +1,154 @@
+"""Tallies → Evaluation: the one road that arrays, files and tables of counts all take."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from truerisk.evaluation.count_estimates import CountEstimates, finished
+from truerisk.evaluation.count_intervals import CellSample, proportion_interval
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.ranking_estimates import RankingEstimates
+from truerisk.evaluation.request import Request
+from truerisk.evaluation.verdict import verdict_of
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.curves import precision_recall_curve, roc_curve
+from truerisk.measures.registry import find_measure
+from truerisk.results import Estimate, Evaluation
+from truerisk.tallies.cells import Cells, Rejections
+
+
+def assemble(
+    tallies: Tallies,
+    request: Request,
+    *,
+    notes: Iterable[str] = (),
+    source: Mapping[str, Any] | None = None,
+) -> Evaluation:
+    """Estimate everything that the tallies allow."""
+    counted = _count_estimates(tallies, request)
+    ranked = RankingEstimates(tallies, request)
+    found = [*_overall(tallies, request, counted), *ranked.overall()]
+    estimates = {one.measure: one for one in found if _is_wanted(one, request)}
+    by_class = _by_class(counted, ranked) if tallies.positive is None else {}
+    return Evaluation(
+        estimates=estimates,
+        by_class=by_class,
+        n=tallies.n,
+        level=request.level,
+        labels=tallies.labels,
+        positive=tallies.positive,
+        tallies=tallies.cells,
+        curves=_curves(tallies),
+        verdict=tuple(verdict_of(tallies, estimates, by_class)),
+        notes=(*notes, *_notes(tallies, request)),
+        settings=_settings(tallies, request),
+        source=source or {},
+    )
+
+
+def _count_estimates(tallies: Tallies, request: Request) -> CountEstimates | None:
+    if tallies.cells is None or tallies.cells.n == 0:
+        return None
+    costs = None
+    if request.costs is not None:
+        costs = CostMatrix.of(request.costs, tallies.cells.labels, tallies.positive)
+    return CountEstimates(tallies.cells, request, costs)
+
+
+def _overall(
+    tallies: Tallies, request: Request, counted: CountEstimates | None
+) -> Iterator[Estimate]:
+    if tallies.rejected and tallies.all_cells is not None:
+        yield _rejection_rate(tallies.all_cells, request)
+    if counted is None:
+        return
+    yield from counted.overall()
+    if tallies.positive is not None and len(counted.cells.labels) <= 2:
+        yield from counted.of_label(counted.cells.labels.index(tallies.positive))
+    else:
+        yield from counted.averaged()
+
+
+def _rejection_rate(cells: Cells, request: Request) -> Estimate:
+    measure = find_measure("rejection_rate")
+    rejected = np.asarray(~cells.predicted.any(axis=1))
+    design = np.column_stack([rejected, np.ones(len(rejected))]).astype(np.float64)
+    sample = CellSample(cells.totals, design, cells.squares, cells.by_group)
+    interval = proportion_interval(
+        sample,
+        lambda features: measure(Rejections(features[..., 0], features[..., 1])),
+        level=request.level,
+        method=request.binomial,
+    )
+    value = float(measure.value(Rejections(*sample.features)))
+    return finished(measure, value, interval, cells.n)
+
+
+def _is_wanted(estimate: Estimate, request: Request) -> bool:
+    return request.measures is None or estimate.measure in request.measures
+
+
+def _by_class(
+    counted: CountEstimates | None, ranked: RankingEstimates
+) -> dict[str, dict[str, Estimate]]:
+    table = {} if counted is None else counted.by_class()
+    for label, estimates in ranked.by_class().items():
+        table.setdefault(label, {}).update(estimates)
+    return table
+
+
+def _curves(tallies: Tallies) -> dict[str, Any]:
+    if len(tallies.rankings) != 1:
+        return {}
+    ranking = next(iter(tallies.rankings.values()))
+    return {"roc": roc_curve(ranking), "precision_recall": precision_recall_curve(ranking)}
+
+
+def _notes(tallies: Tallies, request: Request) -> Iterator[str]:
+    cells = tallies.cells
+    if cells is not None and cells.by_group is not None:
+        yield f"The units are {len(cells.by_group)} groups, not {cells.n} rows."
+    if cells is not None and cells.weighted:
+        yield (
+            f"The examples are weighted: {cells.n} of them are worth {cells.effective_n:.1f} "
+            "of equal weight."
+        )
+    if cells is not None and not cells.multilabel and tallies.positive is None:
+        counts = cells.class_counts()
+        never = [label for label, n in zip(cells.labels, counts.truth, strict=True) if n == 0]
+        if never:
+            yield f"Predicted but never true: {', '.join(never[:10])}; left out of macro averages."
+    if cells is None:
+        yield "No predicted labels: give them, or a threshold for the scores, for more measures."
+    for name, ranking in tallies.rankings.items():
+        if not ranking.exact:
+            low, high = ranking.auc_bounds
+            yield f"Too many scores to hold: the AUC of {name} lies in [{low:.6g}, {high:.6g}]."
+        if ranking.distinct == 1:
+            yield f"All scores of {name} are equal: they rank nothing."
+    if tallies.rankings and not request.probabilities and _look_like_probabilities(tallies):
+        yield (
+            "The scores lie in [0, 1]; if they are probabilities, say so (--probabilities, "
+            "probabilities=True) for log loss and Brier score."
+        )
+
+
+def _look_like_probabilities(tallies: Tallies) -> bool:
+    return all(
+        ranking.thresholds[0] <= 1 and ranking.thresholds[-1] >= 0
+        for ranking in tallies.rankings.values()
+    )
+
+
+def _settings(tallies: Tallies, request: Request) -> dict[str, Any]:
+    names = ("level", "binomial", "cell_interval", "replicates", "random_state")
+    settings = {name: getattr(request, name) for name in names}
+    settings["positive"] = tallies.positive
+    settings["target"] = "this model"
+    for name in ("costs", "threshold", "reject", "average_over"):
+        if getattr(request, name) is not None:
+            settings[name] = getattr(request, name)
+    if not np.isnan(request.zero_division):
+        settings["zero_division"] = request.zero_division
+    return settings

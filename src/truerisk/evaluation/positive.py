@@ -1,0 +1,45 @@
+"""Which label is the positive one: told, or plain from the labels; never guessed from order."""
+
+from collections.abc import Collection
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.tallies.labels import in_order
+
+PLAIN_PAIRS = (("0", "1"), ("-1", "1"), ("False", "True"))
+
+
+def plain_positive(labels: Collection[str]) -> str | None:
+    """Give the positive label of {0, 1}, {-1, 1} or booleans; None for any other labels.
+
+    Examples
+    --------
+    >>> plain_positive({"-1", "1"}), plain_positive({"ham", "spam"})
+    ('1', None)
+    """
+    for pair in PLAIN_PAIRS:
+        if labels and set(labels) <= set(pair):
+            return pair[1]
+    return None
+
+
+def other_of_pair(positive: str, labels: Collection[str]) -> tuple[str, ...]:
+    """Name the labels of a two-class problem, whether or not both occur."""
+    known = next((pair for pair in PLAIN_PAIRS if {*labels, positive} <= set(pair)), (positive,))
+    return in_order({*known, *labels})
+
+
+def positive_of_two(labels: Collection[str], asked: str | None) -> str:
+    """Give the positive label of at most two, or say why it cannot be known."""
+    listed = ", ".join(map(shown, in_order(labels)))
+    if asked is None:
+        plain = plain_positive(labels)
+        if plain is None:
+            raise InputError(
+                f"`positive` must be given: the labels are {listed}, and which of them is the one "
+                "to be found is not plain. Use --positive (positive= in Python)."
+            )
+        return plain
+    if asked not in labels and len(labels) > 1:
+        raise InputError(f"`positive` must be one of the labels {listed}; got {shown(asked)}.")
+    return asked

@@ -1,0 +1,292 @@
+"""One pass over predictions, from arrays or from files: all that the measures will need."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.evaluation.positive import other_of_pair, plain_positive, positive_of_two
+from truerisk.evaluation.request import Request
+from truerisk.tallies.cells import Cells, CellTally
+from truerisk.tallies.documents import DocumentTally
+from truerisk.tallies.labels import in_order
+from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.ranking import Ranking
+from truerisk.tallies.score_tally import ScoreTally
+
+MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made
+
+THE_REST = ("\0",)  # stands for the label that is not positive until all labels are known
+
+Members = Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some rows of predictions; `members` gives the label set of each code met so far."""
+
+    truth: NDArray[Any]
+    members: Members
+    predicted: NDArray[Any] | None = None
+    score: NDArray[Any] | None = None
+    weight: NDArray[np.float64] | None = None
+    group: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True)
+class GroupedScores:
+    """The rows themselves: what the ranking of grouped examples is resampled from."""
+
+    score: NDArray[Any]
+    is_positive: NDArray[np.bool_]
+    group: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """What the pass has found, frozen."""
+
+    labels: tuple[str, ...]
+    multilabel: bool
+    positive: str | None
+    n: int
+    cells: Cells | None = None
+    all_cells: Cells | None = None
+    rankings: dict[str, Ranking] = field(default_factory=dict)
+    pooled: Ranking | None = None
+    grouped_scores: dict[str, GroupedScores] = field(default_factory=dict)
+    documents: DocumentTally | None = None
+    probabilities: ProbabilityTally | None = None
+
+    @property
+    def rejected(self) -> int:
+        """How many examples were refused an answer."""
+        if self.cells is None or self.all_cells is None:
+            return 0
+        return self.all_cells.n - self.cells.n
+
+
+@dataclass
+class PredictionTally:
+    """Grows batch by batch; tallies of parts merge into that of the whole.
+
+    `classes` names the columns of a score matrix; without it a score is that of the positive
+    label.
+    """
+
+    request: Request
+    multilabel: bool = False
+    classes: tuple[str, ...] | None = None
+    n: int = 0
+    cells: CellTally | None = None
+    rankings: dict[str, ScoreTally] = field(default_factory=dict)
+    pooled: ScoreTally | None = None
+    documents: DocumentTally | None = None
+    probabilities: ProbabilityTally | None = None
+    made: dict[tuple[str, ...], int] = field(default_factory=dict)
+    truth_codes: set[int] = field(default_factory=set)
+    grouped_rows: dict[str, list[GroupedScores]] = field(default_factory=dict)
+
+    def add(self, columns: Columns) -> "PredictionTally":
+        """Count some rows; return the tally itself."""
+        self.n += len(columns.truth)
+        predicted = self._predicted(columns) if columns.predicted is None else columns.predicted
+        if predicted is None:
+            self.truth_codes.update(_distinct(columns))
+        else:
+            if self.cells is None:
+                weighted, grouped = columns.weight is not None, columns.group is not None
+                self.cells = CellTally(weighted=weighted, grouped=grouped)
+            self.cells.add(columns.truth, predicted, weight=columns.weight, group=columns.group)
+        self._add_scores(columns)
+        return self
+
+    def _predicted(self, columns: Columns) -> NDArray[Any] | None:
+        """Make predictions of scores, where it is plain how."""
+        score, threshold = columns.score, self.request.threshold
+        if score is None or (score.ndim == 1 and threshold is None):
+            return None
+        if score.ndim == 1:
+            codes = np.array([self._made(THE_REST), self._made((self._positive(columns),))])
+            return np.asarray(codes[(score >= threshold).astype(np.intp)])
+        classes = self.classes or ()
+        if not self.multilabel:
+            codes = np.array([self._made((label,)) for label in classes])
+            return np.asarray(codes[score.argmax(axis=1)])
+        if threshold is None:
+            return None
+        patterns, at = np.unique(score >= threshold, axis=0, return_inverse=True)
+        sets = [tuple(sorted(np.array(classes)[row].tolist())) for row in patterns]
+        return np.array([self._made(one) for one in sets])[at.ravel()]
+
+    def _made(self, label_set: tuple[str, ...]) -> int:
+        return self.made.setdefault(label_set, MADE_CODES + len(self.made))
+
+    def _add_scores(self, columns: Columns) -> None:
+        score = columns.score
+        if score is None:
+            return
+        if score.ndim == 1:
+            names: tuple[str, ...] = (self._positive(columns),)
+            score = score[:, None]
+        else:
+            names = self.classes or ()
+        belongs = np.array([[name in one for name in names] for one in columns.members])
+        truth = belongs[columns.truth]
+        for at, name in enumerate(names):
+            self._add_ranking(name, np.ascontiguousarray(score[:, at]), truth[:, at], columns)
+        if len(names) == 1:
+            self._add_probabilities(score[:, 0], truth[:, 0], columns)
+        else:
+            self.documents = self.documents or DocumentTally()
+            self.documents.add(score, truth)
+            if not self.multilabel:
+                self._refuse_unscored(truth, columns)
+                self._add_probabilities(score, truth.argmax(axis=1), columns)
+
+    def _add_ranking(
+        self, name: str, score: NDArray[Any], is_positive: NDArray[np.bool_], columns: Columns
+    ) -> None:
+        self.rankings.setdefault(name, ScoreTally()).add(score, is_positive, columns.weight)
+        if self.classes is not None:
+            self.pooled = self.pooled or ScoreTally()
+            self.pooled.add(score, is_positive, columns.weight)
+        if columns.group is not None:
+            rows = GroupedScores(score, is_positive, columns.group, columns.weight)
+            self.grouped_rows.setdefault(name, []).append(rows)
+
+    def _add_probabilities(
+        self, score: NDArray[Any], truth: NDArray[Any], columns: Columns
+    ) -> None:
+        if self.request.probabilities:
+            self.probabilities = self.probabilities or ProbabilityTally()
+            self.probabilities.add(score, truth, columns.weight)
+
+    def _refuse_unscored(self, truth: NDArray[np.bool_], columns: Columns) -> None:
+        unscored = ~truth.any(axis=1)
+        if unscored.any():
+            label = columns.members[int(columns.truth[unscored][0])][0]
+            raise InputError(
+                f"Every class must have a score column; {shown(label)} has none, the columns are "
+                f"of {', '.join(map(shown, self.classes or ()))}."
+            )
+
+    def _positive(self, columns: Columns) -> str:
+        """Settle what one column of scores is the score of, once and for all."""
+        if self.rankings:
+            return next(iter(self.rankings))
+        labels = _labels(columns)
+        asked = self.request.positive or plain_positive(labels)
+        if asked is None and len(labels) > 2:
+            raise InputError(
+                f"`positive` must say which of the {len(labels)} classes the one score column "
+                "scores; or give one score column for each class."
+            )
+        return asked or positive_of_two(labels, None)
+
+    def merge(self, other: "PredictionTally") -> "PredictionTally":
+        """Add what another tally, of the same codes, has seen; return the tally itself."""
+        if self.made != other.made:
+            raise InputError("Tallies must share the codes of made predictions to be merged.")
+        self.n += other.n
+        self.truth_codes |= other.truth_codes
+        for name in ("cells", "pooled", "documents", "probabilities"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            setattr(self, name, theirs if mine is None else mine.merge(theirs) if theirs else mine)
+        for label, ranking in other.rankings.items():
+            if label in self.rankings:
+                self.rankings[label].merge(ranking)
+            else:
+                self.rankings[label] = ranking
+            self.grouped_rows.setdefault(label, []).extend(other.grouped_rows.get(label, []))
+        return self
+
+    def finish(self, members: Members) -> Tallies:
+        """Freeze what was counted; `members` gives the label set of every code."""
+        every = dict(enumerate(members)) | {code: one for one, code in self.made.items()}
+        if THE_REST in self.made:
+            every = self._two_sided(every)
+        reject = self.request.reject
+        if reject is not None and not self.multilabel:
+            every = {code: () if one == (reject,) else one for code, one in every.items()}
+        met = {label for code in self.truth_codes for label in every[code]}
+        all_cells = None
+        if self.cells is not None:
+            all_cells = self.cells.cells(
+                every,
+                multilabel=self.multilabel,
+                also=self._known(met),
+                most_classes=self.request.most_classes,
+            )
+            self._refuse_unanswered(all_cells)
+            met |= set(all_cells.labels)
+        cells = all_cells
+        if all_cells is not None and not self.multilabel:
+            cells = all_cells.only(np.asarray(all_cells.predicted.any(axis=1)))
+        labels = in_order({*met, *(self.classes or ())})
+        positive = self._final_positive(labels)
+        return Tallies(
+            labels=labels if positive is None else other_of_pair(positive, labels),
+            multilabel=self.multilabel,
+            positive=positive,
+            n=self.n,
+            cells=cells,
+            all_cells=all_cells,
+            rankings={name: tally.ranking() for name, tally in self.rankings.items()},
+            pooled=None if self.pooled is None else self.pooled.ranking(),
+            grouped_scores={
+                name: _joined(rows) for name, rows in self.grouped_rows.items() if rows
+            },
+            documents=self.documents,
+            probabilities=self.probabilities,
+        )
+
+    def _two_sided(self, every: dict[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
+        """Call everything that is not positive by one name: scores tell only two sides apart."""
+        positive = next(iter(self.rankings))
+        met = {label for one in every.values() if one != THE_REST for label in one}
+        others = [label for label in other_of_pair(positive, met) if label != positive]
+        rest = others[0] if len(others) == 1 else f"not {positive}"
+        return {code: one if one == (positive,) else (rest,) for code, one in every.items()}
+
+    def _known(self, met: set[str]) -> tuple[str, ...]:
+        """List the labels that exist whether or not they occur."""
+        asked = (self.request.positive,) if self.request.positive is not None else ()
+        known = (*(self.classes or ()), *(self.request.average_over or ()), *asked)
+        plain = plain_positive({*met, *known})
+        return known if plain is None else (*known, *other_of_pair(plain, met))
+
+    def _refuse_unanswered(self, cells: Cells) -> None:
+        unknown = self.request.average_over and set(self.request.average_over) - set(cells.labels)
+        if unknown:
+            raise InputError(f"`average_over` must name labels; got {shown(sorted(unknown))}.")
+
+    def _final_positive(self, labels: tuple[str, ...]) -> str | None:
+        if self.multilabel or self.classes is not None or len(labels) > 2:
+            single = self.classes is None and self.rankings
+            return next(iter(self.rankings)) if single else None
+        return positive_of_two(labels, self.request.positive)
+
+
+def _distinct(columns: Columns) -> list[int]:
+    found = np.bincount(columns.truth, minlength=len(columns.members))
+    return np.flatnonzero(found).tolist()
+
+
+def _labels(columns: Columns) -> tuple[str, ...]:
+    return in_order({label for code in _distinct(columns) for label in columns.members[code]})
+
+
+def _joined(rows: list[GroupedScores]) -> GroupedScores:
+    weights = [part.weight for part in rows if part.weight is not None]
+    return GroupedScores(
+        np.concatenate([part.score for part in rows]),
+        np.concatenate([part.is_positive for part in rows]),
+        np.concatenate([part.group for part in rows]),
+        np.concatenate(weights) if weights else None,
+    )

@@ -1,0 +1,305 @@
+"""Curves over all thresholds: arrays to compute with, and a picture of each.
+
+`plot` takes axes and returns them; it sets no global style and shows nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.checks import check_same_length, check_whole_number, shown
+from truerisk.errors import InputError
+from truerisk.measures.proportion import ratio
+from truerisk.measures.thresholds import Threshold, best_threshold, mean_cost, outcome_costs, sweep
+from truerisk.tallies.ranking import Ranking, rank
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Values = NDArray[np.float64]
+
+# Blue and vermilion of Okabe and Ito: told apart by every kind of colour vision.
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"
+KNOWN_PAIRS = ({0, 1}, {-1, 1})
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """Recall against false positive rate, from nothing found to everything found."""
+
+    fpr: Values
+    tpr: Values
+    thresholds: Values
+    auc: float
+    label: str = ""
+
+    def hull(self) -> "RocCurve":
+        """Keep the points that some mixture of costs makes the best (the upper convex hull).
+
+        Every point of the hull can be had, by deciding at random between two thresholds; the area
+        under it is at least that under the curve.
+        """
+        kept: list[int] = []
+        for at in range(len(self.fpr)):
+            while len(kept) > 1 and self._turn(kept[-2], kept[-1], at) >= 0:
+                kept.pop()
+            kept.append(at)
+        fpr, tpr = self.fpr[kept], self.tpr[kept]
+        area = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2)
+        return RocCurve(fpr, tpr, self.thresholds[kept], area, self.label)
+
+    def _turn(self, first: int, second: int, third: int) -> float:
+        """Positive when the way over the three points turns left: the second is under the hull."""
+        x, y = self.fpr, self.tpr
+        return float(
+            (x[second] - x[first]) * (y[third] - y[first])
+            - (y[second] - y[first]) * (x[third] - x[first])
+        )
+
+    def normalised_cost(self, points: int = 101) -> "NormalisedCostCurve":
+        r"""Cost of the best threshold against what positives weigh (Drummond and Holte).
+
+        .. math:: \min_\tau \bigl[(1 - TPR(\tau))\,q + FPR(\tau)\,(1 - q)\bigr]
+
+        with q the share of the positives in the expected cost, had everything been got wrong.
+
+        References
+        ----------
+        .. [1] C. Drummond and R. C. Holte, "Cost curves: An improved method for visualizing
+           classifier performance", Machine Learning 65, 95-130, 2006.
+        """
+        check_whole_number(points, "points", low=2)
+        share = np.linspace(0, 1, points)
+        hull = self.hull()
+        costs = np.outer(share, 1 - hull.tpr) + np.outer(1 - share, hull.fpr)
+        return NormalisedCostCurve(share, costs.min(axis=1), self.label)
+
+    def plot(self, ax: "Axes") -> "Axes":
+        """Draw the curve, with the diagonal of chance."""
+        ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
+        ax.plot(self.fpr, self.tpr, color=BLUE, label=plain_label(self.label))
+        ax.set_xlabel("1 − specificity")
+        ax.set_ylabel("recall")
+        return ax
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecallCurve:
+    """Precision against recall, at each threshold; descending thresholds, ascending recall."""
+
+    recall: Values
+    precision: Values
+    thresholds: Values
+    average_precision: float
+    prevalence: float
+    label: str = ""
+
+    def plot(self, ax: "Axes") -> "Axes":
+        """Draw the curve in steps, with the precision of chance."""
+        ax.axhline(self.prevalence, linestyle=":", color=GREY)
+        ax.step(self.recall, self.precision, where="pre", color=BLUE, label=plain_label(self.label))
+        ax.set_xlabel("recall")
+        ax.set_ylabel("precision")
+        return ax
+
+
+@dataclass(frozen=True, eq=False)
+class CostCurve:
+    """Mean cost of an example against the threshold, and the threshold that costs least.
+
+    The least cost is measured on the examples the threshold was chosen on: it is optimistic.
+    """
+
+    thresholds: Values
+    cost: Values
+    best: Threshold
+    costs: Mapping[str, float]
+    label: str = ""
+
+    def plot(self, ax: "Axes") -> "Axes":
+        """Draw the curve in steps, and mark the threshold that costs least."""
+        shown_at = np.isfinite(self.thresholds)
+        ax.step(
+            self.thresholds[shown_at],
+            self.cost[shown_at],
+            where="pre",
+            color=BLUE,
+            label=plain_label(self.label),
+        )
+        if np.isfinite(self.best.at):
+            ax.plot(self.best.at, self.best.value, "o", color=VERMILION)
+        ax.set_xlabel("threshold")
+        ax.set_ylabel("cost of an example")
+        return ax
+
+
+@dataclass(frozen=True, eq=False)
+class NormalisedCostCurve:
+    """Cost of the best threshold, as a share of the greatest possible, by mixture of costs."""
+
+    probability_cost: Values
+    cost: Values
+    label: str = ""
+
+    def plot(self, ax: "Axes") -> "Axes":
+        """Draw the curve under that of the better constant answer."""
+        trivial = np.minimum(self.probability_cost, 1 - self.probability_cost)
+        ax.plot(self.probability_cost, trivial, linestyle=":", color=GREY)
+        ax.plot(self.probability_cost, self.cost, color=BLUE, label=plain_label(self.label))
+        ax.set_xlabel("share of the positives in the cost")
+        ax.set_ylabel("normalised cost")
+        return ax
+
+
+def roc_curve(ranking: Ranking, label: str = "") -> RocCurve:
+    """Draw the ROC curve of a ranking; NaN along an axis whose class is missing."""
+    table = sweep(ranking)
+    fpr, tpr = ratio(table.fp, ranking.n_negative), ratio(table.tp, ranking.n_positive)
+    return RocCurve(fpr, tpr, table.threshold, ranking.auc, label)
+
+
+def precision_recall_curve(ranking: Ranking, label: str = "") -> PrecisionRecallCurve:
+    """Draw the precision-recall curve of a ranking; recall is NaN when no example is positive."""
+    return PrecisionRecallCurve(
+        recall=ratio(ranking.tp, ranking.n_positive),
+        precision=ratio(ranking.tp, ranking.tp + ranking.fp),
+        thresholds=ranking.thresholds,
+        average_precision=ranking.summary.average_precision,
+        prevalence=ranking.n_positive / (ranking.n_positive + ranking.n_negative),
+        label=label,
+    )
+
+
+def cost_curve(ranking: Ranking, costs: Mapping[str, float], label: str = "") -> CostCurve:
+    """Draw the cost curve of a ranking, given what each outcome costs."""
+    table, named = sweep(ranking), outcome_costs(costs)
+    best = best_threshold(ranking, by="cost", costs=named)
+    return CostCurve(table.threshold, mean_cost(table, named), best, named, label)
+
+
+def roc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    positive: Any = None,  # noqa: ANN401
+    sample_weight: ArrayLike | None = None,
+) -> RocCurve:
+    """Draw the ROC curve of scores.
+
+    Parameters
+    ----------
+    y_true
+        Labels.
+    y_score
+        One number an example; larger means more positive.
+    positive
+        The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.
+    sample_weight
+        Non-negative weights.
+
+    Examples
+    --------
+    >>> curve = roc([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.auc
+    ([0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0, 1.0], 1.0)
+    """
+    return roc_curve(_rank_labels(y_true, y_score, positive, sample_weight))
+
+
+def precision_recall(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    positive: Any = None,  # noqa: ANN401
+    sample_weight: ArrayLike | None = None,
+) -> PrecisionRecallCurve:
+    """Draw the precision-recall curve of scores; parameters as for `roc`.
+
+    Examples
+    --------
+    >>> curve = precision_recall([0, 1, 0, 1], [0.1, 0.3, 0.35, 0.8])
+    >>> curve.recall.tolist(), curve.precision.round(2).tolist()
+    ([0.5, 0.5, 1.0, 1.0], [1.0, 0.5, 0.67, 0.5])
+    """
+    return precision_recall_curve(_rank_labels(y_true, y_score, positive, sample_weight))
+
+
+def cost(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    costs: Mapping[str, float],
+    *,
+    positive: Any = None,  # noqa: ANN401
+    sample_weight: ArrayLike | None = None,
+) -> CostCurve:
+    """Draw the cost of scores over the thresholds; other parameters as for `roc`.
+
+    Parameters
+    ----------
+    costs
+        Of one example by outcome: ``{"fp": 1, "fn": 5}``; `tp` and `tn` cost 0 unless given.
+
+    Examples
+    --------
+    >>> curve = cost([0, 1, 0, 1], [0.1, 0.3, 0.35, 0.8], {"fp": 1, "fn": 5})
+    >>> curve.best.at, curve.best.value
+    (0.3, 0.25)
+    """
+    return cost_curve(_rank_labels(y_true, y_score, positive, sample_weight), costs)
+
+
+def _rank_labels(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    positive: Any,  # noqa: ANN401
+    weight: ArrayLike | None,
+) -> Ranking:
+    labels, scores = np.asarray(y_true), np.asarray(y_score)
+    check_same_length(y_true=labels, y_score=scores)
+    return rank(scores, is_positive(labels, positive), weight)
+
+
+def is_positive(labels: NDArray[Any], positive: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401
+    """Tell which labels are the positive one.
+
+    Examples
+    --------
+    >>> is_positive(np.array(["ham", "spam"]), "spam").tolist()
+    [False, True]
+    """
+    if labels.ndim != 1:
+        raise InputError(f"`y_true` must be one column of labels; got shape {labels.shape}.")
+    if labels.dtype == np.bool_ and positive is None:
+        return labels
+    if positive is not None:
+        found = np.asarray(labels == positive)
+        if found.shape != labels.shape or not found.any():
+            some = shown(np.unique(labels)[:5].tolist())
+            raise InputError(
+                f"`positive` must be a label that occurs, such as {some}; got {shown(positive)}."
+            )
+        return found.astype(np.bool_)
+    values = np.unique(labels)
+    if labels.dtype.kind not in "iuf" or not any(
+        set(values.tolist()) <= pair for pair in KNOWN_PAIRS
+    ):
+        raise InputError(
+            "`y_true` must hold {0, 1}, {-1, 1} or booleans when the positive label is not named; "
+            f"got {shown(values[:5].tolist())}. Name it with `positive=`."
+        )
+    return np.asarray(labels == 1)
+
+
+def plain_label(text: str) -> str:
+    r"""Write a name so that a legend shows it as it is: no mathematics, not left out.
+
+    Examples
+    --------
+    >>> plain_label("_cost in $")
+    ' _cost in \\$'
+    """
+    safe = text.encode("utf-8", "backslashreplace").decode("utf-8").replace("$", r"\$")
+    return f" {safe}" if safe.startswith("_") else safe

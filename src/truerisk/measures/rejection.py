@@ -1,0 +1,216 @@
+"""What is gained by refusing to answer: error on the accepted against the share rejected."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.checks import check_number, check_same_length, shown
+from truerisk.errors import InputError
+from truerisk.measures.curves import BLUE, is_positive, plain_label
+from truerisk.tallies.ranking import Ranking, rank
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Values = NDArray[np.float64]
+
+ENTRIES_AT_ONCE = 2**22  # of the score matrix, so that memory stays bounded
+
+
+@dataclass(frozen=True)
+class RejectionPoint:
+    """One threshold of evidence: what is rejected, and how wrong the rest is."""
+
+    threshold: float
+    rejection_rate: float
+    error_rate: float
+    accepted: int
+    errors: int
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorRejectCurve:
+    r"""Error rate of the accepted examples against the share of examples rejected.
+
+    An example is rejected when its evidence is less than the threshold.  Thresholds ascend, and the
+    rejection rate with them; the first rejects nothing.  With everything rejected the error rate is
+    undefined; that point is not part of the arrays.  Erratum: a caption says that rejecting can
+    *increase* the error rate; the error rate *falls* as more is rejected.
+
+    `area` is the mean, over the examples, of the error rate among those with at least as much
+    evidence: the area under the curve, from nothing to everything rejected.
+    """
+
+    thresholds: Values
+    rejection_rate: Values
+    error_rate: Values
+    accepted: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    area: float
+    label: str = ""
+
+    def at(self, threshold: float) -> RejectionPoint:
+        """Say what a threshold of evidence does; its error rate is NaN when it rejects all."""
+        return self._point(int(np.searchsorted(self.thresholds, threshold, side="left")), threshold)
+
+    def threshold_for_error(self, wanted: float) -> RejectionPoint:
+        """Find the threshold that rejects least among those with at most this error rate.
+
+        When no threshold reaches it, all is rejected: the threshold is infinite.
+        """
+        check_number(wanted, "wanted", low=0, high=1)
+        able = np.flatnonzero(self.error_rate <= wanted)
+        return self._point(int(able[0]) if len(able) else len(self.thresholds))
+
+    def threshold_for_rejection(self, wanted: float) -> RejectionPoint:
+        """Find the threshold that rejects most among those with at most this rejection rate."""
+        check_number(wanted, "wanted", low=0, high=1)
+        if wanted == 1:
+            return self._point(len(self.thresholds))
+        return self._point(int(np.searchsorted(self.rejection_rate, wanted, side="right")) - 1)
+
+    def plot(self, ax: "Axes") -> "Axes":
+        """Draw the curve."""
+        ax.plot(self.rejection_rate, self.error_rate, color=BLUE, label=plain_label(self.label))
+        ax.set_xlabel("share rejected")
+        ax.set_ylabel("error rate of the rest")
+        return ax
+
+    def _point(self, at: int, threshold: float | None = None) -> RejectionPoint:
+        if at == len(self.thresholds):
+            return RejectionPoint(np.inf if threshold is None else threshold, 1.0, np.nan, 0, 0)
+        return RejectionPoint(
+            float(self.thresholds[at] if threshold is None else threshold),
+            float(self.rejection_rate[at]),
+            float(self.error_rate[at]),
+            int(self.accepted[at]),
+            int(self.errors[at]),
+        )
+
+
+def rejection(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    positive: Any = None,  # noqa: ANN401
+    threshold: float | None = None,
+    labels: Sequence[Any] | None = None,
+) -> ErrorRejectCurve:
+    r"""Draw the error-reject curve of scores.
+
+    The evidence for the answer to an example is the score of the best class minus that of the
+    second.  For two classes and probabilities that is :math:`|2p - 1|`; for decision values about a
+    threshold, :math:`|s - t|`.  Votes, posteriors and outputs of a network are all scores.
+
+    A threshold of evidence chosen on some examples looks better on them than it will on others.
+
+    Parameters
+    ----------
+    y_true
+        Labels.
+    y_score
+        (n,): probabilities of the positive class, or decision values if `threshold` is given;
+        (n, K): a score for each class.
+    positive
+        For two classes, the positive label; may be left out for {0, 1}, {-1, 1} and booleans.
+    threshold
+        Scores from here on mean positive.
+    labels
+        For K classes, the label of each column.
+
+    References
+    ----------
+    .. [1] C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on
+       Information Theory 16(1), 41-46, 1970. https://doi.org/10.1109/TIT.1970.1054406
+
+    Examples
+    --------
+    >>> curve = rejection([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.1])
+    >>> curve.rejection_rate.tolist(), curve.error_rate.round(2).tolist()
+    ([0.0, 0.25, 0.5], [0.25, 0.0, 0.0])
+    """
+    truth, scores = np.asarray(y_true), np.asarray(y_score)
+    check_same_length(y_true=truth, y_score=scores)
+    if scores.ndim == 2:
+        if threshold is not None or positive is not None:
+            raise InputError("`positive` and `threshold` must be left out when there are K scores.")
+        return error_reject(*_of_classes(truth, scores, labels))
+    truly = is_positive(truth, positive)
+    if threshold is None:
+        if not np.all((scores >= 0) & (scores <= 1)):
+            raise InputError(
+                "`y_score` must be probabilities when no threshold is given; they range over "
+                f"[{np.min(scores):g}, {np.max(scores):g}]. "
+                "Give `threshold=`: 0 for decision values of a support vector machine."
+            )
+        return error_reject(np.abs(2 * scores.astype(np.float64) - 1), (scores >= 0.5) != truly)
+    check_number(threshold, "threshold")
+    return error_reject(np.abs(scores - threshold), (scores >= threshold) != truly)
+
+
+def error_reject(evidence: ArrayLike, is_error: ArrayLike) -> ErrorRejectCurve:
+    """Draw the curve from the evidence of each example, and whether its answer is wrong.
+
+    Of more than 2¹⁶ distinct values of evidence, the curve keeps about 2¹⁴, with exact counts.
+    """
+    # The errors among the accepted are the "true positives" of ranking examples by evidence.
+    ranking = rank(evidence, is_error)
+    accepted = ranking.tp + ranking.fp
+    return ErrorRejectCurve(
+        thresholds=ranking.thresholds[::-1],
+        rejection_rate=(1 - accepted / ranking.n)[::-1],
+        error_rate=(ranking.tp / accepted)[::-1],
+        accepted=accepted[::-1],
+        errors=ranking.tp[::-1],
+        area=_area(ranking),
+    )
+
+
+def _area(ranking: Ranking) -> float:
+    """Sum of steps; where the curve is thinned, errors are taken to lie evenly in between."""
+    accepted = (ranking.tp + ranking.fp).astype(np.float64)
+    step = np.diff(accepted, prepend=0.0)
+    mean = ranking.tp / accepted
+    if not ranking.complete:
+        before, errors = accepted - step, np.diff(ranking.tp, prepend=0)
+        inner = slice(1, None)
+        share = errors[inner] / step[inner]
+        start = (ranking.tp - errors)[inner] - share * before[inner]
+        mean[inner] = share + start / step[inner] * np.log1p(step[inner] / before[inner])
+    return float(step @ mean) / ranking.n
+
+
+def _of_classes(
+    truth: NDArray[Any], scores: NDArray[Any], labels: Sequence[Any] | None
+) -> tuple[Values, NDArray[np.bool_]]:
+    n_classes = scores.shape[1]
+    if n_classes < 2:
+        raise InputError(f"`y_score` must have a column for each class; got {n_classes}.")
+    names = np.arange(n_classes) if labels is None else np.asarray(labels)
+    if len(names) != n_classes:
+        raise InputError(
+            f"`labels` must name the {n_classes} columns of `y_score`; got {len(names)}."
+        )
+    strange = ~np.isin(truth, names)
+    if strange.any():
+        raise InputError(
+            f"`y_true` must hold labels of `y_score`'s columns; got {shown(truth[strange][0])}. "
+            "Name the columns with `labels=`."
+        )
+    if np.isnan(scores).any():
+        raise InputError(
+            f"`y_score` must be numbers; {np.count_nonzero(np.isnan(scores))} are NaN."
+        )
+    evidence, wrong = np.empty(len(truth)), np.empty(len(truth), dtype=bool)
+    step = max(1, ENTRIES_AT_ONCE // n_classes)
+    for begin in range(0, len(truth), step):
+        part = slice(begin, begin + step)
+        top_two = np.partition(scores[part].astype(np.float64), n_classes - 2, axis=1)[:, -2:]
+        second, top = top_two.T
+        tied = top == second  # two infinities are tied; their difference would be no number
+        evidence[part] = np.where(tied, 0.0, top - np.where(tied, 0.0, second))
+        wrong[part] = names[np.argmax(scores[part], axis=1)] != truth[part]
+    return evidence, wrong

@@ -1,0 +1,181 @@
+"""Which threshold to use: all of them in a table, and the best by a criterion."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import check_choice, check_number, shown
+from truerisk.errors import InputError
+from truerisk.tallies.ranking import Ranking
+
+Values = NDArray[np.float64]
+
+OUTCOMES = ("tp", "fp", "fn", "tn")
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The four counts at each threshold, descending; the first finds nothing at all."""
+
+    threshold: Values
+    tp: NDArray[Any]
+    fp: NDArray[Any]
+    fn: NDArray[Any]
+    tn: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.threshold)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold, the criterion it was chosen by, what that comes to, and the counts there.
+
+    An example is called positive when its score is at least `at`.
+    """
+
+    at: float
+    criterion: str
+    value: float
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+
+
+def sweep(ranking: Ranking) -> Sweep:
+    """Tabulate the four counts at every threshold that the ranking keeps.
+
+    The first threshold is infinite: nothing is called positive.  (If a score is itself infinite,
+    both rows stand at the same threshold, and the first cannot be reached.)
+
+    Examples
+    --------
+    >>> from truerisk.tallies.ranking import rank
+    >>> table = sweep(rank([0.9, 0.4, 0.1], [True, False, True]))
+    >>> table.threshold.tolist(), table.tp.tolist(), table.tn.tolist()
+    ([inf, 0.9, 0.4, 0.1], [0, 1, 1, 2], [1, 1, 0, 0])
+    """
+    threshold = np.concatenate([[np.inf], ranking.thresholds])
+    tp = np.concatenate([[0], ranking.tp]).astype(ranking.tp.dtype)
+    fp = np.concatenate([[0], ranking.fp]).astype(ranking.fp.dtype)
+    return Sweep(threshold, tp, fp, ranking.n_positive - tp, ranking.n_negative - fp)
+
+
+def best_threshold(
+    ranking: Ranking,
+    *,
+    by: str = "f_beta",
+    beta: float = 1.0,
+    costs: Mapping[str, float] | None = None,
+) -> Threshold:
+    r"""Find the threshold that does best by a criterion.
+
+    ==================  ===========================================================
+    by                  what is made as great as possible (the cost: as small)
+    ==================  ===========================================================
+    f_beta              :math:`(1+\beta^2) TP / ((1+\beta^2) TP + \beta^2 FN + FP)`
+    gmean               :math:`\sqrt{TP/P \cdot TN/N}`
+    youden              :math:`TP/P - FP/N`
+    balanced_accuracy   :math:`(TP/P + TN/N)/2`
+    accuracy            :math:`(TP + TN)/n`
+    cost                mean cost of an example
+    ==================  ===========================================================
+
+    Of thresholds that do equally well the highest is taken.  A threshold chosen on some examples
+    looks better on them than it will on others: choose on one set, and measure on another.  On a
+    thinned ranking the choice is among the thresholds that are kept.
+
+    Parameters
+    ----------
+    by
+        The criterion.
+    beta
+        Weight of recall against precision in F_β.
+    costs
+        Of one example by outcome, for ``by="cost"``: ``{"fp": 1, "fn": 5}``; the rest cost 0.
+
+    Examples
+    --------
+    >>> from truerisk.tallies.ranking import rank
+    >>> ranking = rank([0.9, 0.8, 0.4, 0.1], [True, False, True, False])
+    >>> best = best_threshold(ranking, by="cost", costs={"fp": 1, "fn": 5})
+    >>> best.at, best.value
+    (0.4, 0.25)
+    """
+    check_choice(by, CRITERIA, "by")
+    check_number(beta, "beta", low=0)
+    if (by == "cost") != (costs is not None):
+        raise InputError('`costs` must be given with `by="cost"`, and only then.')
+    table = sweep(ranking)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = CRITERIA[by](table, beta, outcome_costs(costs or {}))
+    sign = -1 if by == "cost" else 1
+    if np.isnan(values).all():
+        return Threshold(np.nan, by, np.nan, *(np.nan,) * 4)
+    at = int(np.nanargmax(sign * values))
+    counts = (getattr(table, name)[at].item() for name in OUTCOMES)
+    return Threshold(float(table.threshold[at]), by, float(values[at]), *counts)
+
+
+def outcome_costs(costs: Mapping[str, float]) -> dict[str, float]:
+    """Return the cost of each of the four outcomes, 0 where none is given."""
+    unknown = set(costs) - set(OUTCOMES)
+    if unknown:
+        raise InputError(
+            f"`costs` must name outcomes ({', '.join(OUTCOMES)}); got {shown(min(unknown))}."
+        )
+    return {
+        name: check_number(costs.get(name, 0.0), f"costs[{name!r}]", low=-1e300, high=1e300)
+        for name in OUTCOMES
+    }
+
+
+def mean_cost(table: Sweep, costs: Mapping[str, float]) -> Values:
+    """Mean cost of an example at each threshold."""
+    total = sum(costs[name] * getattr(table, name).astype(np.float64) for name in OUTCOMES)
+    n = float(table.tp[-1] + table.fp[-1])
+    return np.asarray(total) / n
+
+
+def _f_beta(table: Sweep, beta: float, _: Mapping[str, float]) -> Values:
+    square = beta**2
+    top = (1 + square) * table.tp
+    return np.asarray(top / (top + square * table.fn + table.fp))
+
+
+def _gmean(table: Sweep, _: float, __: Mapping[str, float]) -> Values:
+    of_classes = table.tp[-1].astype(np.float64) * table.fp[-1]
+    return np.asarray(np.sqrt(table.tp.astype(np.float64) * table.tn / of_classes))
+
+
+def _youden(table: Sweep, _: float, __: Mapping[str, float]) -> Values:
+    # One division at the end: equal values come out equal, and the higher threshold is taken.
+    n_positive, n_negative = table.tp[-1].astype(np.float64), table.fp[-1].astype(np.float64)
+    gain = table.tp * n_negative - table.fp * n_positive
+    return np.asarray(gain / (n_positive * n_negative))
+
+
+def _balanced_accuracy(table: Sweep, beta: float, costs: Mapping[str, float]) -> Values:
+    return (1 + _youden(table, beta, costs)) / 2
+
+
+def _accuracy(table: Sweep, _: float, __: Mapping[str, float]) -> Values:
+    return np.asarray((table.tp + table.tn) / (table.tp[-1] + table.fp[-1]))
+
+
+def _cost(table: Sweep, _: float, costs: Mapping[str, float]) -> Values:
+    return mean_cost(table, costs)
+
+
+CRITERIA: dict[str, Callable[[Sweep, float, Mapping[str, float]], Values]] = {
+    "f_beta": _f_beta,
+    "gmean": _gmean,
+    "youden": _youden,
+    "balanced_accuracy": _balanced_accuracy,
+    "accuracy": _accuracy,
+    "cost": _cost,
+}
