@@ -8,6 +8,8 @@ Link      a bucket holds all scores whose keys share their upper 16 bits; the ke
 Returns   sums that add up over the buckets (`accumulate`), and best points (`find_peaks`)
 Source    average precision, AUC and DeLong's variance are one pass over the distinct scores; a
           maximum need only be looked for in buckets whose counts at both ends allow it
+Cache     compiled callers in `radix_narrow` and `radix_wide` hold a copy of these functions, and the
+          cache does not see it change: after an edit here, empty this folder's __pycache__
 """
 
 from typing import Any
@@ -107,12 +109,12 @@ def find_peaks(  # noqa: PLR0917  (compiled code has no keywords)
     """
     tp, fp = state[TP], state[FP]
     for i in range(uint64(len(values))):
-        positive = counts[i] >> 32
+        positive, found_above = counts[i] >> 32, tp + fp
         tp += positive
         fp += counts[i] & NEGATIVES
         found = tp + fp
-        # With no new positive a point can only bring precision down, to where recall is.
-        if found != n_positive and (tp == 0 or (positive == 0 and found > n_positive)):
+        # With no new positive a point only brings precision down, towards recall or beyond it.
+        if found != n_positive and (tp == 0 or (positive == 0 and found_above >= n_positive)):
             continue
         precision, recall = tp / found, tp / n_positive
         level = 10 * tp // n_positive

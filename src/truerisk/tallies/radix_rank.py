@@ -23,6 +23,7 @@ from truerisk.tallies.ranking import (
     COMPLETE_UP_TO,
     STEPS,
     THINNED_TO,
+    TOP,
     Ranking,
     refuse_nan,
 )
@@ -171,10 +172,10 @@ def _sweep(
     state, sums = np.zeros(radix.STATE_SIZE, dtype=np.int64), []
     every: list[NDArray[np.uint64]] = []
     kept: list[NDArray[np.uint64]] = []
+    top = TOP
     for one_state, one_sums, points, thin in pool.map(sweep, _groups(buckets, buckets.filled)):
-        if not kept:
-            kept.append(points[:1])  # the highest score; the lowest ends the last step
-        kept.append(thin)
+        kept += [points[:top], thin]  # the lowest score needs no care: it ends the last step
+        top -= len(kept[-2])
         state += one_state
         sums.append(one_sums)
         if state[radix.DISTINCT] <= COMPLETE_UP_TO:

@@ -13,7 +13,8 @@ from truerisk.tallies.ranking_summary import Column, RankingSummary, summarise
 SORTED_UP_TO = 50_000  # rows; sorting them takes less time than loading the compiled sweeps
 COMPLETE_UP_TO = 2**16  # distinct scores; a longer curve is thinned
 THINNED_TO = 2**14
-STEPS = THINNED_TO // 2 - 8  # of positives and of negatives; room is left for the special points
+TOP = 256  # highest scores that are always kept: there a single example moves the precision
+STEPS = (THINNED_TO - TOP) // 2 - 8  # of positives and of negatives; 16 are left for best points
 LARGEST_INTEGER = 2**53  # beyond it, float64 merges neighbouring integers
 
 
@@ -22,8 +23,9 @@ class Ranking:
     """How many positives and negatives score at least each threshold.
 
     The counts are exact at every threshold that is kept.  A curve of more than 2¹⁶ distinct scores
-    keeps at most 2¹⁴ of them: between two neighbours lie less than 1/8000 of the positives and
-    less than 1/8000 of the negatives, ties apart.  The summary is of *all* scores in any case.
+    keeps at most 2¹⁴ of them: the 256 highest, the best points of the summary, and so many that
+    between two neighbours lie less than 1/8000 of the positives and of the negatives, ties apart.
+    The summary is of *all* scores in any case.
 
     Attributes
     ----------
@@ -42,6 +44,8 @@ class Ranking:
         known to lie within `summary.auc_bounds`.
     rows
         Number of positive and negative examples, whatever their weights.
+    effective_n
+        Number of equally weighted examples that would be as informative (Kish).
     """
 
     thresholds: NDArray[np.float64]
@@ -55,6 +59,11 @@ class Ranking:
     rows: tuple[int, int] = field(repr=False)
     weighted: bool = False
     exact: bool = True
+    effective_n: float = np.nan
+
+    def __post_init__(self) -> None:
+        if not self.weighted:
+            object.__setattr__(self, "effective_n", float(self.n))
 
     @property
     def n(self) -> int:
@@ -130,7 +139,7 @@ def ranking_of(
     """Make a ranking of all its distinct scores and the counts found at each."""
     summary = summarise(thresholds, np.diff(tp, prepend=0), np.diff(fp, prepend=0))
     rows = int(tp[-1]), int(fp[-1])
-    return _thinned(thresholds, tp, fp, summary, rows, weighted=False)
+    return _thinned(thresholds, tp, fp, summary, rows)
 
 
 def as_scores(scores: ArrayLike) -> NDArray[Any]:
@@ -202,7 +211,8 @@ def _rank_weighted(
     rows = n_positive, len(scores) - n_positive
     summary = summarise(scores[starts], positives, negatives, squares, rows)
     tp, fp = np.cumsum(positives), np.cumsum(negatives)
-    return _thinned(scores[starts], tp, fp, summary, rows, weighted=True)
+    effective_n = float(weight.sum() ** 2 / (weight**2).sum())
+    return _thinned(scores[starts], tp, fp, summary, rows, effective_n=effective_n)
 
 
 def _thinned(
@@ -212,20 +222,30 @@ def _thinned(
     summary: RankingSummary,
     rows: tuple[int, int],
     *,
-    weighted: bool,
+    effective_n: float | None = None,
 ) -> Ranking:
     distinct, complete = len(thresholds), len(thresholds) <= COMPLETE_UP_TO
     totals = tp[-1].item(), fp[-1].item()
     if not complete:
         kept = at_steps(tp) | at_steps(fp)
-        kept[[0, -1]] = True
+        kept[:TOP] = kept[-1] = True
         special = (
             summary.best_f1_threshold, summary.ks_threshold, summary.breakeven.threshold
         )  # fmt: skip
         kept |= np.isin(thresholds, special)
         thresholds, tp, fp = thresholds[kept], tp[kept], fp[kept]
+    weighted = effective_n is not None
     return Ranking(
-        thresholds, tp, fp, *totals, distinct, complete, summary, rows, weighted=weighted
+        thresholds,
+        tp,
+        fp,
+        *totals,
+        distinct,
+        complete,
+        summary,
+        rows,
+        weighted=weighted,
+        effective_n=np.nan if effective_n is None else effective_n,
     )
 
 

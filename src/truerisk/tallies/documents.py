@@ -1,0 +1,91 @@
+"""Documents that rank categories → eleven precisions each, summed exactly."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.errors import InputError
+from truerisk.tallies.exact_sum import ExactSum
+
+LEVELS = 11  # recall 0, .1, …, 1
+ENTRIES_AT_ONCE = 2**22  # of the score matrix, so that memory stays bounded
+
+
+@dataclass
+class DocumentTally:
+    """Sums of the eleven precisions of documents; tallies of parts merge exactly.
+
+    `undefined` counts the documents that have no correct category: they have no recall, and are
+    left out.
+    """
+
+    documents: int = 0
+    undefined: int = 0
+    precision: list[ExactSum] = field(default_factory=lambda: [ExactSum() for _ in range(LEVELS)])
+    squares: ExactSum = field(default_factory=ExactSum)  # of the documents' own averages
+
+    def add(self, scores: ArrayLike, truth: ArrayLike) -> "DocumentTally":
+        """Take in documents: (n, K) scores of the categories, and which of them are correct."""
+        table, correct = np.asarray(scores), np.asarray(truth)
+        if table.ndim != 2 or table.shape != correct.shape or correct.dtype != np.bool_:
+            raise InputError(
+                "`scores` and `truth` must be tables of one shape (documents, categories), "
+                f"numbers and booleans; got {table.dtype} of shape {table.shape} and "
+                f"{correct.dtype} of shape {correct.shape}."
+            )
+        if np.isnan(table).any():
+            raise InputError(f"`scores` must be numbers; {np.isnan(table).sum()} are NaN.")
+        step = max(1, ENTRIES_AT_ONCE // max(table.shape[1], 1))
+        for start in range(0, len(table), step):
+            part = slice(start, start + step)
+            self._take(eleven_precisions(table[part], correct[part]))
+        return self
+
+    def merge(self, other: "DocumentTally") -> "DocumentTally":
+        """Take in what another tally has seen; return the tally itself."""
+        self.documents += other.documents
+        self.undefined += other.undefined
+        for mine, others in zip(self.precision, other.precision, strict=True):
+            mine.merge(others)
+        self.squares.merge(other.squares)
+        return self
+
+    def _take(self, precisions: NDArray[np.float64]) -> None:
+        defined = precisions[~np.isnan(precisions[:, 0])]
+        self.documents += len(defined)
+        self.undefined += len(precisions) - len(defined)
+        for level, total in enumerate(self.precision):
+            total.add(defined[:, level])
+        self.squares.add((defined.sum(axis=1) / LEVELS) ** 2)
+
+
+def eleven_precisions(scores: NDArray[Any], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Give the interpolated precision of each document at recall 0, .1, …, 1 (steps 1 to 4).
+
+    A document ranks its categories by descending score.  Categories of equal score stand at one
+    rank, the lowest of theirs, so that their order in the table does not matter.  At each rank with
+    a correct category there is a point (recall, precision).  Each of the thresholds 0, .1, …, .9 is
+    represented by the highest precision of the points from it up to the next threshold (0 where
+    there is none), and 1.0 by the point of recall 1, which always exists, since the last correct
+    category is found at some rank.  Then each takes the highest of its own and the higher ones.
+    NaN where no category is correct.
+
+    Erratum: the thresholds are printed "0.0, 1.0, …, 0.9, 1.0"; 0.0, 0.1, … is meant.
+    """
+    n, n_categories = scores.shape
+    order = np.argsort(-scores.astype(np.float64), axis=1, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=1)
+    correct = np.take_along_axis(truth, order, axis=1)
+    found = np.cumsum(correct, axis=1)
+    ends = np.ones((n, n_categories), dtype=bool)
+    ends[:, :-1] = ranked[:, 1:] != ranked[:, :-1]
+    total = found[:, -1:]
+    new = np.diff(np.maximum.accumulate(np.where(ends, found, 0), axis=1), axis=1, prepend=0)
+    document, rank = np.nonzero(new > 0)
+    level = (LEVELS - 1) * found[document, rank] // total[document, 0]
+    highest = np.zeros((n, LEVELS))
+    np.maximum.at(highest, (document, level), found[document, rank] / (rank + 1))
+    highest = np.maximum.accumulate(highest[:, ::-1], axis=1)[:, ::-1]
+    return np.where(total == 0, np.nan, highest)

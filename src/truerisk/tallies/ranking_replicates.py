@@ -1,0 +1,258 @@
+"""Bootstrap replicates of ranking measures, at a cost that does not depend on how many rows.
+
+Drawing n rows with replacement is drawing a multinomial count for every (score, class).  Where
+there are more than about a thousand distinct scores, neighbours are put in one bin: the counts of
+the bins are still multinomial, and only how positives and negatives lie *inside* a bin is held
+fixed.  With no more than that many scores, the replicates are those of the rows themselves.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.checks import check_same_length, check_whole_number
+from truerisk.errors import InputError
+from truerisk.tallies.ranking import (
+    TOP,
+    Ranking,
+    as_labels,
+    as_scores,
+    as_weights,
+    at_steps,
+    refuse_nan,
+)
+from truerisk.tallies.ranking_formulas import (
+    Binned,
+    check_names,
+    evaluate,
+    values_of,
+)
+from truerisk.tallies.ranking_summary import Column
+
+Values = NDArray[np.float64]
+
+MOST_BINS = 1000
+BIN_STEPS = (MOST_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
+ENTRIES_AT_ONCE = 2**20  # of a table (replicates, bins): what stays in the cache
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Positives and negatives of each bin, descending, and how they lie inside it."""
+
+    positives: Column
+    negatives: Column
+    inside_auc: Values
+    spread: NDArray[np.bool_]  # whether the bin holds several scores
+
+
+def replicates(
+    ranking: Ranking,
+    names: Sequence[str],
+    *,
+    replicates: int = 1000,
+    rng: np.random.Generator,
+) -> dict[str, Values]:
+    """Resample the examples of a ranking, and give the measures of each resample.
+
+    The values follow the distribution of the plain bootstrap of rows: exactly when there are at
+    most 1000 distinct scores, and up to the order inside bins of a few thousandths of the rows when
+    there are more.  A replicate that lacks a class has no AUC: NaN.  A weighted ranking is drawn
+    anew as one of `effective_n` equally weighted examples would be, which is right as far as
+    weights do not depend on scores.
+
+    Parameters
+    ----------
+    names
+        Of roc_auc, average_precision, breakeven_point, eleven_point_precision, ks, best_f1.
+    replicates
+        How many.
+    rng
+        Where the randomness comes from.
+
+    References
+    ----------
+    .. [1] B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6.
+
+    Examples
+    --------
+    >>> from truerisk.tallies.ranking import rank
+    >>> ranking = rank([3, 2, 1, 0], [True, False, True, False])
+    >>> drawn = replicates(ranking, ["roc_auc"], replicates=5, rng=np.random.default_rng(1))
+    >>> drawn["roc_auc"].shape
+    (5,)
+    """
+    check_names(names)
+    check_whole_number(replicates, "replicates", low=1)
+    bins = bins_of(ranking)
+    cells = np.concatenate([bins.positives, bins.negatives])
+    filled = np.flatnonzero(cells)
+    chances = cells[filled] / cells.sum()
+    n = max(1, round(ranking.effective_n))
+    # What binning does to the value is taken off again: 0 when every bin is a single score.
+    observed = evaluate(_binned(bins, cells[None]), names)
+    off = {name: values_of(ranking, name) - observed[name][0] for name in names}
+    drawn: dict[str, list[Values]] = {name: [] for name in names}
+    for size in _blocks(replicates, len(cells)):
+        counts = np.zeros((size, len(cells)), dtype=np.int64)
+        counts[:, filled] = rng.multinomial(n, chances, size=size)
+        for name, values in evaluate(_binned(bins, counts), names).items():
+            drawn[name].append(values + off[name] if bins.spread.any() else values)
+    return {name: np.clip(np.concatenate(values), 0.0, 1.0) for name, values in drawn.items()}
+
+
+def bins_of(ranking: Ranking) -> Bins:
+    """Group the scores of a ranking into at most a thousand bins, cut evenly in both classes."""
+    kept = np.ones(len(ranking.tp), dtype=bool)
+    if len(kept) > MOST_BINS:
+        kept = at_steps(ranking.tp, BIN_STEPS) | at_steps(ranking.fp, BIN_STEPS)
+        kept[: TOP - 1] = kept[-1] = True
+    last = np.flatnonzero(kept)
+    first = np.concatenate([[0], last[:-1] + 1])
+    tp, fp = ranking.tp[last], ranking.fp[last]
+    positives, negatives = np.diff(tp, prepend=0), np.diff(fp, prepend=0)
+    # Twice the won pairs inside each bin, counted from its own upper end.
+    each_positive = np.diff(ranking.tp, prepend=0)
+    each_negative = np.diff(ranking.fp, prepend=0).astype(np.float64)
+    won = np.add.reduceat(each_negative * (2 * ranking.tp - each_positive), first)
+    won -= 2.0 * (tp - positives) * negatives
+    pairs = positives.astype(np.float64) * negatives
+    inside = np.where(pairs > 0, won / np.where(pairs > 0, 2 * pairs, 1), 0.5)
+    spread = last > first
+    if not ranking.complete:
+        spread[TOP:] = True
+    return Bins(positives, negatives, inside, spread)
+
+
+def _binned(bins: Bins, counts: Column) -> Binned:
+    positives, negatives = np.split(counts, 2, axis=1)
+    return Binned(positives, negatives, bins.inside_auc, bins.spread)
+
+
+def _blocks(replicates: int, width: int) -> Iterator[int]:
+    size = max(1, ENTRIES_AT_ONCE // width)
+    for start in range(0, replicates, size):
+        yield min(size, replicates - start)
+
+
+def cluster_replicates(
+    scores: ArrayLike,
+    is_positive: ArrayLike,
+    groups: ArrayLike,
+    names: Sequence[str],
+    *,
+    weight: ArrayLike | None = None,
+    replicates: int = 1000,
+    rng: np.random.Generator,
+) -> dict[str, Values]:
+    """Resample whole groups of rows, and give the measures of each resample.
+
+    Rows of one group are drawn together, so that what they have in common counts once.  The cost
+    of a replicate grows with the number of rows.
+
+    Parameters
+    ----------
+    scores, is_positive
+        The rows.
+    groups
+        The group of each row.
+    names
+        As for `replicates`.
+    weight
+        Non-negative weights, which stay with their rows.
+    replicates, rng
+        As for `replicates`.
+    """
+    check_names(names)
+    check_whole_number(replicates, "replicates", low=1)
+    column, positive = as_scores(scores), as_labels(is_positive)
+    n = check_same_length(scores=column, is_positive=positive)
+    refuse_nan(column)
+    weights = np.ones(n) if weight is None else as_weights(weight, n)
+    codes = _group_codes(groups, n)
+    order = np.lexsort((codes, positive, -column.astype(np.float64)))
+    ordered = column[order] + column.dtype.type(0)
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    of_row, positive, weights = codes[order], positive[order], weights[order]
+    n_groups = int(codes.max()) + 1
+    single = np.zeros(len(starts), dtype=bool), np.full(len(starts), 0.5)
+    drawn: dict[str, list[Values]] = {name: [] for name in names}
+    for size in _blocks(replicates, n):
+        times = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=size)
+        of_rows = times[:, of_row] * weights
+        positives = np.add.reduceat(np.where(positive, of_rows, 0), starts, axis=1)
+        negatives = np.add.reduceat(np.where(positive, 0, of_rows), starts, axis=1)
+        found = evaluate(Binned(positives, negatives, single[1], single[0]), names)
+        for name, values in found.items():
+            drawn[name].append(values)
+    return {name: np.concatenate(values) for name, values in drawn.items()}
+
+
+def cluster_auc_variance(scores: ArrayLike, is_positive: ArrayLike, groups: ArrayLike) -> float:
+    r"""Variance of the AUC when rows come in groups that are drawn together.
+
+    With :math:`V_i` the placement of a positive among the negatives, :math:`W_j` that of a negative
+    among the positives, summed over each group g after the AUC A is taken off:
+
+    .. math::
+        X_g = \sum_{i \in g} (V_i - A), \quad Y_g = \sum_{j \in g} (W_j - A), \qquad
+        \frac{G_+}{G_+ - 1} \frac{\sum X_g^2}{P^2} + \frac{G_-}{G_- - 1} \frac{\sum Y_g^2}{N^2}
+        + \frac{2G}{G - 1} \frac{\sum X_g Y_g}{PN}
+
+    where :math:`G_+`, :math:`G_-` and G count the groups with positives, with negatives, and all.
+    Rows that are each a group of their own give DeLong's variance.  Valid for many groups; NaN when
+    a class occurs in fewer than two.
+
+    References
+    ----------
+    .. [1] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53(2),
+       567-578, 1997. https://doi.org/10.2307/2533958
+
+    Examples
+    --------
+    >>> positive = np.array([True, False, True, False])
+    >>> cluster_auc_variance([3, 2, 1, 0], positive, [0, 1, 2, 3])
+    0.125
+    """
+    column, positive = as_scores(scores), as_labels(is_positive)
+    n = check_same_length(scores=column, is_positive=positive)
+    refuse_nan(column)
+    codes = _group_codes(groups, n)
+    n_positive = int(positive.sum())
+    placed = _placements(column, positive)
+    auc = float(placed[positive].mean()) if 0 < n_positive < n else np.nan
+    size = int(codes.max()) + 1
+    off = placed - auc
+    of_positives = np.bincount(codes, weights=np.where(positive, off, 0), minlength=size)
+    of_negatives = np.bincount(codes, weights=np.where(positive, 0, off), minlength=size)
+    with_positives = len(np.unique(codes[positive]))
+    with_negatives = len(np.unique(codes[~positive]))
+    if min(with_positives, with_negatives) < 2:
+        return np.nan
+    first = of_positives @ of_positives / n_positive**2 * with_positives / (with_positives - 1)
+    n_negative = n - n_positive
+    second = of_negatives @ of_negatives / n_negative**2 * with_negatives / (with_negatives - 1)
+    crossed = of_positives @ of_negatives / (n_positive * n_negative) * size / (size - 1)
+    return float(first + second + 2 * crossed)
+
+
+def _placements(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> Values:
+    """Share of the other class that each row is on the right side of, ties counting one half."""
+    placed = np.empty(len(scores))
+    for rows, others, above in ((positive, ~positive, True), (~positive, positive, False)):
+        ordered = np.sort(scores[others])
+        low = np.searchsorted(ordered, scores[rows], side="left")
+        high = np.searchsorted(ordered, scores[rows], side="right")
+        below = (low + high) / 2
+        share = below if above else len(ordered) - below
+        placed[rows] = share / max(len(ordered), 1)
+    return placed
+
+
+def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+    column = np.asarray(groups)
+    if column.shape != (n,):
+        raise InputError(f"`groups` must have one entry an example; got shape {column.shape}.")
+    return np.unique(column, return_inverse=True)[1]

@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truerisk.errors import InputError
+from truerisk.tallies import radix_narrow, radix_rank, radix_wide
+from truerisk.tallies import ranking as ranking_module
+from truerisk.tallies.radix_rank import rank_by_radix
+from truerisk.tallies.ranking import rank, rank_parts
+
+SPECIAL = [-np.inf, -1e30, -1.0, -1e-45, -0.0, 0.0, 1e-45, 0.5, 1.0, 1.0000001, 3e38, np.inf]
+
+
+def assert_same(found, expected):
+    """Everything but the last bits of the sums of fractions is the same."""
+    for name in ("best_f1", "best_f1_threshold", "ks", "ks_threshold", "auc"):
+        np.testing.assert_equal(getattr(found.summary, name), getattr(expected.summary, name))
+    assert str(found.summary.breakeven) == str(expected.summary.breakeven)
+    np.testing.assert_equal(found.summary.eleven_point, expected.summary.eleven_point)
+    for name in ("average_precision", "delong_variance"):
+        np.testing.assert_allclose(
+            getattr(found.summary, name), getattr(expected.summary, name), rtol=1e-11
+        )
+    np.testing.assert_array_equal(found.thresholds, expected.thresholds)
+    np.testing.assert_array_equal(found.tp, expected.tp)
+    np.testing.assert_array_equal(found.fp, expected.fp)
+    assert (found.distinct, found.complete) == (expected.distinct, expected.complete)
+    assert (found.n_positive, found.n_negative) == (expected.n_positive, expected.n_negative)
+
+
+def sorted_ranking(scores, positive, monkeypatch):
+    monkeypatch.setattr(ranking_module, "SORTED_UP_TO", len(scores))
+    return rank_parts([(scores, positive)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(SPECIAL), st.booleans()), min_size=1, max_size=60),
+    kind=st.sampled_from([np.float32, np.float64]),
+)
+def test_it_agrees_with_sorting(rows, kind):
+    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
+    scores = scores.astype(kind)
+    assert_same(rank_by_radix([(scores, positive)]), rank(scores, positive))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.floats(allow_nan=False, width=32), st.booleans()), min_size=1, max_size=60
+    ),
+    kind=st.sampled_from([np.float32, np.float64]),
+)
+def test_it_agrees_with_sorting_whatever_the_scores(rows, kind):
+    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
+    scores = scores.astype(kind)
+    assert_same(rank_by_radix([(scores, positive)]), rank(scores, positive))
+
+
+def noise(rng, n):
+    return rng.random(n)
+
+
+def shifted(rng, n):
+    return rng.normal(size=n)
+
+
+def rounded(rng, n):
+    return np.round(rng.normal(size=n), 2)
+
+
+def one_bucket(rng, n):
+    return 1 + rng.random(n) / 300
+
+
+def infinite_ends(rng, n):
+    scores = rng.normal(size=n)
+    return np.where(np.abs(scores) > 1, np.sign(scores) * np.inf, scores)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("make", [noise, shifted, rounded, one_bucket, infinite_ends])
+@pytest.mark.parametrize("help_of_label", [0.0, 1.0, -1.0])
+def test_many_rows_agree_with_sorting(make, kind, help_of_label, monkeypatch):
+    rng = np.random.default_rng(5)
+    n = 120_000
+    positive = rng.random(n) < 0.3
+    scores = (make(rng, n) + help_of_label * positive).astype(kind)
+    expected = sorted_ranking(scores, positive, monkeypatch)
+    assert_same(rank_by_radix([(scores, positive)]), expected)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("positives", [0, 1, 2, 69_999, 70_000])
+def test_rare_and_missing_classes_agree_with_sorting(kind, positives, monkeypatch):
+    rng = np.random.default_rng(6)
+    positive = rng.permutation(np.arange(70_000) < positives)
+    scores = rng.normal(size=70_000).astype(kind)
+    expected = sorted_ranking(scores, positive, monkeypatch)
+    assert_same(rank_by_radix([(scores, positive)]), expected)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_number_of_threads_and_of_parts_changes_no_bit(kind, monkeypatch):
+    rng = np.random.default_rng(7)
+    positive = rng.random(90_000) < 0.4
+    scores = (rng.normal(size=90_000) + positive).astype(kind)
+    whole = rank_by_radix([(scores, positive)])
+    monkeypatch.setattr(radix_rank, "threads_for", lambda _: 3)
+    cuts = [0, 1, 5_000, 40_000, 90_000]
+    parts = [(scores[a:b], positive[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    shared = rank_by_radix(parts[::-1])
+    assert str(shared.summary) == str(whole.summary)
+    np.testing.assert_array_equal(shared.tp, whole.tp)
+
+
+def test_rank_takes_this_way_for_many_rows():
+    rng = np.random.default_rng(8)
+    positive = rng.random(60_000) < 0.5
+    scores = rng.random(60_000, dtype=np.float32)
+    assert str(rank(scores, positive).summary) == str(rank_by_radix([(scores, positive)]).summary)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_nan_is_refused(kind, sign):
+    scores = np.zeros(60_000, dtype=kind)
+    scores[7] = np.copysign(np.nan, sign)
+    with pytest.raises(InputError, match="`scores` must be numbers; 1 are NaN"):
+        rank(scores, np.arange(60_000) % 2 == 0)
+
+
+def test_too_many_rows_are_refused(monkeypatch):
+    monkeypatch.setattr(radix_rank, "MOST_ROWS", 3)
+    with pytest.raises(InputError, match=r"fewer than 2\*\*31 rows to be ranked; got 3"):
+        rank_by_radix([(np.zeros(3), np.array([True, False, True]))])
+
+
+@pytest.mark.parametrize(
+    ("sweeps", "kind", "bits"),
+    [(radix_narrow, np.float32, np.uint32), (radix_wide, np.float64, np.uint64)],
+)
+def test_keys_keep_the_order_and_lead_back(sweeps, kind, bits):
+    scores = np.unique(np.array(SPECIAL, dtype=kind))
+    counts = np.zeros(2 * sweeps.BUCKETS, dtype=np.int64)
+    sweeps.count(scores.view(bits), np.ones(len(scores), dtype=np.uint8), counts)
+    buckets = np.flatnonzero(counts) // 2
+    assert counts.sum() == len(scores)
+    assert buckets[-1] == sweeps.INFINITY_BUCKETS[1]
+    assert buckets[0] == sweeps.INFINITY_BUCKETS[0]
+    found = rank_by_radix([(scores, np.ones(len(scores), dtype=bool))])
+    assert found.thresholds[::-1].tolist() == [float(score) for score in scores]
