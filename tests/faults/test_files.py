@@ -215,6 +215,12 @@ def test_a_quote_inside_an_unquoted_cell_is_refused(write, read):
         read(write('y_true,y_pred\n5" pipe,5" pipe\n'))
 
 
+def test_a_quote_inside_a_cell_far_into_the_file_is_refused(write, read):
+    rows = "a,a\n" * 30_000
+    with refused("line 30002: must have quotes around whole cells only"):
+        read(write(f'y_true,y_pred\n{rows}5" pipe,5" pipe\n'), block_bytes=1000)
+
+
 def test_quoted_line_ends_delimiters_and_quotes_are_fine(write, read):
     _, (batch,) = read(write('y_true,y_pred\r\n"a\nb","c,d"\r\n"""e""","f\r\ng"\r\n'))
     assert batch.truth.texts() == ["a\nb", '"e"']
@@ -282,6 +288,14 @@ def test_malformed_utf_8_is_refused_with_its_byte(write, read):
 def test_a_byte_that_the_given_encoding_does_not_know_is_refused(write, read):
     with refused("byte 18: must be cp1252"):
         read(write(b"y_true,y_pred\na,a\n\x81,a\n"), encoding="cp1252")
+
+
+def test_a_byte_far_into_the_file_is_counted_from_its_start(write, read):
+    before = b"y_true,y_pred\n" + b"a,a\n" * 30_000  # 14 + 120,000 bytes
+    with refused("byte 120014: must be cp1252"):
+        read(write(before + b"\x81,a\n"), encoding="cp1252")
+    with refused("line 30002, byte 120014: must be UTF-8"):
+        read(write(before + b"\x81,a\n"), block_bytes=1000)
 
 
 def test_utf_16_that_ends_in_half_a_character_is_refused(write, read):
@@ -406,6 +420,23 @@ def test_a_file_that_changes_while_it_is_read_is_refused(write, change):
         path.unlink()
     with pytest.raises(MachineError, match="while it was read"):
         list(batches)
+
+
+@pytest.mark.parametrize("change", ["content", "inode"])
+def test_a_change_that_leaves_the_size_is_seen(write, change):
+    path = write(GOOD)
+    files = open_predictions([path])
+    before = path.stat()
+    if change == "content":
+        path.write_text(GOOD.replace("b,a", "a,b"))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    else:
+        other = path.with_name("other.csv")
+        other.write_text(GOOD.replace("b,a", "a,b"))
+        os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+        other.replace(path)
+    with pytest.raises(MachineError, match="changed while it was read"):
+        list(files.batches())
 
 
 def test_a_file_that_changes_between_two_readings_is_refused(write):

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from truerisk.errors import InputError
 from truerisk.reading.csv_rows import sniff
 from truerisk.reading.line_blocks import Block
 
@@ -40,3 +41,12 @@ def test_an_empty_cell_in_quotes_is_missing_too(write, read):
     files, (batch,) = read(write('y_true,score\n"",0.5\na,""\na,1\n'), missing="drop")
     assert batch.score.tolist() == [1.0]
     assert files.files[0].dropped == 2
+
+
+def test_a_blank_line_in_a_file_of_one_column_is_a_missing_cell(write, read):
+    path = write("y_pred\na\n\nb\n")
+    with pytest.raises(InputError, match="line 3: 'y_pred' must have a value in every row"):
+        read(path, needs_truth=False)
+    files, (batch,) = read(path, needs_truth=False, missing="drop")
+    assert batch.pred.texts() == ["a", "b"]
+    assert files.files[0].dropped == 1

@@ -58,6 +58,27 @@ def test_the_empty_text_is_a_set_of_labels_where_sets_are_allowed():
     assert codes(one, pa.array(["", "a", None])) == [0, 1, MISSING]
 
 
+def test_a_category_that_is_null_is_missing_even_where_sets_are_allowed():
+    array = pa.DictionaryArray.from_arrays([0, 1], pa.array([None, "a"]))
+    assert codes(encoder(may_be_empty=True), array) == [MISSING, 0]
+
+
+def test_a_column_may_change_its_type_from_file_to_file():
+    one = encoder()
+    found = [
+        codes(one, pa.array(values, kind))
+        for values, kind in [
+            ([True, False], pa.bool_()),
+            ([0, 1], pa.int8()),
+            ([1, 0], pa.int64()),
+            (["1", "True"], pa.string()),
+            ([False], pa.bool_()),
+        ]
+    ]
+    assert one.book.texts == ("True", "False", "0", "1")
+    assert found == [[0, 1], [2, 3], [3, 2], [3, 0], [1]]
+
+
 def test_categories_that_no_row_has_are_no_labels():
     one = encoder()
     assert codes(one, pa.DictionaryArray.from_arrays([1], ["unused", "used"])) == [0]

@@ -25,6 +25,11 @@ def test_a_slice_hashes_like_a_copy():
     assert hashes(strings(texts).slice(2)).tolist() == hashes(strings(texts[2:])).tolist()
 
 
+def test_the_length_of_a_text_is_part_of_its_hash():
+    found = hashes(strings(["a", "a\0", "a\0\0", ""]))
+    assert len(set(found.tolist())) == 4
+
+
 def test_neighbouring_numbers_do_not_collide():
     texts = [str(number) for number in range(200_000)]
     assert len(np.unique(hashes(strings(texts)))) == len(texts)

@@ -36,6 +36,22 @@ def test_blocks_put_together_are_the_file_and_know_their_places(records, size):
         check_quotes(block, ",")
 
 
+@pytest.mark.parametrize("start", [b"a,b\n", b'"'])
+def test_a_line_without_end_is_given_up_at_the_limit(start):
+    taken = []
+
+    def endless():
+        yield start
+        while len(taken) < 100:
+            taken.append(1)
+            yield b"x" * 1000
+
+    source = SimpleNamespace(path=Path("p.csv"), pieces=lambda _: endless())
+    with pytest.raises(InputError, match=r"shorter lines|close every quote"):
+        list(blocks(source, 1000, quotes=True, has_header=False, max_line=10_000))
+    assert len(taken) <= 11
+
+
 def test_without_quotes_every_line_end_ends_a_record():
     (block,) = cut('{"a": "\n"}\n', 100, quotes=False)
     assert block.rows == 2

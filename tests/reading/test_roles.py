@@ -44,6 +44,11 @@ def test_a_role_that_is_given_is_not_guessed_for_another():
     assert roles == ResolvedRoles(truth="label", pred="y", guessed=("truth",))
 
 
+def test_a_role_that_is_not_to_be_used_is_not_guessed():
+    roles = resolve_roles(["y_true", "y_pred", "id", "user"], Roles(id="", group=""))
+    assert roles == ResolvedRoles(truth="y_true", pred="y_pred", guessed=("truth", "pred"))
+
+
 def test_neither_predictions_nor_scores_is_refused():
     with pytest.raises(InputError, match=re.escape("`pred` must be the column with predicted")):
         resolve_roles(["y_true", "x"], Roles())

@@ -109,5 +109,6 @@ class UniqueIds:
         if found:
             raise InputError(
                 f"{shown(column)} must name each example once; {len(twice)} rows repeat an id: "
-                f"{'; '.join(found)}. Rows of one patient or document are a --group."
+                f"{'; '.join(found)}. Rows of one patient or document are a --group; "
+                f"--id '' leaves the ids aside."
             )

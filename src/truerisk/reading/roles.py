@@ -39,9 +39,10 @@ SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """The columns that hold truth, prediction, score, group, weight and id; None is to be guessed.
+    """The columns that hold truth, prediction, score, group, weight and id.
 
-    Several score columns are one for each class.
+    None is to be guessed, and "" is not to be used even if a column has a usual name.  Several
+    score columns are one for each class.
     """
 
     truth: str | None = None
@@ -100,10 +101,12 @@ def resolve_roles(
     >>> roles.truth, roles.score_classes, roles.guessed
     ('Y_True', ('cat', 'dog'), ('truth', 'score'))
     """
+    unused = {role for role in USUAL_NAMES if getattr(roles, role) == ""}
+    roles = dataclasses.replace(roles, **dict.fromkeys(unused))
     _check_given(columns, roles)
     found: dict[str, str | tuple[str, ...]] = {}
     for role, usual in USUAL_NAMES.items():
-        if getattr(roles, role) is None:
+        if getattr(roles, role) is None and role not in unused:
             guess = _guess(role, usual, [name for name in columns if name not in roles.columns])
             if guess is not None:
                 found[role] = guess
