@@ -5,6 +5,7 @@ file                holds
 ==================  ==============================================================================
 binomial            k of n: exact and approximate intervals, one-sided bounds, fractional counts
 exact_test          is the proportion p0? the exact binomial test
+exact_ends          where a tail of the binomial is as wanted
 blaker              the shortest of the exact intervals
 beta_quantile       the quantile under all of them, put back into its own tail
 bounds              any loss in [0, 1]: Hoeffding, Chernoff, Bernstein; VC and stability bounds
@@ -14,5 +15,6 @@ auc                 DeLong's variance and interval; what is left when it degener
 delong_tests        are two areas the same?
 differences         two independent proportions
 planning            how large a test set?
+paired_power        how often a paired test finds what is there
 ==================  ==============================================================================
 """

@@ -20,11 +20,11 @@ Array = NDArray[np.float64]
 LogTail = Callable[[Array, NDArray[np.intp]], tuple[Array, Array]]
 
 WIDEST = 740.0  # beyond these log-odds float64 has no proportion left
-CLOSE_TO_ZERO = np.log(1e-3)
+CLOSE_TO_ZERO = float(np.log(1e-3))
 FEW = 41
 NEWTON_STEPS = 30  # then halving only, which needs at most 64 more
 BLOCK = 8192  # entries at a time, so that the dozen arrays of a step stay in the cache
-HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
+HALF_LOG_TWO_PI = float(0.5 * np.log(2 * np.pi))
 
 
 def beta_tail(a: Array, b: Array, log_odds: Array) -> Array:
@@ -160,9 +160,9 @@ def _first_guess(a: Array, b: Array, tail: Array, peak: Array) -> Array:
     """Guess by the score interval; for a small first shape by the leading term xᵃ/(a B(a, b))."""
     z = -ndtri(tail)
     count, total = np.maximum(a - 0.5, 0.25 * a), np.maximum(a + b - 1, 0.5 * (a + b))
-    high = score_end(count, total, np.abs(z))
-    product = count * count / (total * (total + z * z))
-    guess = np.clip(np.where(z > 0, product / high, high), 1e-300, 1 - 1e-16)
+    towards_zero = score_start(count, total, np.abs(z))
+    guess = np.where(z > 0, towards_zero, score_end(count, total, np.abs(z)))
+    guess = np.clip(guess, 1e-300, 1 - 1e-16)
     by_score: Array = np.log(guess) - np.log1p(-guess)
     total = a + b
     log_beta = a * np.log(a / total) + b * np.log(b / total) - peak
@@ -175,3 +175,10 @@ def score_end(count: Array, total: Array, z: Array) -> Array:
     spread = z * np.sqrt(count * (1 - count / total) + z * z / 4)
     end: Array = (count + z * z / 2 + spread) / (total + z * z)
     return end
+
+
+def score_start(count: Array, total: Array, z: Array) -> Array:
+    """Give the lower end of Wilson's score interval: the smaller root, with no difference taken."""
+    # The roots multiply to k² / (n (n + z²)).
+    product = count / total * count / (total + z * z)
+    return np.where(count > 0, product / score_end(count, total, z), 0.0)

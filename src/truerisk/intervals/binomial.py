@@ -8,20 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
 from truerisk.checks import check_choice, check_counts, check_level, check_number
-from truerisk.intervals.beta_quantile import (
-    Array,
-    beta_log_odds,
-    beta_tail,
-    deviance,
-    log_peak,
-    score_end,
-    solve_in_log_odds,
-)
+from truerisk.intervals.beta_quantile import Array, beta_log_odds, score_end, score_start
 from truerisk.intervals.blaker import blaker_log_odds
+from truerisk.intervals.exact_ends import exact_lower, exact_upper, mid_p_log_odds
 from truerisk.results import Interval
 
 Bounds = tuple[Array, Array]
@@ -92,7 +85,7 @@ def wilson(k: Array, n: Array, level: float) -> Bounds:
        JASA 22(158), 209-212, 1927. https://doi.org/10.1080/01621459.1927.10502953
     """
     z = _normal_quantile(level)
-    return _score_low(k, n, z), score_end(k, n, z)
+    return score_start(k, n, z), score_end(k, n, z)
 
 
 @_method
@@ -109,7 +102,7 @@ def wilson_cc(k: Array, n: Array, level: float) -> Bounds:
        Medicine 17, 857-872, 1998.
     """
     z = _normal_quantile(level)
-    return _score_low(np.maximum(k - 0.5, 0.0), n, z), score_end(np.minimum(k + 0.5, n), n, z)
+    return score_start(np.maximum(k - 0.5, 0.0), n, z), score_end(np.minimum(k + 0.5, n), n, z)
 
 
 @_method
@@ -167,7 +160,7 @@ def mid_p(k: Array, n: Array, level: float) -> Bounds:
        44(4), 417-423, 1995. https://doi.org/10.2307/2348891
     """
     tail = (1 - level) / 2
-    return expit(_mid_p_log_odds(k, n, tail)), expit(-_mid_p_log_odds(n - k, n, tail))
+    return expit(mid_p_log_odds(k, n, tail)), expit(-mid_p_log_odds(n - k, n, tail))
 
 
 @_method
@@ -200,30 +193,6 @@ def wald(k: Array, n: Array, level: float) -> Bounds:
     share = k / n
     spread = z * np.sqrt(share * (1 - share) / n)
     return share - spread, share + spread
-
-
-def exact_lower(k: Array, n: Array, tail: float) -> Array:
-    """Give the p at which k or more of n have the probability `tail`; 0 at k = 0.
-
-    Counts may be fractional.
-    """
-    low = np.zeros(n.shape)
-    some = k > 0
-    a, b = k[some], n[some] - k[some] + 1
-    low[some] = expit(beta_log_odds(a, b, np.full_like(a, tail)))
-    return low
-
-
-def exact_upper(k: Array, n: Array, tail: float) -> Array:
-    """Give the p at which k or fewer of n have the probability `tail`; 1 at k = n.
-
-    Counts may be fractional.
-    """
-    high = np.ones(n.shape)
-    some = k < n
-    a, b = n[some] - k[some], k[some] + 1
-    high[some] = expit(-beta_log_odds(a, b, np.full_like(a, tail)))
-    return high
 
 
 def binomial_bounds(
@@ -298,14 +267,14 @@ def lower_bound(k: int, n: int, *, delta: float) -> float:
 
     .. math:: \min\{p : 1 - P(X \le k - 1 \mid p) \ge \delta\}
 
-    and 0 at k = 0.  The true risk is at least this with probability at least 1 − delta.  (The
-    formula is often printed with k in place of k − 1, as in Theorem 2 of a paper of 2010 on test
-    set bounds; that form exceeds the risk more often than delta.)
+    and 0 at k = 0.  The true risk is at least this with probability at least 1 − delta.  Erratum:
+    Theorem 2 of [2]_ prints k for k − 1; that form exceeds the risk more often than delta.
 
     References
     ----------
     .. [1] J. Langford, "Tutorial on practical prediction theory for classification", JMLR 6,
        273-306, 2005.
+    .. [2] M. Shah and S. Shanian, "Hold-out risk bounds for classifier performance evaluation".
 
     Examples
     --------
@@ -327,7 +296,7 @@ def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
     Examples
     --------
     >>> print(fractional_interval(2.5, 40.5))
-    [0.011, 0.183] at 95 %
+    [0.010, 0.185] at 95 %
     """
     trials = check_number(m, "m", low=0.0, high=2.0**53)
     successes = check_number(x, "x", low=0.0, high=trials)
@@ -338,32 +307,3 @@ def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
 def _normal_quantile(level: float) -> Any:  # noqa: ANN401
     # The tail, not 1 − tail: near level 1 only the former still has its digits.
     return -ndtri((1 - level) / 2)
-
-
-def _score_low(k: Array, n: Array, z: float) -> Array:
-    # The roots of the score's quadratic multiply to k² / (n (n + z²)): no difference is taken.
-    return np.where(k > 0, k / n * k / ((n + z * z) * score_end(k, n, np.asarray(z))), 0.0)
-
-
-def _mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
-    log_odds = np.full_like(n, -np.inf)
-    every = k == n
-    with np.errstate(divide="ignore"):
-        # ½ pⁿ = tail, and the odds of that p.
-        log_p = np.log(2 * tail) / n[every]
-        log_odds[every] = log_p - np.log(-np.expm1(log_p))
-    between = (k > 0) & ~every
-    k, n = k[between], n[between]
-    above, below, peak, peak_next = k + 1, n - k, log_peak(k, n - k + 1), log_peak(k + 1, n - k)
-
-    def log_tail(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
-        first = beta_tail(k[at], below[at] + 1, log_odds)
-        value = np.log(0.5 * (first + beta_tail(above[at], below[at], log_odds)))
-        slope = np.exp(peak[at] - deviance(k[at], below[at] + 1, log_odds) - value)
-        slope_next = np.exp(peak_next[at] - deviance(above[at], below[at], log_odds) - value)
-        return value, 0.5 * (slope + slope_next)
-
-    start = _score_low(k, n, float(_normal_quantile(1 - 2 * tail)))
-    target = np.full_like(n, np.log(tail))
-    log_odds[between] = solve_in_log_odds(log_tail, target, np.log(start) - np.log1p(-start))
-    return log_odds

@@ -1,4 +1,4 @@
-"""The exact binomial test: could the proportion be p0?"""
+"""The exact binomial test of a proportion."""
 
 import math
 from typing import Literal
@@ -37,11 +37,11 @@ def binomial_test(
 
     References
     ----------
-    .. [1] W. J. Conover, "Practical nonparametric statistics", 3rd edition, Wiley 1999, section 3.1.
+    .. [1] W. J. Conover, "Practical nonparametric statistics", Wiley 1999, section 3.1.
 
     Examples
     --------
-    >>> round(binomial_test(2, 4, 0.3), 4)  # only 0.3⁰0.7⁴… of 2, 3, 4 and 0 are as improbable
+    >>> round(binomial_test(2, 4, 0.3), 4)  # 0, 2, 3 and 4 are no more probable than 2
     0.5884
     """
     trials = check_whole_number(n, "n")
@@ -53,8 +53,7 @@ def binomial_test(
     if alternative == "greater":
         return _at_least(count, trials, p0)
     if count > trials * p0:  # by symmetry the observed count is the low one
-        count, p0 = trials - count, 1 - p0
-        return _two_sided(count, trials, p0)
+        return _two_sided(trials - count, trials, 1 - p0)
     return _two_sided(count, trials, p0)
 
 

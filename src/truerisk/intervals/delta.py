@@ -1,0 +1,209 @@
+"""Standard errors and intervals for any smooth measure of cell totals: the delta method.
+
+A measure is a function of the totals of the cells of a table (for two classes tp, fp, fn, tn).  Its
+gradient comes from complex steps, exact to rounding, so that no derivative is worked out by hand.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, ndtri
+
+from truerisk.checks import check_level, check_number
+from truerisk.intervals.beta_quantile import Array
+from truerisk.results import Interval
+
+CellFunction = Callable[[NDArray[np.complex128]], NDArray[np.complex128]]
+
+STEP = 1e-100  # nothing is subtracted, so it can be as small as one likes
+BLOCK = 2**20  # entries of the table of steps that are held at a time
+
+
+def cell_gradient(function: CellFunction, cells: ArrayLike) -> Array:
+    r"""Give the derivative of a measure by each cell total.
+
+    .. math:: \frac{\partial f}{\partial c_j} = \mathrm{Im}\, f(c + i h e_j) / h, \qquad h \to 0
+
+    Exact to rounding wherever the function is made of + − × ÷, roots and powers (no absolute
+    values, no maxima, no conjugates: those are not functions of a complex number).
+
+    Parameters
+    ----------
+    function
+        Maps an array (…, m) of complex cell totals to (…).
+    cells
+        The m totals at which the derivative is wanted.
+
+    References
+    ----------
+    .. [1] W. Squire and G. Trapp, "Using complex variables to estimate derivatives of real
+       functions", SIAM Review 40(1), 110-112, 1998. https://doi.org/10.1137/S003614459631241X
+
+    Examples
+    --------
+    >>> def recall(cells):  # of tp, fp, fn, tn
+    ...     return cells[..., 0] / (cells[..., 0] + cells[..., 2])
+    >>> cell_gradient(recall, [30, 5, 10, 55])
+    array([ 0.00625,  0.     , -0.01875,  0.     ])
+    """
+    totals = np.asarray(cells, dtype=np.float64).ravel()
+    m = totals.size
+    gradient = np.empty(m)
+    rows = max(1, BLOCK // max(m, 1))
+    for first in range(0, m, rows):
+        at = np.arange(first, min(first + rows, m))
+        steps = np.tile(totals.astype(np.complex128), (at.size, 1))
+        steps[np.arange(at.size), at] += 1j * STEP
+        with np.errstate(divide="ignore", invalid="ignore"):  # undefined comes out as NaN
+            gradient[at] = np.imag(function(steps)) / STEP
+    return gradient
+
+
+def standard_error(gradient: ArrayLike, cell_squares: ArrayLike) -> float:
+    r"""Give the standard error of a measure that depends on the *shares* of the cells only.
+
+    .. math:: \sqrt{\sum_c s_c\, g_c^2}
+
+    With :math:`s_c` the counts this is the multinomial delta method: the variance is
+    :math:`\sum n_c g_c^2 - (\sum n_c g_c)^2 / n`, and the last term is 0 because a function that
+    does not change when all totals are multiplied has :math:`\sum n_c g_c = 0` (Euler).  With
+    weights each example moves its cell by its weight, so that its squared influence is
+    :math:`w_i^2 g_c^2`, and :math:`s_c` is the sum of the squared weights in the cell.  Right for
+    many independent examples.
+
+    Parameters
+    ----------
+    gradient
+        Derivative by each cell total, from `cell_gradient`.
+    cell_squares
+        Counts of the cells, or sums of squared weights.
+
+    Examples
+    --------
+    >>> round(standard_error([0.00625, 0, -0.01875, 0], [30, 5, 10, 55]), 5)  # √(¾·¼/40)
+    0.06847
+    """
+    slopes, squares = np.asarray(gradient, float).ravel(), np.asarray(cell_squares, float).ravel()
+    used = squares > 0  # an empty cell adds nothing, whatever its slope
+    return math.sqrt(float(np.sum(squares[used] * slopes[used] ** 2)))
+
+
+def cluster_standard_error(gradient: ArrayLike, cells_by_group: ArrayLike) -> float:
+    r"""Give the standard error when examples come in independent groups.
+
+    .. math:: \sqrt{\frac{G}{G - 1} \sum_{g} (c_g \cdot \nabla f)^2}
+
+    The influence of a group is the sum of those of its examples, so whatever ties them together is
+    counted.  For measures of the shares of the cells; right for many groups.  NaN for one group.
+
+    Parameters
+    ----------
+    gradient
+        Derivative by each cell total, of length m.
+    cells_by_group
+        G × m totals of the cells, group by group.
+
+    References
+    ----------
+    .. [1] K.-Y. Liang and S. L. Zeger, "Longitudinal data analysis using generalized linear
+       models", Biometrika 73(1), 13-22, 1986. https://doi.org/10.1093/biomet/73.1.13
+
+    Examples
+    --------
+    >>> by_group = [[3, 0, 1, 4], [2, 1, 0, 5], [4, 0, 2, 2]]
+    >>> total = np.sum(by_group, axis=0)
+    >>> slopes = cell_gradient(lambda c: c[..., 0] / (c[..., 0] + c[..., 2]), total)
+    >>> round(cluster_standard_error(slopes, by_group), 4)
+    0.0722
+    """
+    table = np.asarray(cells_by_group, dtype=np.float64)
+    groups = table.shape[0]
+    if groups < 2:
+        return math.nan
+    slopes = np.asarray(gradient, dtype=np.float64).ravel()
+    used = table.any(axis=0)
+    influence = table[:, used] @ slopes[used]
+    return math.sqrt(groups / (groups - 1) * float(influence @ influence))
+
+
+def wald_interval(
+    value: float, standard_error: float, *, level: float = 0.95, method: str = "wald"
+) -> Interval:
+    """Give value ± z · standard error, unclipped: the form in which others print their intervals.
+
+    For comparison only; it may leave the range of the measure.
+
+    Examples
+    --------
+    >>> print(wald_interval(0.78, 0.14))
+    [0.506, 1.054] at 95 %
+    """
+    spread = -float(ndtri((1 - check_level(level)) / 2)) * check_number(
+        standard_error, "standard_error", low=0.0
+    )
+    return Interval(value - spread, value + spread, float(level), method)
+
+
+def delta_interval(
+    value: float,
+    standard_error: float,
+    *,
+    measure_range: tuple[float, float] = (0.0, 1.0),
+    level: float = 0.95,
+    method: str = "delta",
+) -> Interval | None:
+    r"""Give a normal interval on the scale on which the measure has no end, mapped back.
+
+    .. math:: T(f) \pm z\, T'(f)\, se, \qquad T = \mathrm{logit},\ \ln \text{ or identity}
+
+    for a finite range, one that is bounded on one side, and none.  It lies in the range and
+    contains the value.  Covers about as often as it promises for many examples and a value away
+    from the ends.
+
+    Parameters
+    ----------
+    value
+        The measure.
+    standard_error
+        Its standard error on its own scale.
+    measure_range
+        Least and largest value the measure can take; infinite where there is none.
+    level
+        Confidence level.
+    method
+        What the interval says of itself.
+
+    Returns
+    -------
+    None where the method degenerates: no standard error or one of 0, or a value at an end of the
+    range.  The caller then needs an interval that does not (`replicates.dirichlet_cells`).
+
+    Examples
+    --------
+    >>> print(delta_interval(0.78, 0.14))
+    [0.417, 0.946] at 95 %
+    >>> print(delta_interval(1.0, 0.0))
+    None
+    """
+    z = -float(ndtri((1 - check_level(level)) / 2))
+    low, high = measure_range
+    usable = math.isfinite(value) and math.isfinite(standard_error) and standard_error > 0
+    if not usable or not low < value < high:
+        return None
+    if math.isfinite(low) and math.isfinite(high):
+        share = (value - low) / (high - low)
+        spread = z * standard_error / ((high - low) * share * (1 - share))
+        centre = math.log(share) - math.log1p(-share)
+        ends = [low + (high - low) * float(expit(centre + s)) for s in (-spread, spread)]
+    elif math.isfinite(low):
+        ratio = math.exp(min(z * standard_error / (value - low), 700.0))
+        ends = [low + (value - low) / ratio, low + (value - low) * ratio]
+    elif math.isfinite(high):
+        ratio = math.exp(min(z * standard_error / (high - value), 700.0))
+        ends = [high - (high - value) * ratio, high - (high - value) / ratio]
+    else:
+        ends = [value - z * standard_error, value + z * standard_error]
+    # Rounding must not put an end on the wrong side of the value.
+    return Interval(min(ends[0], value), max(ends[1], value), float(level), method)

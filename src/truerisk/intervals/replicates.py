@@ -1,0 +1,268 @@
+"""Intervals from replicates of a measure, and the cheap ways to draw them from cell totals.
+
+A replicate of a count measure needs only the resampled totals of its cells: the cost is that of the
+cells, not of the examples.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number
+from truerisk.errors import InputError
+from truerisk.intervals.beta_quantile import Array
+from truerisk.results import Interval
+
+TAIL_REPLICATES = 25  # replicates beyond each end: its Monte Carlo error is then a fifth of a tail
+LEAST_SHAPE = 1e-290  # two cells that both underflow still have a ratio
+
+Ends = tuple[float, float]
+ReplicateMethod = Callable[[Array, float, float, float], Ends]
+
+
+def percentile(values: Array, observed: float, level: float, acceleration: float) -> Ends:
+    """Take the quantiles of the replicates themselves.
+
+    Right where the replicates lie around the value as the value lies around the truth.
+    """
+    del observed, acceleration
+    tail = (1 - level) / 2
+    low, high = _quantiles(values, (tail, 1 - tail))
+    return low, high
+
+
+def basic(values: Array, observed: float, level: float, acceleration: float) -> Ends:
+    """Reflect the percentiles at the value: 2·value − quantile.
+
+    Right where the *error* is distributed as in the replicates; can leave the range.
+    """
+    low, high = percentile(values, observed, level, acceleration)
+    return 2 * observed - high, 2 * observed - low
+
+
+def bca(values: Array, observed: float, level: float, acceleration: float) -> Ends:
+    r"""Take the quantiles at probabilities corrected for bias and for skewness.
+
+    .. math:: \Phi\Bigl(z_0 + \frac{z_0 + z_t}{1 - a (z_0 + z_t)}\Bigr), \qquad
+              z_0 = \Phi^{-1}(\text{share of the replicates under the value})
+
+    with ties counted half, which matters for counts.  Second-order right; NaN where the value lies
+    beyond all replicates.
+
+    References
+    ----------
+    .. [1] B. Efron, "Better bootstrap confidence intervals", JASA 82(397), 171-185, 1987.
+       https://doi.org/10.1080/01621459.1987.10478410
+    """
+    low, high = bca_probabilities(values, observed, level, acceleration)
+    if not 0 < low < high < 1:
+        return math.nan, math.nan
+    ends = _quantiles(values, (low, high))
+    return ends[0], ends[1]
+
+
+def bca_probabilities(
+    values: Array, observed: float, level: float, acceleration: float
+) -> tuple[float, float]:
+    """Give the two probabilities at which BCa takes its quantiles; NaN where it degenerates."""
+    under = np.mean(values < observed) + 0.5 * np.mean(values == observed)
+    if not 0 < under < 1:
+        return math.nan, math.nan
+    bias = float(ndtri(under))
+    z = float(ndtri((1 - level) / 2))
+    moved = [bias + side for side in (z, -z)]
+    if any(acceleration * side >= 1 for side in moved):
+        return math.nan, math.nan
+    low, high = (float(ndtr(bias + side / (1 - acceleration * side))) for side in moved)
+    return low, high
+
+
+REPLICATES: dict[str, ReplicateMethod] = {"percentile": percentile, "basic": basic, "bca": bca}
+
+
+def replicate_interval(
+    values: ArrayLike,
+    observed: float,
+    *,
+    level: float = 0.95,
+    method: str = "bca",
+    acceleration: float = 0.0,
+    measure_range: tuple[float, float] = (-math.inf, math.inf),
+) -> tuple[Interval, int]:
+    """Give the interval that the replicates of a measure make, and how many were undefined.
+
+    The interval is clipped to the range and widened to contain the observed value.  Where BCa
+    degenerates (the value lies beyond all replicates), the percentile interval takes its place and
+    says so by its method.
+
+    Parameters
+    ----------
+    values
+        The replicates; NaN where the measure is undefined.
+    observed
+        The measure on the examples themselves.
+    level
+        Confidence level.
+    method
+        A key of `REPLICATES`.
+    acceleration
+        For BCa: a sixth of the skewness of the influences, see `acceleration_of`.
+    measure_range
+        Least and largest value the measure can take.
+
+    Raises
+    ------
+    InputError
+        If fewer replicates are defined than reach into the tails.
+
+    Examples
+    --------
+    >>> interval, undefined = replicate_interval(np.arange(1, 1000) / 1000, 0.5)
+    >>> print(interval, undefined)
+    [0.025, 0.975] at 95 % 0
+    """
+    check_choice(method, REPLICATES, "method")
+    check_level(level)
+    low, high = measure_range
+    check_number(observed, "observed", low=low, high=high)
+    everything = np.asarray(values, dtype=np.float64).ravel()
+    defined = everything[~np.isnan(everything)]
+    least = math.ceil(2 / (1 - level) - 1e-9) - 1
+    if defined.size < least:
+        raise InputError(
+            f"`values` must hold at least {least} defined replicates at level {level:g}; "
+            f"got {defined.size} of {everything.size}. Draw more, or use `dirichlet_cells`."
+        )
+    ends, name = REPLICATES[method](defined, observed, level, acceleration), method
+    if any(math.isnan(end) for end in ends):
+        ends, name = percentile(defined, observed, level, 0.0), "percentile"
+    below = min(max(ends[0], low), observed)
+    above = max(min(ends[1], high), observed)
+    return Interval(below, above, float(level), name), everything.size - defined.size
+
+
+def replicates_for(level: float, *, least: int = 1000) -> int:
+    """Give the number of replicates that puts enough of them beyond either end.
+
+    Examples
+    --------
+    >>> replicates_for(0.95), replicates_for(0.999)
+    (1000, 50000)
+    """
+    return max(least, math.ceil(2 * TAIL_REPLICATES / (1 - check_level(level)) - 1e-6))
+
+
+def acceleration_of(gradient: ArrayLike, counts: ArrayLike) -> float:
+    r"""Give BCa's acceleration from the influence of one example of each cell.
+
+    .. math:: a = \frac{\sum_c n_c g_c^3}{6\,(\sum_c n_c g_c^2)^{3/2}}
+
+    The infinitesimal jackknife: for a measure of the shares of the cells the influences add up to
+    0, so that this is a sixth of their skewness divided by √n.  0 where they are all 0.
+
+    Parameters
+    ----------
+    gradient
+        Derivative by each cell total.
+    counts
+        Counts of the cells; of weighted cells one row an example.
+
+    References
+    ----------
+    .. [1] B. Efron and R. J. Tibshirani, "An introduction to the bootstrap", Chapman & Hall 1993,
+       equations 14.15 and 22.17.
+    """
+    slopes, totals = np.asarray(gradient, float).ravel(), np.asarray(counts, float).ravel()
+    slopes, totals = slopes[totals > 0], totals[totals > 0]
+    squares = float(np.sum(totals * slopes**2))
+    if not squares > 0:
+        return 0.0
+    return float(np.sum(totals * slopes**3)) / (6 * squares * math.sqrt(squares))
+
+
+def multinomial_cells(
+    counts: ArrayLike, replicates: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Resample examples with replacement, seen through their cells: (replicates, m) counts.
+
+    Equal in distribution to resampling the n examples one by one, at the cost of the m cells.
+
+    Examples
+    --------
+    >>> drawn = multinomial_cells([30, 5, 0, 65], 1000, np.random.default_rng(1))
+    >>> drawn.shape, set(drawn.sum(axis=1).tolist())
+    ((1000, 4), {100})
+    """
+    totals = np.asarray(counts)
+    if totals.dtype.kind not in "iu" and not np.array_equal(totals, np.floor(totals)):
+        raise InputError(
+            "`counts` must be whole numbers; got weighted totals. Resample groups instead."
+        )
+    totals = totals.astype(np.int64).ravel()
+    check_whole_number(replicates, "replicates", low=1)
+    drawn = np.zeros((replicates, totals.size), dtype=np.int64)
+    # Only cells that were seen: what rounding leaves of the last share must not reach an empty one.
+    seen = np.flatnonzero(totals)
+    if seen.size:
+        n = int(totals.sum())
+        drawn[:, seen] = rng.multinomial(n, totals[seen] / n, size=replicates)
+    return drawn
+
+
+def group_cells(cells_by_group: ArrayLike, replicates: int, rng: np.random.Generator) -> Array:
+    """Resample whole groups with replacement: (replicates, m) cell totals.
+
+    For examples that come in independent groups; the total number of examples varies.
+
+    Examples
+    --------
+    >>> drawn = group_cells([[3, 1], [0, 2], [5, 5]], 100, np.random.default_rng(1))
+    >>> drawn.shape, float(drawn.min()), float(drawn[:, 0].max())
+    ((100, 2), 0.0, 15.0)
+    """
+    table = np.asarray(cells_by_group, dtype=np.float64)
+    groups = table.shape[0]
+    check_whole_number(replicates, "replicates", low=1)
+    drawn = np.empty((replicates, table.shape[1]))
+    rows = max(1, 2**22 // groups)  # weights that are held at a time
+    even = np.full(groups, 1 / groups)
+    for first in range(0, replicates, rows):
+        size = min(rows, replicates - first)
+        drawn[first : first + size] = rng.multinomial(groups, even, size=size) @ table
+    return drawn
+
+
+def dirichlet_cells(
+    counts: ArrayLike, replicates: int, rng: np.random.Generator, prior_total: float = 2.0
+) -> Array:
+    """Draw cell totals from their posterior: (replicates, m), each row adding up to the counts.
+
+    The shares are Dirichlet with the counts plus `prior_total` spread evenly over all m cells.  For
+    two cells a total of 1 is Jeffreys' prior; 2 is a little wider.  Since the total does not grow
+    with the number of cells, many empty cells do not pull the measure away from the data; since
+    every cell gets some of it, every replicate of every measure is defined and no interval has zero
+    width.  That makes it the interval to fall back on where delta and bootstrap degenerate.  Counts
+    may be fractional.
+
+    Examples
+    --------
+    >>> drawn = dirichlet_cells([30, 0, 0, 70], 1000, np.random.default_rng(1))
+    >>> bool(np.all(drawn > 0)), bool(np.allclose(drawn.sum(axis=1), 100))
+    (True, True)
+    """
+    totals = np.asarray(counts, dtype=np.float64).ravel()
+    check_whole_number(replicates, "replicates", low=1)
+    prior = check_number(prior_total, "prior_total", low=1e-6) / totals.size
+    drawn = rng.standard_gamma(totals + prior, size=(replicates, totals.size))
+    drawn = np.maximum(drawn, LEAST_SHAPE)
+    n = float(totals.sum())
+    scaled: Array = drawn * ((n if n > 0 else 1.0) / drawn.sum(axis=1, keepdims=True))
+    return np.maximum(scaled, LEAST_SHAPE)
+
+
+def _quantiles(values: Array, probabilities: tuple[float, float]) -> list[float]:
+    # The q-quantile of B replicates is the (B + 1) q-th, so that B + 1 gaps are equally probable.
+    return [float(q) for q in np.quantile(values, probabilities, method="weibull")]
