@@ -59,8 +59,9 @@ def evaluation_of(labels=("ham", "spam"), *, counts=((850, 40), (50, 50)), **fie
         "notes": ("The positive class is rare.",),
         "settings": {"random_state": 7, "replicates": 2000},
         "source": {
-            "files": ({"path": "predictions.csv", "rows": 990, "sha256": "ab" * 32},),
-            "guessed": ("truth", "pred"),
+            "files": ({"path": "predictions.csv", "rows": 990, "dropped": 0, "sha256": "ab" * 32},),
+            "roles": {"truth": "y_true", "score": ("a", "b"), "pred": "answer"},
+            "guessed": ("truth", "score"),
         },
     }
     if len(labels) > 2:
@@ -93,6 +94,8 @@ def evaluation():
 @pytest.fixture
 def evaluation_with_curves():
     steps = np.linspace(0, 1, 2001)
-    roc = SimpleNamespace(fpr=steps, tpr=np.sqrt(steps))
-    precision_recall = SimpleNamespace(recall=steps, precision=1 - steps / 2)
+    roc = SimpleNamespace(fpr=steps, tpr=np.sqrt(steps), auc=2 / 3)
+    precision_recall = SimpleNamespace(
+        recall=steps, precision=1 - steps / 2, average_precision=0.75
+    )
     return evaluation_of(curves={"roc": roc, "precision_recall": precision_recall})

@@ -24,7 +24,7 @@ def test_json_is_one_object_that_names_its_schema_and_version(evaluation):
     assert found["version"].count(".") == 2
     assert found["n"] == 990
     assert found["settings"]["random_state"] == 7
-    assert found["source"]["guessed"] == ["truth", "pred"]
+    assert found["source"]["guessed"] == ["truth", "score"]
 
 
 def test_json_holds_every_digit_and_undefined_is_null(evaluation):

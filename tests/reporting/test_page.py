@@ -66,6 +66,7 @@ def test_many_classes_have_mistakes_instead_of_a_matrix(make_evaluation):
 
 def test_curves_become_paths(evaluation_with_curves):
     roc, precision_recall = page_data(evaluation_with_curves)["curves"]
+    assert (roc["area"], precision_recall["area"]) == ("0.667", "0.750")
     assert roc["chance"]
     assert not precision_recall["chance"]
     assert roc["path"].startswith("M0 240")

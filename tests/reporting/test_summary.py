@@ -42,7 +42,7 @@ def test_undefined_is_shown_with_its_reason(evaluation):
 
 
 def test_what_was_guessed_is_printed(evaluation):
-    assert re.search(r"guessed +truth, pred", printed(evaluation))
+    assert re.search(r"truth +column y_true \(guessed\)", printed(evaluation))
 
 
 def test_classes_beyond_twenty_are_counted_not_shown(make_evaluation):

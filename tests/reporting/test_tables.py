@@ -65,18 +65,37 @@ def test_two_classes_need_no_table_of_classes(evaluation):
 def test_a_note_that_many_measures_share_is_told_once(make_evaluation, make_estimate):
     shared = {name: make_estimate(name, 0.5, 0, 1, notes=("same",)) for name in ("f1", "recall")}
     told = remarks(make_evaluation(estimates=shared))
-    assert told == ("The positive class is rare.", "F1, Recall: same")
+    assert told == ("The positive class is rare.", "F1; Recall: same")
 
 
 def test_the_reason_of_an_undefined_measure_is_told(evaluation):
     assert "Specificity is undefined: no example is negative" in remarks(evaluation)
 
 
+def test_a_note_of_many_measures_names_the_first_and_the_last(make_evaluation, make_estimate):
+    names = ("precision", "recall", "f1", "jaccard", "gmean")
+    shared = {name: make_estimate(name, 0.5, 0, 1, notes=("same",)) for name in names}
+    told = remarks(make_evaluation(estimates=shared))
+    assert told[-1] == "Precision; … G-mean (5 measures): same"
+
+
 def test_what_was_guessed_and_the_seed_are_always_told(evaluation):
     facts = dict(provenance(evaluation))
-    assert facts["guessed"] == "truth, pred"
-    assert facts["random state"] == "7"
+    assert facts["truth"] == "column y_true (guessed)"
+    assert facts["score"] == "column a, b (guessed)"
+    assert facts["pred"] == "column answer"
+    assert facts["seed"] == "7"
     assert facts["positive label"] == "spam"
     assert facts["confidence level"] == "95 %"
     assert facts["the numbers are about"] == "this model"
-    assert facts["files"] == "path predictions.csv, rows 990, sha256 abababababababab"
+    assert facts["file"] == f"predictions.csv: rows 990, sha256 {'ab' * 32}"
+
+
+def test_what_else_a_source_says_is_told_too(make_evaluation):
+    facts = dict(provenance(make_evaluation(source={"drawn_by": "hand"})))
+    assert facts["drawn by"] == "hand"
+
+
+def test_a_setting_is_told_once(make_evaluation):
+    pairs = provenance(make_evaluation(settings={"level": 0.95, "target": "this model"}))
+    assert len({name for name, _ in pairs}) == len(pairs)

@@ -1,5 +1,6 @@
 """What a command prints, and how it ends."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
@@ -14,6 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Bounds = Sequence[tuple[str, float]]
 Rows = Sequence[tuple[Any, ...]]
 
+NUMBER = re.compile(r"-?[\d,]*\.?\d+(e[-+]?\d+)?( %)?|-?∞|undefined|–")
 FORMAT_FLAGS = {
     "json": "Print one JSON object.",
     "csv": "Print CSV, one row a measure.",
@@ -86,13 +88,10 @@ def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[st
     from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
     from truerisk.reporting.wording import plain_text  # noqa: PLC0415
 
-    numeric = [all(isinstance(row[at], (int, float)) for row in rows) for at in range(len(columns))]
-    table = Table(
-        title,
-        tuple(Column(*pair) for pair in zip(columns, numeric, strict=True)),
-        tuple(tuple(plain_text(cell) for cell in row) for row in rows),
-    )
-    print_table(table, console())
+    words = tuple(tuple(plain_text(cell) for cell in row) for row in rows)
+    numeric = [all(NUMBER.fullmatch(row[at]) for row in words) for at in range(len(columns))]
+    heads = tuple(Column(*pair) for pair in zip(columns, numeric, strict=True))
+    print_table(Table(title, heads, words), console())
 
 
 ROW_FORMATS: dict[str | None, Callable[[str, Sequence[str], Rows, Mapping[str, Any]], None]] = {

@@ -13,8 +13,8 @@ PATIENCE = 2.0  # seconds
 class Progress(AbstractContextManager["Progress"]):
     """A bar on standard error that appears once patience has run out.
 
-    It is called as `progress(rows_done)`, or `progress(rows_done, bytes_done, bytes_total)` where it
-    is known how much there is.
+    It is called as `progress(rows_done)`, or, where it is known how much there is, as
+    `progress(rows_done, bytes_done, bytes_total)`.
     """
 
     def __init__(self, title: str, *, quiet: bool = False) -> None:

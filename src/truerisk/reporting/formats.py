@@ -51,12 +51,16 @@ def as_csv(evaluation: Evaluation) -> str:
 
 
 def csv_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Write rows as CSV; text that a spreadsheet would run as a formula is quoted, numbers not."""
+    """Write rows as CSV; text that a spreadsheet would run as a formula is quoted, numbers not.
+
+    An undefined number is an empty cell.
+    """
     page = io.StringIO()
     writer = csv.writer(page, lineterminator="\n")
     writer.writerow([csv_text(column) for column in columns])
     for row in rows:
-        writer.writerow([csv_text(cell) if isinstance(cell, str) else cell for cell in row])
+        cells = as_plain(tuple(row))
+        writer.writerow([csv_text(cell) if isinstance(cell, str) else cell for cell in cells])
     return page.getvalue().removesuffix("\n")
 
 
@@ -129,8 +133,8 @@ def _latex_number(cell: str) -> str:
 def _csv_row(name: str, label: str, estimate: Estimate) -> tuple[Any, ...]:
     ends = estimate.interval
     told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
-    cells = (name, label, estimate.value, *told, estimate.n, estimate.target)
-    return (*("" if cell is None else cell for cell in as_plain(cells)), "; ".join(estimate.notes))
+    facts = (estimate.n, estimate.target, "; ".join(estimate.notes))
+    return (name, label, estimate.value, *told, *facts)
 
 
 def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from truerisk.reporting.tables import (
     remarks,
     share,
 )
-from truerisk.reporting.wording import count, measure_of, percent, title_of, written
+from truerisk.reporting.wording import count, measure_of, number, percent, title_of, written
 from truerisk.results import Estimate, Evaluation
 
 HEADLINES = ("error_rate", "f1", "f1_macro", "roc_auc", "cost", "balanced_accuracy", "accuracy")
@@ -41,16 +41,22 @@ class Drawing:
     y: str
     x_words: str
     y_words: str
+    area: str
     chance: bool = False
 
 
 DRAWINGS = {
-    "roc": Drawing("ROC curve", "fpr", "tpr", "1 − specificity", "recall", chance=True),
+    "roc": Drawing("ROC curve", "fpr", "tpr", "1 − specificity", "recall", "auc", chance=True),
     "precision_recall": Drawing(
-        "Precision and recall", "recall", "precision", "recall", "precision"
+        "Precision and recall", "recall", "precision", "recall", "precision", "average_precision"
     ),
     "rejection": Drawing(
-        "Error and rejection", "rejection_rate", "error_rate", "rejected", "error on the rest"
+        "Error and rejection",
+        "rejection_rate",
+        "error_rate",
+        "rejected",
+        "error of the rest",
+        "area",
     ),
 }
 
@@ -193,6 +199,7 @@ def _curves(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
         if curve is not None:
             yield {
                 "title": drawing.title,
+                "area": number(float(getattr(curve, drawing.area))),
                 "x_words": drawing.x_words,
                 "y_words": drawing.y_words,
                 "chance": drawing.chance,

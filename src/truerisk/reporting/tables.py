@@ -1,6 +1,6 @@
 """Evaluation → tables of words, which every format then escapes and draws in its own way."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,12 @@ from truerisk.results import Estimate, Evaluation, as_plain
 
 WIDEST_CONFUSION = 12  # more classes than this do not fit on a screen
 MOST_MISTAKES = 10
-SHA256_SHOWN = 16
+MOST_NAMED = 4  # measures in one remark
+SPOKEN = {
+    "binomial": "interval of k of n",
+    "cell_interval": "interval of other measures",
+    "random_state": "seed",
+}
 
 
 @dataclass(frozen=True)
@@ -154,9 +159,12 @@ def remarks(evaluation: Evaluation) -> tuple[str, ...]:
 
 def _remark(titles: list[str], note: str) -> str:
     reason = note.removeprefix("undefined: ")
+    named = "; ".join(titles)
+    if len(titles) > MOST_NAMED:
+        named = f"{titles[0]}; … {titles[-1]} ({len(titles)} measures)"
     are = "is" if len(titles) == 1 else "are"
     link = ":" if reason == note else f" {are} undefined:"
-    return f"{', '.join(titles)}{link} {reason}"
+    return f"{named}{link} {reason}"
 
 
 def provenance(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
@@ -169,8 +177,13 @@ def provenance(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
         "confidence level": percent(evaluation.level),
         "the numbers are about": " and ".join(targets) or "nothing",
     }
-    settings = {spoken(name): plain_text(as_plain(v)) for name, v in evaluation.settings.items()}
-    return (*{**settings, **facts}.items(), *_source(evaluation.source))
+    told = {"level", "positive", "target"}  # stand above already
+    settings = [
+        (SPOKEN.get(name, spoken(name)), plain_text(as_plain(value)))
+        for name, value in evaluation.settings.items()
+        if name not in told
+    ]
+    return (*facts.items(), *settings, *_source(evaluation.source))
 
 
 def spoken(name: str) -> str:
@@ -178,19 +191,23 @@ def spoken(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _source(source: Mapping[str, Any]) -> list[tuple[str, str]]:
-    pairs = []
-    for name, value in as_plain(source).items():
-        entries = value if isinstance(value, list) else [value]
-        if entries and all(isinstance(entry, dict) for entry in entries):
-            pairs += [(spoken(name), _facts(entry)) for entry in entries]
-        else:
-            pairs.append((spoken(name), plain_text(value)))
-    return pairs
+def _source(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    plain = as_plain(source)
+    guessed = plain.pop("guessed", None) or []
+    for file in plain.pop("files", []):
+        yield "file", _file(file)
+    for role, column in plain.pop("roles", {}).items():
+        yield role, f"column {plain_text(column)}{' (guessed)' if role in guessed else ''}"
+    for name, value in plain.items():
+        yield spoken(name), plain_text(value)
 
 
-def _facts(entry: Mapping[str, Any]) -> str:
-    told = {name: value for name, value in entry.items() if value not in (None, [], "")}
-    if isinstance(told.get("sha256"), str):
-        told["sha256"] = told["sha256"][:SHA256_SHOWN]
-    return ", ".join(f"{spoken(name)} {plain_text(value)}" for name, value in told.items())
+def _file(facts: Mapping[str, Any]) -> str:
+    told = dict(facts)
+    name = told.pop("path", "")
+    words = [
+        f"{spoken(key)} {count(value) if isinstance(value, int) else plain_text(value)}"
+        for key, value in told.items()
+        if value  # nothing dropped and not compressed need no words
+    ]
+    return f"{name}: {', '.join(words)}"

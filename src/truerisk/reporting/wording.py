@@ -16,6 +16,9 @@ MOST_DECIMALS = 15
 SMALL = 1e-4  # under this a number is written with an exponent
 
 
+SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
+
+
 @dataclass(frozen=True)
 class Written:
     """A value and its interval, with as many decimals as the interval deserves."""
@@ -48,7 +51,7 @@ def title_of(name: str) -> str:
     found, average = measure_of(name)
     if found is None:
         return name
-    title = found.title.split(" (")[0]
+    title = SHORT_TITLES.get(found.name, found.title.split(" (")[0])
     return f"{title}, {average}" if average else title
 
 

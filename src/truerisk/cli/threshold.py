@@ -1,0 +1,131 @@
+"""`truerisk threshold`: the best threshold for scores, and what it costs to move it."""
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from truerisk.cli import PARTIAL
+from truerisk.cli.options import (
+    FILE,
+    costs_option,
+    positive_option,
+    read_costs,
+    reading_from,
+    reading_options,
+)
+from truerisk.cli.output import format_options, show_rows
+from truerisk.errors import InputError
+from truerisk.measures import MEASURES
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.wording import count, number, title_of
+from truerisk.tallies.cells import BinaryCounts
+
+if TYPE_CHECKING:
+    from truerisk.measures.thresholds import Sweep, Threshold
+    from truerisk.tallies.ranking_summary import Breakeven
+
+AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
+CRITERIA = ("f1", "gmean", "youden", "balanced_accuracy", "accuracy", "cost")
+OPTIMISTIC = (
+    "The threshold was chosen on these examples, so it looks better on them than it will on others:"
+    " measure it on another file, with score --threshold."
+)
+
+
+@click.command(short_help="The best threshold for scores, and what it costs to move it.")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.option(
+    "--best",
+    type=click.Choice(CRITERIA),
+    default="f1",
+    show_default=True,
+    help="What is to be as good as possible.",
+)
+@click.option("--beta", type=float, help="Take F with this β for f1.")
+@costs_option
+@positive_option
+@click.option("--sweep", type=click.IntRange(0), default=11, show_default=True, help="Rows shown.")
+@reading_options
+@format_options("json", "csv")
+def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+    """Find the threshold that does best: a score of at least that much is called positive.
+
+    \b
+    truerisk threshold predictions.csv --best f1
+    truerisk threshold predictions.csv --best cost --costs fp=1,fn=5
+    truerisk threshold predictions.csv --sweep 1000 --csv
+    """
+    from truerisk.cli.scores import one_score, read_scores  # noqa: PLC0415  (costs start-up time)
+    from truerisk.measures.from_scores import breakeven  # noqa: PLC0415
+    from truerisk.measures.thresholds import best_threshold, sweep  # noqa: PLC0415
+    from truerisk.tallies.ranking import rank  # noqa: PLC0415
+
+    roles, strictness = reading_from(options)
+    chosen = _criterion(**{name: options[name] for name in ("best", "beta", "costs")})
+    examples = read_scores(files, roles, strictness)
+    positive = examples.positive(options["positive"])
+    ranking = rank(one_score(examples), examples.is_positive(positive), examples.weight)
+    best, meeting = best_threshold(ranking, **chosen), breakeven(ranking)
+    rows = _rows(sweep(ranking), options["sweep"])
+    columns = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "f1")
+    form = options["form"]
+    if form is None:
+        click.echo(f"{visible(examples.roles)}; positive: {visible(positive)}\n")
+        _tell(best, meeting, chosen)
+        if rows:
+            words = [tuple(map(_short, row)) for row in rows]
+            show_rows("As the threshold moves", columns, words)
+        click.echo(OPTIMISTIC)
+    else:
+        facts = {
+            "positive": positive,
+            "columns": examples.roles,
+            "best": dataclasses.asdict(best),
+            "breakeven": dataclasses.asdict(meeting),
+            "note": OPTIMISTIC,
+        }
+        show_rows("threshold", columns, rows, form, facts)
+    if np.isnan(best.value):
+        sys.exit(PARTIAL)
+
+
+def _criterion(best: str, beta: float | None, costs: str | None) -> dict[str, Any]:
+    found = read_costs(costs)
+    if best == "cost" and not isinstance(found, dict):
+        raise InputError("`--costs` must give the costs by outcome, such as fp=1,fn=5.")
+    chosen = {"by": "f_beta" if best == "f1" else best, "beta": 1.0 if beta is None else beta}
+    return {**chosen, "costs": found if best == "cost" else None}
+
+
+def _tell(best: "Threshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:
+    criterion = f"F{chosen['beta']:g}" if chosen["by"] == "f_beta" else title_of(chosen["by"])
+    counts = BinaryCounts(best.tp, best.fp, best.fn, best.tn)
+    told = ", ".join(f"{name} {count(getattr(best, name))}" for name in ("tp", "fp", "fn", "tn"))
+    values = [f"{title_of(m)} {number(float(MEASURES[m].value(counts)))}" for m in AT_THRESHOLD]
+    kind = "between thresholds, nearest " if meeting.interpolated else ""
+    click.echo(
+        f"Best threshold by {criterion}: {best.at:.10g} ({criterion} {number(best.value)})\n"
+        f"  {told}\n"
+        f"  {', '.join(values)}\n"
+        f"Breakeven point: {number(meeting.value)}, {kind}at the threshold "
+        f"{meeting.threshold:.10g}\n"
+    )
+
+
+def _rows(table: "Sweep", wanted: int) -> list[tuple[float, ...]]:
+    chosen = np.unique(np.linspace(0, len(table) - 1, min(wanted, len(table))).round().astype(int))
+    counts = BinaryCounts(table.tp, table.fp, table.fn, table.tn)
+    names = ("precision", "recall", "f1")
+    columns = [table.threshold, table.tp, table.fp, table.fn, table.tn]
+    columns += [MEASURES[name].value(counts) for name in names]
+    return [tuple(column[at].item() for column in columns) for at in chosen]
+
+
+def _short(value: float) -> str:
+    if isinstance(value, int):
+        return count(value)
+    return number(value) if np.isnan(value) or np.isinf(value) else f"{value:.4g}"
