@@ -113,7 +113,7 @@ def test_a_class_smaller_than_the_number_of_folds_is_refused_with_the_counts():
         k_fold(y, 5)
     assert str(refusal.value) == (
         "`folds` must not exceed the examples of any class; got 5, with 3 of 'rare', 30 of "
-        "'common'. Take fewer, or allow_small_classes=True."
+        "'common'. Take fewer, or allow it (allow_small_classes=True, --allow-small-classes)."
     )
     parts = k_fold(y, 5, allow_small_classes=True, random_state=1)
     assert np.bincount(parts[:3], minlength=5).max() == 1

@@ -78,7 +78,7 @@ def five_by_two(
 ) -> Parts:
     """Divide the examples at random into two halves, five times over, independently.
 
-    Each half is trained on once and tested on once: ten sessions.  The sizes of two halves differ
+    Each half is trained on once and tested on once: ten runs.  The sizes of two halves differ
     by at most one and, stratified, so do the examples of each class in them.
 
     Parameters
@@ -298,7 +298,7 @@ def _check_parts(
         listed = ", ".join(f"{sizes[code]} of {shown(names[code])}" for code in rarest)
         raise InputError(
             f"`{name}` must not exceed the examples of any class; got {parts}, with {listed}. "
-            "Take fewer, or allow_small_classes=True."
+            "Take fewer, or allow it (allow_small_classes=True, --allow-small-classes)."
         )
 
 
