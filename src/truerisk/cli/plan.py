@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from truerisk.cli.options import level_option
+from truerisk.reporting.wording import percent
 
 
 @click.command(short_help="How large must a test set be?")
@@ -35,9 +36,11 @@ def plan(no_errors: int | None, level: float, **question: float | None) -> None:
         raise click.UsageError(
             "Ask one question: --half-width, --upper-bound, --difference or --no-errors."
         )
-    answer = (
-        sample_size(level=level, **asked)
-        if no_errors is None
-        else proven_by_no_errors(no_errors, level=level)
+    if no_errors is None:
+        click.echo(sample_size(level=level, **asked))
+        return
+    bound = proven_by_no_errors(no_errors, level=level)
+    click.echo(
+        f"{no_errors:,} examples without an error prove, at {percent(level)} and one-sided, "
+        f"an error rate of at most {bound:.4g}."
     )
-    click.echo(answer)

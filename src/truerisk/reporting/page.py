@@ -128,7 +128,7 @@ def _group_of(name: str) -> Group:
     if found.measure_range == (-1.0, 1.0):
         return BOTH_SIGNS
     if average:
-        return Group(f"Averages over the classes: {average}", (1.0,))
+        return Group(f"{average.capitalize()} averages over the classes", (1.0,))
     return HIGHER if found.higher_is_better else LOWER
 
 
