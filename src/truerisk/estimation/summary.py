@@ -16,7 +16,8 @@ PLAIN_T_IS_INVALID = (
     "independent (measured type I error .21 at .05)"
 )
 CORRECTED_T_IS_APPROXIMATE = (
-    "corrected resampled t: an approximation, no unbiased estimate of this variance exists"
+    "corrected resampled t: an approximation, no unbiased estimate of this variance exists; too "
+    "short where there are few errors"
 )
 
 
@@ -70,8 +71,10 @@ def summarise(
 
     It speaks of the *learner* at this sample size, not of one trained model.  The interval is an
     approximation: with normal replicates of equal correlation :math:`n_{test} / (n_{test} +
-    n_{train})` it would be exact, and no unbiased estimate of the true variance exists [2]_.  Where
-    it would leave the range of the measure it is cut off there.
+    n_{train})` it would be exact, and no unbiased estimate of the true variance exists [2]_.  By
+    simulation (linear discriminants, 95 %) it covers .93 to .99 where the error rate is .16 to .31,
+    but .68 where only one or two of 50 examples are wrong: there, pool the predictions of all folds
+    and take an interval for k of n.  Where it would leave the range of the measure it is cut off.
 
     Parameters
     ----------
