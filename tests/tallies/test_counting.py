@@ -83,7 +83,7 @@ def test_codes_outside_the_table_are_refused(rows, strange):
 
 def test_columns_that_are_no_codes_are_refused():
     codes = np.zeros(2, dtype=int)
-    with pytest.raises(InputError, match="`first` must be one column of int8.*got float64"):
+    with pytest.raises(InputError, match=r"`first` must be one column of int8.*got float64"):
         count_pairs(np.zeros(2), codes, 2, 2)
     with pytest.raises(InputError, match="`first` has 2, `second` has 1"):
         count_pairs(codes, codes[:1], 2, 2)

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -109,7 +111,7 @@ def test_the_number_of_threads_and_of_parts_changes_no_bit(kind, monkeypatch):
     whole = rank_by_radix([(scores, positive)])
     monkeypatch.setattr(radix_rank, "threads_for", lambda _: 3)
     cuts = [0, 1, 5_000, 40_000, 90_000]
-    parts = [(scores[a:b], positive[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    parts = [(scores[a:b], positive[a:b]) for a, b in itertools.pairwise(cuts)]
     shared = rank_by_radix(parts[::-1])
     assert str(shared.summary) == str(whole.summary)
     np.testing.assert_array_equal(shared.tp, whole.tp)

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +25,7 @@ def test_any_cut_and_order_gives_the_same_ranking(pairs, cuts, random):
     scores, positive = columns(random.sample(pairs, len(pairs)))
     edges = [0, *sorted(min(cut, len(pairs)) for cut in cuts), len(pairs)]
     tallies = []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in itertools.pairwise(edges):
         kind = random.choice([np.float32, np.float64])
         tallies.append(ScoreTally().add(scores[low:high].astype(kind), positive[low:high]))
     random.shuffle(tallies)

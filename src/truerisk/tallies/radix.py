@@ -8,8 +8,8 @@ Link      a bucket holds all scores whose keys share their upper 16 bits; the ke
 Returns   sums that add up over the buckets (`accumulate`), and best points (`find_peaks`)
 Source    average precision, AUC and DeLong's variance are one pass over the distinct scores; a
           maximum need only be looked for in buckets whose counts at both ends allow it
-Cache     compiled callers in `radix_narrow` and `radix_wide` hold a copy of these functions, and the
-          cache does not see it change: after an edit here, empty this folder's __pycache__
+Cache     compiled callers in `radix_narrow` and `radix_wide` hold copies of these functions, which
+          are not renewed when this file changes: empty the folder's __pycache__ after an edit
 """
 
 from typing import Any

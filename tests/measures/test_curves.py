@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from sklearn.metrics import precision_recall_curve as sklearn_precision_recall
+from sklearn.metrics import roc_curve as sklearn_roc
+
+from truerisk.errors import InputError
+from truerisk.measures.curves import (
+    RocCurve,
+    cost,
+    is_positive,
+    plain_label,
+    precision_recall,
+    roc,
+    roc_curve,
+)
+from truerisk.tallies.ranking import rank
+
+TRUTH = [1, 0, 1, 1, 0]
+SCORES = [0.9, 0.8, 0.6, 0.4, 0.2]
+
+rows = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), min_size=2, max_size=30).filter(
+    lambda some: {label for _, label in some} == {0, 1}
+)
+
+
+@given(rows)
+def test_curves_agree_with_scikit_learn(some):
+    scores, truth = (np.array(column) for column in zip(*some, strict=True))
+    fpr, tpr, _ = sklearn_roc(truth, scores, drop_intermediate=False)
+    found = roc(truth, scores)
+    np.testing.assert_allclose(found.fpr, fpr, atol=1e-15)
+    np.testing.assert_allclose(found.tpr, tpr, atol=1e-15)
+    precision, recall, thresholds = sklearn_precision_recall(truth, scores)
+    drawn = precision_recall(truth, scores)
+    np.testing.assert_allclose(drawn.precision[::-1], precision[:-1], atol=1e-15)
+    np.testing.assert_allclose(drawn.recall[::-1], recall[:-1], atol=1e-15)
+    np.testing.assert_array_equal(drawn.thresholds[::-1], thresholds)
+
+
+def test_the_hull_worked_by_hand():
+    # tpr ⅓ at fpr 0, then ½ ⅓, ½ ⅔, ½ 1, 1 1: the second and third lie under the line to (½, 1)
+    hull = roc(TRUTH, SCORES).hull()
+    assert hull.fpr.tolist() == [0, 0, 0.5, 1]
+    assert hull.tpr.tolist() == pytest.approx([0, 1 / 3, 1, 1])
+    assert hull.thresholds.tolist() == [np.inf, 0.9, 0.4, 0.2]
+    assert hull.auc == pytest.approx((1 / 3 + 1) / 4 + 1 / 2)
+
+
+@given(rows)
+def test_the_hull_is_concave_and_nowhere_under_the_curve(some):
+    scores, truth = zip(*some, strict=True)
+    curve = roc(truth, scores)
+    hull = curve.hull()
+    assert hull.auc >= curve.auc - 1e-12
+    assert set(zip(hull.fpr, hull.tpr, strict=True)) <= set(zip(curve.fpr, curve.tpr, strict=True))
+    upright = np.flatnonzero(hull.fpr == 0)[-1]
+    above = np.interp(curve.fpr, hull.fpr[upright:], hull.tpr[upright:])
+    assert np.all(above >= curve.tpr - 1e-12)
+    steps = np.diff(hull.tpr[upright:]) / np.diff(hull.fpr[upright:])
+    assert np.all(np.diff(steps) <= 1e-12)
+
+
+def test_the_cost_curve_worked_by_hand():
+    curve = cost(TRUTH, SCORES, {"fp": 1, "fn": 5})
+    # thresholds ∞ .9 .8 .6 .4 .2: fn 3 2 2 1 0 0, fp 0 0 1 1 1 2
+    assert curve.cost.tolist() == [3.0, 2.0, 2.2, 1.2, 0.2, 0.4]
+    assert (curve.best.at, curve.best.value) == (0.4, 0.2)
+    assert curve.costs == {"tp": 0.0, "fp": 1.0, "fn": 5.0, "tn": 0.0}
+
+
+def test_the_normalised_cost_worked_by_hand():
+    found = roc(TRUTH, SCORES).normalised_cost(points=5)
+    # hull points (0, 0), (0, ⅓), (½, 1), (1, 1): the least of q, ⅔q, ½(1 − q), 1 − q
+    assert found.probability_cost.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert found.cost.tolist() == pytest.approx([0, 1 / 6, 1 / 4, 1 / 8, 0])
+
+
+def test_a_missing_class_leaves_an_axis_undefined():
+    curve = roc_curve(rank([1.0, 2.0], [True, True]))
+    assert np.isnan(curve.fpr).all()
+    assert curve.tpr.tolist() == [0, 0.5, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "expected"),
+    [
+        ([0, 1], None, [False, True]),
+        ([-1, 1], None, [False, True]),
+        ([1, 1], None, [True, True]),
+        ([0.0, 1.0], None, [False, True]),
+        ([True, False], None, [True, False]),
+        (["a", "b"], "a", [True, False]),
+        ([3, 5], 3, [True, False]),
+        ([0, 1], 0, [True, False]),
+    ],
+)
+def test_the_positive_label_is_found(labels, positive, expected):
+    assert is_positive(np.array(labels), positive).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "message"),
+    [
+        (["a", "b"], None, r"got \['a', 'b'\]. Name it with `positive=`"),
+        ([1, 2], None, "Name it with `positive=`"),
+        ([-1, 0, 1], None, "Name it with `positive=`"),
+        (["a", "b"], "c", r"`positive` must be a label that occurs, such as \['a', 'b'\]; got 'c'"),
+        ([[0, 1]], None, "`y_true` must be one column of labels"),
+    ],
+)
+def test_a_positive_label_is_never_guessed(labels, positive, message):
+    with pytest.raises(InputError, match=message):
+        is_positive(np.array(labels), positive)
+
+
+def test_weights_are_handed_on():
+    heavy = roc(TRUTH, SCORES, sample_weight=[1, 5, 1, 1, 1])
+    assert heavy.auc == rank(SCORES, np.array(TRUTH) == 1, [1, 5, 1, 1, 1]).auc
+    assert precision_recall(TRUTH, SCORES, sample_weight=[1, 5, 1, 1, 1]).prevalence == 3 / 9
+
+
+def test_each_curve_draws_itself_on_the_axes_it_is_given():
+    curves = [
+        roc(TRUTH, SCORES),
+        precision_recall(TRUTH, SCORES),
+        cost(TRUTH, SCORES, {"fp": 1}),
+        roc(TRUTH, SCORES).normalised_cost(),
+    ]
+    for curve in curves:
+        ax = Figure().subplots()
+        assert curve.plot(ax) is ax
+        assert ax.lines
+        assert ax.get_xlabel()
+        assert ax.get_ylabel()
+
+
+def test_the_roc_curve_is_drawn_through_its_points():
+    ax = roc(TRUTH, SCORES).plot(Figure().subplots())
+    x, y = ax.lines[-1].get_data()
+    assert list(x) == [0, 0, 0.5, 0.5, 0.5, 1]
+    assert list(y) == pytest.approx([0, 1 / 3, 1 / 3, 2 / 3, 1, 1])
+
+
+@pytest.mark.parametrize("name", ["_hidden", "$x$", "a\ud800b"])
+def test_any_name_can_stand_in_a_legend(name):
+    curve = RocCurve(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([1.0, 0.0]), 0.5, name)
+    figure = Figure()
+    ax = curve.plot(figure.subplots())
+    assert len(ax.legend().get_texts()) == 1
+    figure.canvas.draw()
+    assert plain_label("$x$") == r"\$x\$"

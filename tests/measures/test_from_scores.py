@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truerisk.measures import from_scores
+from truerisk.measures.from_scores import breakeven
+from truerisk.measures.registry import MEASURES, find_measure, measures_that_need
+from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.ranking import rank
+from truerisk.tallies.ranking_formulas import FORMULAS, values_of
+
+# ranks 5 +, 4 + and −, 3 −, 2 +, 1 −: worked out in tests/tallies/test_ranking_summary.py
+RANKING = rank([5.0, 4.0, 4.0, 3.0, 2.0, 1.0], [True, True, False, False, True, False])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("roc_auc", 6.5 / 9),
+        ("average_precision", (1 + 2 / 3 + 3 / 5) / 3),
+        ("breakeven_point", 2 / 3),
+        ("eleven_point_precision", (4 * 1 + 3 * 2 / 3 + 4 * 3 / 5) / 11),
+        ("ks", 1 / 3),
+        ("best_f1", 3 / 4),
+    ],
+)
+def test_each_measure_worked_by_hand(name, expected):
+    assert find_measure(name).value(RANKING) == pytest.approx(expected, abs=1e-15)
+
+
+def test_every_ranking_measure_can_be_resampled():
+    assert [measure.name for measure in measures_that_need("ranking")] == list(FORMULAS)
+    for name in FORMULAS:
+        assert values_of(RANKING, name) == find_measure(name).value(RANKING)
+
+
+def test_every_ranking_measure_is_undefined_without_positives():
+    ranking = rank([1.0, 2.0], [False, False])
+    for measure in measures_that_need("ranking"):
+        assert np.isnan(measure.value(ranking))
+
+
+def test_auc_and_ks_are_undefined_without_negatives():
+    ranking = rank([1.0, 2.0], [True, True])
+    for name in ("roc_auc", "ks"):
+        assert np.isnan(find_measure(name).value(ranking))
+        assert MEASURES[name].undefined == "the examples are all of one class"
+
+
+@given(st.lists(st.tuples(st.integers(-5, 5), st.booleans()), min_size=1, max_size=30))
+def test_turning_the_scores_around_turns_the_auc_around(rows):
+    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
+    auc, turned = rank(scores, positive).auc, rank(-scores, positive).auc
+    np.testing.assert_allclose(turned, 1 - auc, atol=1e-15)
+
+
+@given(st.lists(st.tuples(st.integers(-5, 5), st.booleans()), min_size=1, max_size=30))
+def test_only_the_order_of_the_scores_matters(rows):
+    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
+    first, second = rank(scores, positive), rank(np.exp(scores.astype(float)), positive)
+    for measure in measures_that_need("ranking"):
+        np.testing.assert_array_equal(measure.value(first), measure.value(second))
+
+
+def test_breakeven_tells_where_and_how():
+    found = breakeven(rank([3, 2, 2, 2], [True, True, False, False]))
+    assert (found.value, found.threshold, found.interpolated) == (0.75, 3.0, True)
+
+
+def test_probability_measures_worked_by_hand():
+    tally = ProbabilityTally().add([0.8, 0.5], [True, False])
+    assert from_scores.brier_score(tally) == pytest.approx((0.04 + 0.25) / 2)
+    assert from_scores.log_loss(tally) == pytest.approx(-(np.log(0.8) + np.log(0.5)) / 2)
+    names = [measure.name for measure in measures_that_need("probabilities")]
+    assert names == ["log_loss", "brier_score"]

@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from truerisk.errors import InputError
+from truerisk.measures.rejection import error_reject, rejection
+
+EVIDENCE = [0.1, 0.2, 0.2, 0.5, 0.9]
+WRONG = [True, True, False, False, False]
+
+
+def test_the_curve_worked_by_hand():
+    curve = error_reject(EVIDENCE, WRONG)
+    assert curve.thresholds.tolist() == [0.1, 0.2, 0.5, 0.9]
+    assert curve.rejection_rate.tolist() == pytest.approx([0, 1 / 5, 3 / 5, 4 / 5])
+    assert curve.error_rate.tolist() == pytest.approx([2 / 5, 1 / 4, 0, 0])
+    assert curve.accepted.tolist() == [5, 4, 2, 1]
+    assert curve.errors.tolist() == [2, 1, 0, 0]
+    # two examples at ¼ (the tied ones), one at 2/5, two at 0
+    assert curve.area == pytest.approx((2 / 4 + 2 / 5) / 5)
+
+
+def test_the_error_falls_as_more_is_rejected_where_evidence_means_something():
+    rng = np.random.default_rng(0)
+    p = rng.random(5000)
+    curve = rejection(rng.random(5000) < p, p)
+    rates = [curve.threshold_for_rejection(share).error_rate for share in (0, 0.3, 0.6, 0.9)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] == pytest.approx(0.25, abs=0.03)  # ∫ min(p, 1 − p)
+
+
+def test_two_classes_by_probability_worked_by_hand():
+    # evidence .8, .6, .2, .8, with the third wrong
+    curve = rejection([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.1])
+    assert curve.thresholds.tolist() == pytest.approx([0.2, 0.6, 0.8])
+    assert curve.errors.tolist() == [1, 0, 0]
+
+
+def test_two_classes_by_decision_value_worked_by_hand():
+    curve = rejection(["b", "a", "b"], [2.0, -1.0, 0.5], positive="b", threshold=1.0)
+    # called b, a, a: the last is wrong, with the least evidence ½
+    assert curve.thresholds.tolist() == [0.5, 1.0, 2.0]
+    assert curve.errors.tolist() == [1, 0, 0]
+
+
+def test_several_classes_worked_by_hand():
+    scores = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.4, 0.2, 0.4], [np.inf, np.inf, 0]]
+    curve = rejection(["x", "y", "z", "y"], scores, labels=["x", "y", "z"])
+    # evidence .2, .7, 0, 0; ties are called for the first class: the last two are wrong
+    assert curve.thresholds.tolist() == pytest.approx([0, 0.2, 0.7])
+    assert curve.errors.tolist() == [2, 0, 0]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30),
+    st.floats(0, 1),
+    st.floats(-0.1, 1.1),
+)
+def test_thresholds_do_what_they_promise(rows, wanted, threshold):
+    evidence, wrong = (np.array(column) for column in zip(*rows, strict=True))
+    curve = error_reject(evidence, wrong)
+    point = curve.at(threshold)
+    kept = evidence >= threshold
+    assert point.accepted == kept.sum()
+    assert point.errors == wrong[kept].sum()
+    if kept.any():
+        assert point.error_rate == wrong[kept].mean()
+    else:
+        assert np.isnan(point.error_rate)
+        assert point.rejection_rate == 1
+    by_error = curve.threshold_for_error(wanted)
+    assert by_error.accepted == 0 or by_error.error_rate <= wanted
+    less = curve.rejection_rate < by_error.rejection_rate
+    assert np.all(curve.error_rate[less] > wanted)
+    by_rejection = curve.threshold_for_rejection(wanted)
+    assert by_rejection.rejection_rate <= wanted
+    more = curve.rejection_rate > by_rejection.rejection_rate
+    assert np.all(curve.rejection_rate[more] > wanted)
+
+
+def test_an_error_that_no_threshold_reaches_rejects_all():
+    point = error_reject([0.5, 0.6], [False, True]).threshold_for_error(0.2)
+    assert (point.threshold, point.rejection_rate, point.accepted) == (np.inf, 1.0, 0)
+    assert np.isnan(point.error_rate)
+
+
+def test_a_thinned_curve_has_the_area_of_the_whole():
+    rng = np.random.default_rng(1)
+    evidence = rng.random(100_000)
+    wrong = rng.random(100_000) < (1 - evidence) / 2
+    order = np.argsort(-evidence)
+    exact = np.mean(np.cumsum(wrong[order]) / np.arange(1, 100_001))
+    found = error_reject(evidence, wrong)
+    assert len(found.thresholds) < 2**14
+    assert found.area == pytest.approx(exact, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1], [0.2, 1.5]), {}, r"range over \[0.2, 1.5\]. Give `threshold=`: 0 for decision"),
+        (([0, 1], [[0.2], [0.8]]), {}, "must have a column for each class; got 1"),
+        (([0, 5], [[0.2, 0.8]] * 2), {}, "got .*5.* Name the columns with `labels=`"),
+        (([0, 1], [[0.2, 0.8]] * 2), {"labels": [0]}, "must name the 2 columns"),
+        (([0, 1], [[0.2, np.nan]] * 2), {}, "`y_score` must be numbers; 2 are NaN"),
+        (([0, 1], [[0.2, 0.8]] * 2), {"positive": 1}, "must be left out when there are K"),
+        (([0, 1], [0.1]), {}, "`y_true` has 2, `y_score` has 1"),
+    ],
+)
+def test_scores_that_cannot_be_meant_are_refused(arguments, options, message):
+    with pytest.raises(InputError, match=message):
+        rejection(*arguments, **options)
+
+
+@pytest.mark.parametrize("wanted", [-0.1, 1.1])
+def test_a_share_outside_of_its_range_is_refused(wanted):
+    curve = error_reject(EVIDENCE, WRONG)
+    with pytest.raises(InputError, match=r"`wanted` must lie in \[0, 1\]"):
+        curve.threshold_for_error(wanted)
+    with pytest.raises(InputError, match=r"`wanted` must lie in \[0, 1\]"):
+        curve.threshold_for_rejection(wanted)
+
+
+def test_it_draws_itself_on_the_axes_it_is_given():
+    ax = Figure().subplots()
+    assert error_reject(EVIDENCE, WRONG).plot(ax) is ax
+    assert list(ax.lines[0].get_ydata()) == pytest.approx([2 / 5, 1 / 4, 0, 0])

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, fbeta_score
+
+from truerisk.errors import InputError
+from truerisk.measures.thresholds import CRITERIA, Threshold, best_threshold, sweep
+from truerisk.tallies.ranking import rank
+
+SCORES = np.array([0.9, 0.8, 0.6, 0.4, 0.2])
+POSITIVE = np.array([True, False, True, True, False])
+RANKING = rank(SCORES, POSITIVE)
+
+
+def test_the_table_worked_by_hand():
+    table = sweep(RANKING)
+    assert table.threshold.tolist() == [np.inf, 0.9, 0.8, 0.6, 0.4, 0.2]
+    assert table.tp.tolist() == [0, 1, 1, 2, 3, 3]
+    assert table.fp.tolist() == [0, 0, 1, 1, 1, 2]
+    assert table.fn.tolist() == [3, 2, 2, 1, 0, 0]
+    assert table.tn.tolist() == [2, 2, 1, 1, 1, 0]
+    assert len(table) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "at", "value"),
+    [
+        ({}, 0.4, 6 / 7),
+        ({"by": "f_beta", "beta": 2.0}, 0.4, 15 / 16),
+        ({"by": "f_beta", "beta": 0.0}, 0.9, 1.0),
+        ({"by": "gmean"}, 0.4, np.sqrt(1 / 2)),
+        ({"by": "youden"}, 0.4, 1 / 2),
+        ({"by": "balanced_accuracy"}, 0.4, 3 / 4),
+        ({"by": "accuracy"}, 0.4, 4 / 5),
+        ({"by": "cost", "costs": {"fp": 1, "fn": 1}}, 0.4, 1 / 5),
+        ({"by": "cost", "costs": {"fp": 10, "fn": 1}}, 0.9, 2 / 5),
+        ({"by": "cost", "costs": {"fp": 10, "fn": 1, "tp": 5}}, np.inf, 3 / 5),
+        ({"by": "cost", "costs": {"fn": 1, "tn": 1}}, 0.2, 0.0),
+    ],
+)
+def test_the_best_threshold_worked_by_hand(options, at, value):
+    found = best_threshold(RANKING, **options)
+    assert found.at == at
+    assert found.value == pytest.approx(value, abs=1e-15)
+    assert found.criterion == options.get("by", "f_beta")
+
+
+def test_the_counts_are_those_at_the_threshold():
+    assert best_threshold(RANKING) == Threshold(0.4, "f_beta", 6 / 7, tp=3, fp=1, fn=0, tn=1)
+
+
+def test_of_equally_good_thresholds_the_highest_is_taken():
+    ranking = rank([4.0, 3.0, 2.0, 1.0], [True, False, True, False])
+    assert best_threshold(ranking, by="youden").at == 4.0
+    assert best_threshold(ranking, by="accuracy").at == 4.0
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=2, max_size=25))
+def test_no_other_threshold_does_better(rows):
+    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
+    if positive.all() or not positive.any():
+        return
+    ranking = rank(scores, positive)
+    calls = [scores >= at for at in np.unique(scores)]
+    f2 = best_threshold(ranking, by="f_beta", beta=2.0)
+    assert f2.value == pytest.approx(max(fbeta_score(positive, call, beta=2) for call in calls))
+    balanced = best_threshold(ranking, by="balanced_accuracy")
+    expected = max(balanced_accuracy_score(positive, call) for call in calls)
+    assert balanced.value == pytest.approx(max(expected, 0.5))
+    assert best_threshold(ranking).value == pytest.approx(ranking.summary.best_f1)
+    assert best_threshold(ranking).at == ranking.summary.best_f1_threshold
+
+
+def test_a_missing_class_leaves_some_criteria_undefined():
+    ranking = rank([2.0, 1.0], [True, True])
+    assert np.isnan(best_threshold(ranking, by="youden").at)
+    assert best_threshold(ranking, by="accuracy").at == 1.0
+
+
+def test_weights_count():
+    ranking = rank(SCORES, POSITIVE, [1.0, 1.0, 1.0, 0.1, 1.0])
+    assert best_threshold(ranking, by="accuracy").value == pytest.approx(3.1 / 4.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "f1"}, "`by` must be one of f_beta, gmean, .*; got 'f1'"),
+        ({"by": "cost"}, '`costs` must be given with `by="cost"`, and only then'),
+        ({"costs": {"fp": 1}}, "and only then"),
+        ({"by": "cost", "costs": {"miss": 1}}, "`costs` must name outcomes .*; got 'miss'"),
+        ({"by": "cost", "costs": {"fp": np.nan}}, r"`costs\['fp'\]` must lie in"),
+        ({"beta": -1.0}, r"`beta` must lie in \[0, inf\]"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        best_threshold(RANKING, **options)
+
+
+def test_every_criterion_is_explained():
+    for name in CRITERIA:
+        assert f"    {name} " in best_threshold.__doc__
