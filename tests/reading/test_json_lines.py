@@ -56,6 +56,7 @@ def test_ids_may_be_numbers_or_text_but_not_lists(write, read):
     [
         ('{"y_true": "a", "y_pred": ', "line 2: must be one JSON object; got"),
         ('["a", "b"]', "line 2: must be one JSON object; got"),
+        ('{"y_true": "a", "y_pred": "b"} {}', "(followed by ' {}')"),
         ("", "line 2: must be one JSON object; got"),
         ('{"y_true": "a", "y_true": "b", "y_pred": "a"}', "the key 'y_true' appears twice"),
         ('{"y_pred": "a"}', "line 2: 'y_true' must have a value in every row"),

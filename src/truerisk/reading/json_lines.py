@@ -53,33 +53,32 @@ class JsonLinesFile:
 
     def _parsed(self, block: Block, wanted: Wanted) -> Rows:
         check_block(block, max_line=self.options.max_line_bytes)
-        lines = block.data.split(b"\n")[:-1]
-        objects = [self._object(block, row, line) for row, line in enumerate(lines)]
+        names = wanted.columns
+        cells: tuple[list[Any], ...] = tuple([] for _ in names)
+        for row, line in enumerate(block.data.split(b"\n")[:-1]):
+            # Objects are not kept: thousands of live ones would be walked by the collector.
+            found = self._object(block, row, line)
+            for name, column in zip(names, cells, strict=True):
+                column.append(found.get(name))
         columns: dict[str, Any] = {}
-        for name in wanted.labels:
-            cells = [
-                self._label(block, row, name, found.get(name)) for row, found in enumerate(objects)
-            ]
-            columns[name] = pa.array(cells, pa.string()).dictionary_encode()
-        for name in wanted.texts:
-            cells = [
-                self._text(block, row, name, found.get(name)) for row, found in enumerate(objects)
-            ]
-            columns[name] = pa.array(cells, pa.string())
-        for name in wanted.numbers:
-            columns[name] = self._numbers(block, name, [found.get(name) for found in objects])
+        for name, column in zip(names, cells, strict=True):
+            if name in wanted.numbers:
+                columns[name] = self._numbers(block, name, column)
+            elif name in wanted.labels:
+                texts = [self._label(block, row, name, cell) for row, cell in enumerate(column)]
+                columns[name] = pa.array(texts, pa.string()).dictionary_encode()
+            else:
+                texts = [self._text(block, row, name, cell) for row, cell in enumerate(column)]
+                columns[name] = pa.array(texts, pa.string())
         places = Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
-        return Rows(columns, len(objects), block.first_row, places)
+        return Rows(columns, block.rows, block.first_row, places)
 
     def _object(self, block: Block, row: int, line: bytes) -> dict[str, Any]:
         try:
-            found = json.loads(
-                line,
-                parse_int=Literal,
-                parse_float=Literal,
-                parse_constant=Literal,
-                object_pairs_hook=_no_key_twice,
-            )
+            text = line.decode().strip(" \t\r")
+            found, end = DECODER.raw_decode(text)
+            if end != len(text):
+                _refuse_rest(text[end:])
         except RecursionError:
             raise self._refusal(block, row, "must not be nested so deeply.") from None
         except ValueError as error:
@@ -89,8 +88,7 @@ class JsonLinesFile:
                 f"must be one JSON object; got {shown(line.decode(errors='replace'))} ({error}).",
             ) from None
         if not isinstance(found, dict):
-            text = shown(line.decode(errors="replace"))
-            raise self._refusal(block, row, f"must be one JSON object; got {text}.")
+            raise self._refusal(block, row, f"must be one JSON object; got {shown(text)}.")
         return found
 
     def _text(self, block: Block, row: int, name: str, value: object) -> str | None:
@@ -168,3 +166,15 @@ def _refuse_double(pairs: list[tuple[str, Any]]) -> NoReturn:
     names = [name for name, _ in pairs]
     double = next(name for name in names if names.count(name) > 1)
     raise ValueError(f"the key {shown(double)} appears twice")
+
+
+def _refuse_rest(rest: str) -> NoReturn:
+    raise ValueError(f"followed by {shown(rest)}")
+
+
+DECODER = json.JSONDecoder(
+    parse_int=Literal,
+    parse_float=Literal,
+    parse_constant=Literal,
+    object_pairs_hook=_no_key_twice,
+)
