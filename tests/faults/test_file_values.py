@@ -158,6 +158,14 @@ def test_dates_as_labels_are_refused(tmp_path, read):
         read(path)
 
 
+def test_labels_of_parquet_that_are_not_utf_8_are_refused(tmp_path, read):
+    offsets, text = pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xe4")
+    label = pa.StringArray.from_buffers(1, offsets, text)
+    path = write_parquet(tmp_path / "p.parquet", {"y_true": label, "y_pred": ["a"]})
+    with refused("'y_true' must be UTF-8; got b'\\xe4'."):
+        read(path)
+
+
 def test_a_column_with_too_many_labels_is_refused(write, read):
     content = "y_true,y_pred\n" + "".join(f"{i},x\n" for i in range(100))
     with refused("'y_true' must have at most 50 distinct labels. Was an id or a score chosen?"):

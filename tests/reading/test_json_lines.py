@@ -63,6 +63,7 @@ def test_ids_may_be_numbers_or_text_but_not_lists(write, read):
         ('{"y_true": null, "y_pred": "a"}', "line 2: 'y_true' must have a value in every row"),
         ('{"y_true": {"x": 1}, "y_pred": "a"}', "line 2: 'y_true' must be a string or a number"),
         ('{"y_true": ["a"], "y_pred": "a"}', "Use --multilabel-sep for several labels"),
+        ('{"y_true": "\\ud800", "y_pred": "a"}', "line 2: 'y_true' must be text; got '\\ud800'"),
         ("[" * 100_000, "line 2: must not be nested so deeply."),
     ],
 )

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import json
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -267,3 +268,28 @@ def test_dropped_rows_leave_every_column(write, read):
 def test_an_infinite_score_is_counted_in_its_own_row_after_others_were_dropped(write, read):
     with pytest.raises(InputError, match="line 4: 'score' must be finite"):
         read(write("y_true,score\na,\na,0.5\na,inf\n"), missing="drop")
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    name=st.sampled_from(["p.csv", "p.csv.gz", "p.jsonl", "p.parquet"]),
+    changes=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=3)), min_size=1, max_size=3),
+    cut_off=st.floats(0.5, 1),
+    block=st.integers(1, 100),
+)
+def test_a_damaged_file_is_read_or_refused_and_nothing_else_happens(name, changes, cut_off, block):
+    rows = with_ids([("a", "b", 0.5, 1.0, "g"), ('q"', "l\nm", -2.0, 0.0, "é")] * 3)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        if name == "p.parquet":
+            as_parquet(rows, path)
+            content = path.read_bytes()
+        else:
+            content = as_json(rows) if name == "p.jsonl" else as_csv(rows)
+            content = gzip.compress(content) if name.endswith("gz") else content
+        for where, put in changes:
+            at = int(where * len(content))
+            content = content[:at] + put + content[at + len(put) :]
+        path.write_bytes(content[: int(cut_off * len(content)) + 1])
+        with suppress(InputError):
+            list(open_predictions([path], options=ReadingOptions(block_bytes=block)).batches())

@@ -69,6 +69,15 @@ class LabelEncoder:
 
     def keys(self, array: Any, places: Places) -> Keys:  # noqa: ANN401
         """Prepare a batch; the book is not changed."""
+        try:
+            return self._keys(array, places)
+        except UnicodeDecodeError as error:
+            raise refusal(
+                places.path,
+                f"{shown(self.column)} must be UTF-8; got {shown(error.object)}.",
+            ) from None
+
+    def _keys(self, array: Any, places: Places) -> Keys:  # noqa: ANN401
         kind = array.type
         if pa.types.is_dictionary(kind):
             return self._of_dictionary(array)

@@ -66,10 +66,10 @@ class JsonLinesFile:
                 columns[name] = self._numbers(block, name, column)
             elif name in wanted.labels:
                 texts = [self._label(block, row, name, cell) for row, cell in enumerate(column)]
-                columns[name] = pa.array(texts, pa.string()).dictionary_encode()
+                columns[name] = self._strings(block, name, texts).dictionary_encode()
             else:
                 texts = [self._text(block, row, name, cell) for row, cell in enumerate(column)]
-                columns[name] = pa.array(texts, pa.string())
+                columns[name] = self._strings(block, name, texts)
         places = Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
         return Rows(columns, block.rows, block.first_row, places)
 
@@ -90,6 +90,17 @@ class JsonLinesFile:
         if not isinstance(found, dict):
             raise self._refusal(block, row, f"must be one JSON object; got {shown(text)}.")
         return found
+
+    def _strings(self, block: Block, name: str, texts: list[str | None]) -> pa.Array:
+        try:
+            return pa.array(texts, pa.string())
+        except UnicodeEncodeError as error:
+            row = texts.index(error.object)
+            raise self._refusal(
+                block,
+                row,
+                f"{shown(name)} must be text; got {shown(error.object)}, half of a character.",
+            ) from None
 
     def _text(self, block: Block, row: int, name: str, value: object) -> str | None:
         if value is None or isinstance(value, str):

@@ -12,8 +12,11 @@ from pyarrow import parquet
 from truerisk.errors import InputError, MachineError
 from truerisk.reading.options import MIB, ReadingOptions
 from truerisk.reading.pipeline import ahead
-from truerisk.reading.refusals import Places, machine_failure, refusal
+from truerisk.reading.refusals import Places, machine_failure, refusal, shown_path
 from truerisk.reading.rows import Rows, Wanted
+
+# Names in a damaged footer need not be UTF-8.
+DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
 class ParquetFile:
@@ -63,7 +66,7 @@ class ParquetFile:
                     columns=list(dict.fromkeys(wanted.columns)),
                     use_threads=True,
                 )
-        except (pa.ArrowException, OSError) as error:
+        except DAMAGE as error:
             raise self._damaged(error) from error
 
     def _text_columns(self, wanted: Wanted) -> list[str]:
@@ -84,13 +87,17 @@ class ParquetFile:
                 buffer_size=MIB,
                 pre_buffer=False,
             )
-        except (pa.ArrowException, OSError) as error:
+        except DAMAGE as error:
             raise self._damaged(error) from error
 
     def _damaged(self, error: Exception) -> InputError | MachineError:
         # Arrow raises OSError for damaged pages too; only the machine's own failures have a number.
         if isinstance(error, OSError) and error.errno is not None:
             return machine_failure(self.path, error)
+        if isinstance(error, MemoryError):
+            return MachineError(
+                f"{shown_path(self.path)}: needs more memory than there is, or it is damaged."
+            )
         reason = " ".join(str(error).split()).rstrip(".")
         return refusal(
             self.path,
