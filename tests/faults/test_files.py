@@ -111,6 +111,8 @@ def test_a_wrong_delimiter_is_told_with_the_columns_and_the_likely_one(write, re
     roles = Roles(truth="y_true", pred="y_pred")
     with refused("The columns are 'y_true;y_pred'. The cells seem to be separated by ';'"):
         read(write("y_true;y_pred\na;a\n"), roles=roles, delimiter=",")
+    with refused("The cells seem to be separated by '\\t': --delimiter '\\t'."):
+        read(write("y_true\ty_pred\na\ta\n"), delimiter=",")
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

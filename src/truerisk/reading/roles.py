@@ -179,11 +179,7 @@ def _check_given(columns: Sequence[str], roles: Roles) -> None:
 
 def _not_there(role: str, name: str, columns: Sequence[str]) -> InputError:
     close = difflib.get_close_matches(name, columns, n=1)
-    remedy = f" Did you mean {shown(close[0])}?" if close else ""
-    if len(columns) == 1:
-        likely = next((mark for mark in (";", "\t", "|", ",") if mark in columns[0]), None)
-        if likely is not None:
-            remedy = f" The cells seem to be separated by {likely!r}: --delimiter {likely!r}."
+    remedy = _delimiter_hint(columns) or (f" Did you mean {shown(close[0])}?" if close else "")
     return InputError(
         f"`{role}` must be a column of the file; got {shown(name)}. "
         f"The columns are {listed(columns)}.{remedy}"
@@ -204,5 +200,13 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
     return InputError(
         f"`{role}` must be the column with {what}; none of the names is a usual one. "
         f"The columns are {listed(columns)}. Say which with --{role}; the first line must be a "
-        f"header."
+        f"header.{_delimiter_hint(columns)}"
     )
+
+
+def _delimiter_hint(columns: Sequence[str]) -> str:
+    """Say what separates the cells when the whole header became one name."""
+    likely = next((mark for mark in (";", "\t", "|", ",") if mark in columns[0]), None)
+    if len(columns) > 1 or likely is None:
+        return ""
+    return f" The cells seem to be separated by {likely!r}: --delimiter {likely!r}."
