@@ -42,8 +42,12 @@ def console() -> Any:  # noqa: ANN401
     """Give the terminal; 80 columns wide where there is none, and never interpreting texts."""
     from rich.console import Console  # noqa: PLC0415  (only tables need it)
 
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # which the group turns into an exit code
+
     width = None if sys.stdout.isatty() else 80
-    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+    return Terminal(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
 def show(evaluation: Evaluation, form: str | None) -> None:

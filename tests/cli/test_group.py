@@ -1,0 +1,145 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from truerisk import cli
+from truerisk.cli import COMMANDS, main
+from truerisk.errors import InputError, InputWarning, MachineError
+
+TRUERISK = (sys.executable, "-m", "truerisk.cli")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_tells_how_it_is_used(run, name):
+    ended = run(name, "--help")
+    assert ended.exit_code == 0
+    assert f"truerisk {name}" in ended.stdout or f"main {name}" in ended.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_short_help_is_written_once(name):
+    command = main.get_command(None, name)
+    assert command.short_help == COMMANDS[name]
+
+
+def test_help_lists_the_commands_without_importing_any():
+    code = (
+        "import sys; from click.testing import CliRunner; from truerisk.cli import main;"
+        "print(CliRunner().invoke(main, ['--help']).output);"
+        "print(sorted(set(sys.modules) & {'numpy', 'rich', 'pyarrow', 'truerisk.cli.score'}))"
+    )
+    ended = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
+    assert all(f"  {name} " in ended.stdout for name in COMMANDS)
+    assert ended.stdout.endswith("[]\n")
+
+
+def test_a_score_imports_no_heavy_library(predictions):
+    code = (
+        "import sys; from click.testing import CliRunner; from truerisk.cli import main;"
+        f"assert CliRunner().invoke(main, ['score', {str(predictions)!r}]).exit_code == 0;"
+        "heavy = {'sklearn', 'scipy.stats', 'numba', 'matplotlib', 'jinja2'};"
+        "print(sorted(set(sys.modules) & heavy))"
+    )
+    ended = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version").stdout.split()[-1].count(".") == 2
+
+
+def test_an_unknown_command_is_a_wrong_option(run):
+    assert run("nonsense").exit_code == 2
+
+
+FAILURES = [
+    (InputError("`level` must be so; got 7."), 3, "Error: `level` must be so; got 7.\n"),
+    (MachineError("No room."), 5, "Error: No room.\n"),
+    (MemoryError(), 5, "Error: The memory of this machine does not suffice.\n"),
+    (OSError(28, "No space left on device", "x"), 5, "Error: No space left on device: x\n"),
+    (KeyboardInterrupt(), 130, "Error: Interrupted; nothing was written.\n"),
+    (InputError("\x1b[31mred\nline"), 3, "Error: \\x1b[31mred\nline\n"),
+]
+
+
+@pytest.mark.parametrize(("failure", "code", "message"), FAILURES)
+def test_what_goes_wrong_is_a_sentence_and_an_exit_code(run, monkeypatch, failure, code, message):
+    def fail(*_, **__):
+        raise failure
+
+    monkeypatch.setattr("truerisk.cli.reproduce.show_rows", fail)
+    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": fail})
+    ended = run("reproduce", "one")
+    assert (ended.exit_code, ended.stderr) == (code, message)
+
+
+def test_a_bug_shows_its_traceback(run, monkeypatch):
+    def fail():
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": fail})
+    with pytest.raises(ZeroDivisionError):
+        run("reproduce", "one")
+
+
+def test_our_warnings_are_sentences(run, monkeypatch):
+    import warnings  # noqa: PLC0415  (beside what is patched)
+
+    def warn():
+        warnings.warn("Looks like a slip.", InputWarning, stacklevel=1)
+        raise InputError("stop")
+
+    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": warn})
+    assert run("reproduce", "one").stderr == "Warning: Looks like a slip.\nError: stop\n"
+
+
+def test_nobody_reading_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        (*TRUERISK, "measures"), stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert ended.returncode == cli.NOBODY_READS
+    assert ended.stderr == b""
+
+
+def test_a_full_disk_under_the_output_is_told():
+    with open("/dev/full", "w") as full:  # noqa: PTH123  (a device)
+        ended = subprocess.run(
+            (*TRUERISK, "measures"), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert ended.returncode == 5
+    assert b"No space left on device" in ended.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_lets_every_finally_run(tmp_path, number, code):
+    mark = tmp_path / "began"
+    script = (
+        "import pathlib, sys, time\n"
+        "import truerisk.reproduction as r\n"
+        "from truerisk.cli import main\n"
+        "def slow():\n"
+        f"    pathlib.Path({str(mark)!r}).touch()\n"
+        "    try:\n"
+        "        time.sleep(60)\n"
+        "    finally:\n"
+        "        print('put away')\n"
+        "r.TABLES['slow'] = slow\n"
+        "main(['reproduce', 'slow'])\n"
+    )
+    process = subprocess.Popen(
+        (sys.executable, "-c", script), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(400):
+        if mark.exists():
+            break
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=30)
+    assert (process.returncode, out) == (code, "put away\n")

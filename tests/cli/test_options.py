@@ -1,0 +1,80 @@
+import json
+
+import pytest
+
+from truerisk.cli.options import read_costs
+from truerisk.errors import InputError
+
+
+def test_costs_by_outcome_are_numbers():
+    assert read_costs("fp=1,fn=5.5") == {"fp": 1.0, "fn": 5.5}
+    assert read_costs(None) is None
+
+
+def test_a_json_file_holds_a_table_or_pairs(tmp_path):
+    path = tmp_path / "costs.json"
+    path.write_text(json.dumps([[0, 1], [5, 0]]))
+    assert read_costs(str(path)) == [[0, 1], [5, 0]]
+    path.write_text(json.dumps({"cat": {"dog": 2}}))
+    assert read_costs(str(path)) == {("cat", "dog"): 2.0}
+
+
+def test_a_csv_file_holds_a_table_with_or_without_names(tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text("0,1\n5,0\n")
+    assert read_costs(str(path)) == [[0.0, 1.0], [5.0, 0.0]]
+    path.write_text(",cat,dog\ncat,0,1\ndog,5,0\n")
+    assert read_costs(str(path)) == {
+        ("cat", "cat"): 0.0,
+        ("cat", "dog"): 1.0,
+        ("dog", "cat"): 5.0,
+        ("dog", "dog"): 0.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("costs.json", "{", "must be a JSON file"),
+        ("costs.json", "[" * 100_000, "must be a JSON file"),
+        ("costs.json", "7", "must hold a table or an object"),
+        ("costs.csv", "0,1\n5\n", "rows of one length"),
+        ("costs.csv", "0,a\n5,0\n", "must hold numbers; got 'a'"),
+        ("costs.csv", "", "rows of one length"),
+        ("costs.csv", b"\xff\xfe", "must be a text file"),
+    ],
+)
+def test_a_file_that_holds_no_costs_is_refused(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError, match=message):
+        read_costs(str(path))
+
+
+@pytest.mark.parametrize("text", ["fp:1", "absent.csv", "fp=1 fn=5"])
+def test_what_is_neither_costs_nor_a_file_is_refused(text):
+    with pytest.raises(InputError, match="`--costs` must"):
+        read_costs(text)
+
+
+def test_a_cost_that_is_no_number_is_named():
+    with pytest.raises(InputError, match="got 'one'"):
+        read_costs("fp=one")
+
+
+def test_columns_and_strictness_reach_the_reader(run, tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text("a;b;s\n1 ;1;0,5\n0;0;0,1\n;1;0,2\n")
+    options = ("--truth", "a", "--pred", "b", "--score", "s", "--delimiter", ";")
+    refused = run("score", path, *options, "--decimal", ",", "--strip")
+    assert refused.exit_code == 3
+    dropped = run(
+        "score", path, *options, "--decimal", ",", "--strip", "--missing", "drop", "--json"
+    )
+    assert json.loads(dropped.stdout)["n"] == 2
+
+
+def test_a_tab_may_be_written_as_backslash_t(run, tmp_path):
+    path = tmp_path / "data.tsv"
+    path.write_text("y_true\ty_pred\n1\t1\n0\t0\n")
+    assert run("score", path, "--delimiter", "\\t", "-q").exit_code == 0

@@ -1,0 +1,53 @@
+import io
+
+from truerisk.cli import progress
+from truerisk.cli.progress import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def look_at(monkeypatch, page, patience=0.0):
+    # Not in a fixture: pytest puts its own stream back before the test begins.
+    monkeypatch.setattr("sys.stderr", page)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    return page
+
+
+def test_short_work_shows_nothing(monkeypatch):
+    page = look_at(monkeypatch, Terminal(), patience=60)
+    with Progress("Reading") as shown:
+        shown(1, 1, 2)
+    assert page.getvalue() == ""
+
+
+def test_long_work_shows_a_bar_and_takes_it_away(monkeypatch):
+    page = look_at(monkeypatch, Terminal())
+    with Progress("Reading") as shown:
+        shown(1234, 1, 2)
+        shown(2345)
+    assert "Reading" in page.getvalue()
+    assert "2,345 done" in page.getvalue()
+    assert page.getvalue().endswith("\x1b[2K")
+
+
+def test_where_nobody_looks_nothing_is_shown(monkeypatch):
+    page = look_at(monkeypatch, io.StringIO())
+    with Progress("Reading") as shown:
+        shown(1, 1, 2)
+    assert page.getvalue() == ""
+
+
+def test_quiet_work_shows_nothing(monkeypatch):
+    page = look_at(monkeypatch, Terminal())
+    with Progress("Reading", quiet=True) as shown:
+        shown(1, 1, 2)
+    assert page.getvalue() == ""
+
+
+def test_steps_are_passed_on():
+    with Progress("Measuring") as shown:
+        assert list(shown.steps(iter("abc"), 3)) == ["a", "b", "c"]

@@ -1,0 +1,171 @@
+import json
+import re
+
+import pytest
+
+from truerisk.cli.score import read_counts
+from truerisk.errors import InputError
+from truerisk.intervals.binomial import binomial_interval
+
+
+def test_the_counts_of_the_textbook_give_its_precision_and_recall(run):
+    # Kubat, chapter 11, exercise 1: TP 50, FN 50, FP 40, TN 850.
+    found = json.loads(run("score", "--counts", "50,50,40,850", "--json").stdout)["estimates"]
+    assert found["precision"]["value"] == pytest.approx(50 / 90)
+    assert found["recall"]["value"] == 0.5
+    assert found["specificity"]["value"] == pytest.approx(850 / 890)
+    assert found["error_rate"]["value"] == pytest.approx(90 / 990)
+
+
+def test_a_file_gives_every_measure_with_its_interval(run, predictions):
+    found = json.loads(run("score", predictions, "--json").stdout)
+    exact = binomial_interval(5, 6, level=0.95)
+    assert found["estimates"]["recall"]["value"] == pytest.approx(5 / 6)
+    assert found["estimates"]["recall"]["interval"]["low"] == pytest.approx(exact.low)
+    assert found["confusion"]["counts"] == [[12, 2], [1, 5]]
+    assert found["source"]["guessed"] == ["truth", "pred", "score"]
+
+
+def test_tables_tell_what_was_guessed_and_the_seed(run, predictions):
+    text = run("score", predictions, "--seed", "11").stdout
+    assert re.search(r"truth +column y_true \(guessed\)", text)
+    assert re.search(r"seed +11", text)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_options_reach_the_evaluation(run, predictions):
+    found = json.loads(
+        run(
+            *("score", predictions, "--truth", "y_true", "--pred", "y_pred", "--level", "0.9"),
+            *("--beta", "2", "--costs", "fp=1,fn=5", "--interval", "wilson", "--seed", "3"),
+            *("--cell-interval", "percentile", "--replicates", "500", "--json"),
+        ).stdout
+    )
+    estimates = found["estimates"]
+    assert found["level"] == 0.9
+    assert estimates["recall"]["interval"]["method"] == "wilson"
+    assert estimates["gmean"]["interval"]["method"] == "percentile"
+    # F2 = 5·TP / (5·TP + 4·FN + FP) = 25/31; cost = (2·1 + 1·5)/20
+    assert estimates["f2"]["value"] == pytest.approx(25 / 31)
+    assert estimates["cost"]["value"] == pytest.approx(7 / 20)
+    assert found["settings"]["random_state"] == 3
+
+
+def test_a_threshold_makes_predictions_of_scores(run, predictions):
+    common = ("score", predictions, "--json", "--threshold", "0.3")
+    path = predictions.with_name("scores.csv")
+    lines = predictions.read_text().splitlines()
+    path.write_text("\n".join(",".join(line.split(",")[::2]) for line in lines) + "\n")
+    found = json.loads(run("score", path, *common[2:]).stdout)
+    assert found["confusion"]["counts"] == [[12, 2], [0, 6]]
+
+
+def test_only_the_measures_asked_for_are_printed(run, predictions):
+    found = json.loads(run("score", predictions, "--measure", "f1", "--json").stdout)
+    assert list(found["estimates"]) == ["f1"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "beginning"), [("--csv", "measure,class"), ("--markdown", "**Measures**")]
+)
+def test_other_formats_are_printed_instead_of_tables(run, predictions, flag, beginning):
+    assert run("score", predictions, flag).stdout.startswith(beginning)
+
+
+def test_a_page_is_written_beside_the_tables(run, predictions, tmp_path):
+    page = tmp_path / "report.html"
+    ended = run("score", predictions, "--html", page)
+    assert ended.exit_code == 0
+    assert ended.stdout.endswith(f"The page is in {page}\n")
+    assert "predictions.csv" in page.read_text()
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_reading(run, tmp_path):
+    broken = tmp_path / "broken.csv"
+    broken.write_text("no such thing")
+    ended = run("score", broken, "--html", tmp_path / "absent" / "report.html")
+    assert ended.exit_code == 5
+    assert "absent" in ended.stderr
+
+
+def test_quiet_prints_nothing(run, predictions):
+    ended = run("score", predictions, "--quiet")
+    assert (ended.exit_code, ended.output) == (0, "")
+
+
+def test_a_check_compares_the_lower_end_of_the_interval(run, predictions):
+    low = binomial_interval(5, 6, level=0.95).low
+    assert run("score", predictions, "-q", "--fail-under", f"recall={low - 1e-6}").exit_code == 0
+    ended = run("score", predictions, "-q", "--fail-under", f"recall={low + 1e-6}")
+    assert ended.exit_code == 1
+    assert f"the lower end of its 95 % interval is {low:.6f}" in ended.stderr
+
+
+def test_a_check_compares_the_upper_end_where_lower_is_better(run, predictions):
+    high = binomial_interval(3, 20, level=0.95).high
+    passed = run("score", predictions, "-q", "--fail-over", f"error_rate={high + 1e-6}")
+    failed = run("score", predictions, "-q", "--fail-over", f"error_rate={high - 1e-6}")
+    assert (passed.exit_code, failed.exit_code) == (0, 1)
+    assert f"the upper end of its 95 % interval is {high:.6f}" in failed.stderr
+
+
+def test_every_failed_check_is_named(run, predictions):
+    ended = run("score", predictions, "--fail-under", "f1=0.99", "--fail-under", "recall=0.99")
+    assert ended.stderr.count("Check failed: ") == 2
+    assert "Measures" in ended.stdout
+
+
+def test_an_undefined_measure_fails_its_check(run, one_class):
+    ended = run("score", one_class, "--fail-under", "recall=0")
+    assert ended.exit_code == 1
+    assert "undefined on these examples" in ended.stderr
+
+
+def test_an_undefined_measure_makes_the_result_partial(run, one_class):
+    ended = run("score", one_class)
+    assert ended.exit_code == 4
+    assert "Error rate" in ended.stdout
+    assert re.search(r"Recall +undefined", ended.stdout)
+    assert "Partial result" in ended.stderr
+    assert "recall" in ended.stderr
+
+
+def test_what_is_defined_and_asked_for_is_no_partial_result(run, one_class):
+    assert run("score", one_class, "--measure", "error_rate").exit_code == 0
+
+
+def test_a_check_of_an_unknown_measure_is_refused(run, predictions):
+    ended = run("score", predictions, "--fail-under", "nonsense=0.5")
+    assert ended.exit_code == 3
+    assert "must name a measure of these predictions" in ended.stderr
+    assert ended.stdout == ""
+
+
+@pytest.mark.parametrize("text", ["f1", "f1=", "f1=high"])
+def test_a_check_without_a_number_is_a_wrong_option(run, predictions, text):
+    ended = run("score", predictions, "--fail-under", text)
+    assert ended.exit_code == 2
+    assert "is not of the form f1=0.9" in ended.stderr
+
+
+def test_files_or_counts_must_be_given_and_not_both(run, predictions):
+    assert run("score").exit_code == 2
+    assert run("score", predictions, "--counts", "1,2,3,4").exit_code == 2
+
+
+def test_a_level_of_95_is_refused_with_the_remedy(run, predictions):
+    ended = run("score", predictions, "--level", "95")
+    assert ended.exit_code == 3
+    assert "Write 0.95 for 95 %." in ended.stderr
+
+
+@pytest.mark.parametrize("text", ["", "1,2,3", "1,2,3,x", "1,2,3,-4", "1.5,2,3,4"])
+def test_counts_are_four_whole_numbers(text):
+    with pytest.raises(InputError, match="`--counts` must be four whole numbers"):
+        read_counts(text)
+
+
+def test_an_absent_file_is_named(run):
+    ended = run("score", "absent.csv")
+    assert ended.exit_code == 2
+    assert "absent.csv" in ended.stderr

@@ -1,0 +1,141 @@
+"""Commands that are one call each."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from truerisk.cli.demo import EXAMPLES, spam_filter
+from truerisk.measures import MEASURES
+
+
+def test_plan_answers_each_question(run):
+    assert "takes 59 examples" in run("plan", "--upper-bound", "0.05", "--expected", "0").stdout
+    assert "± 0.02" in run("plan", "--half-width", "0.02", "--expected", "0.1").stdout
+    assert (
+        "0.02 between two"
+        in run("plan", "--difference", "0.02", "--discordant", "0.1", "--power", "0.8").stdout
+    )
+
+
+def test_plan_tells_what_no_errors_prove(run):
+    # 1 − 0.05^(1/300) = 0.009936
+    assert "at most 0.009936" in run("plan", "--no-errors", "300").stdout
+    # 1 − 0.01^(1/300) = 0.015234
+    assert "at most 0.01523" in run("plan", "--no-errors", "300", "--level", "0.99").stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("--half-width", "0.1", "--no-errors", "3")])
+def test_plan_wants_one_question(run, arguments):
+    assert run("plan", *arguments).exit_code == 2
+
+
+def test_folds_give_mean_deviation_and_both_intervals(run):
+    # Mean of 0.1, 0.2, 0.3 is 0.2, the n − 1 deviation 0.1.
+    found = json.loads(run("folds", "0.1", "0.2", "0.3", "--json").stdout)["rows"]
+    assert [row["interval"] for row in found] == ["corrected_t", "plain_t (invalid)"]
+    assert found[0]["mean"] == pytest.approx(0.2)
+    assert found[0]["standard_deviation"] == pytest.approx(0.1)
+    assert found[0]["low"] <= found[1]["low"]
+
+
+def test_folds_warn_of_the_plain_interval(run):
+    text = run("folds", "0.10", "0.12", "0.14").stdout
+    assert "mean 0.1200, standard deviation 0.0200" in text
+    assert "invalid" in text
+
+
+def test_folds_without_values_are_a_wrong_option(run):
+    assert run("folds").exit_code == 2
+    assert run("folds", "0.1").exit_code == 3
+
+
+def test_split_writes_the_parts_and_tells_the_seed(run, tmp_path):
+    data, parts = tmp_path / "data.csv", tmp_path / "parts.csv"
+    data.write_text("x,label\n" + "1,a\n2,b\n" * 6)
+    options = ("--target", "label", "--method", "k_fold", "--folds", "3", "--output", parts)
+    first = run("split", data, *options, "--seed", "5")
+    rows = list(csv.DictReader(io.StringIO(parts.read_text())))
+    assert len(rows) == 12
+    assert {row["part"] for row in rows} == {"1", "2", "3"}
+    assert "seed 5" in first.stderr
+    again = run("split", data, *options[:-2], "--seed", "5")
+    assert again.stdout == parts.read_text()
+
+
+def test_split_by_default_is_five_times_two(run, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("x,label\n" + "1,a\n2,b\n" * 6)
+    rows = list(csv.DictReader(io.StringIO(run("split", data).stdout)))
+    assert {(row["repetition"], row["part"]) for row in rows} == {
+        (str(repetition), str(part)) for repetition in range(1, 6) for part in (1, 2)
+    }
+
+
+def test_measures_are_listed_from_the_registry(run):
+    rows = json.loads(run("measures", "--json").stdout)["rows"]
+    assert [row["name"] for row in rows] == list(MEASURES)
+    text = run("measures").stdout
+    assert all(name in text for name in MEASURES)
+
+
+def test_one_measure_is_told_with_its_formula(run):
+    text = run("measures", "f2").stdout
+    assert text.startswith("F2\n")
+    assert MEASURES["f_beta"].formula in text
+
+
+def test_an_unknown_measure_is_refused(run):
+    assert run("measures", "nonsense").exit_code == 3
+
+
+def test_reproduce_lists_and_prints_tables(run):
+    names = run("reproduce").stdout.split()
+    assert "shah-shanian-table2" in names
+    found = json.loads(run("reproduce", "shah-shanian-table2", "--json").stdout)
+    assert len(found["rows"]) == 96
+    assert run("reproduce", "nonsense").exit_code == 3
+
+
+def test_audit_checks_this_installation(run):
+    ended = run("audit", "--quick")
+    assert ended.exit_code == 0
+    assert "passed" in ended.stdout
+    assert "FAILED" not in ended.stdout
+
+
+def test_audit_ends_with_one_when_a_check_fails(run, monkeypatch):
+    from truerisk.audit.checks import CheckResult  # noqa: PLC0415  (beside what is patched)
+
+    failed = CheckResult(name="x", passed=False, found="y")
+    monkeypatch.setattr("truerisk.audit.checks.check_installation", lambda: (failed,))
+    assert run("audit", "--quick").exit_code == 1
+
+
+def test_audit_measures_coverage_and_writes_the_page(run, monkeypatch, tmp_path):
+    from truerisk.audit import enumeration  # noqa: PLC0415  (beside what is patched)
+
+    few = enumeration.enumerate_all
+    monkeypatch.setattr(enumeration, "enumerate_all", lambda: few(["wilson", "wald"], [5], [0.9]))
+    ended = run("audit", "--output", tmp_path / "coverage.md")
+    assert ended.exit_code == 0
+    assert "wilson" in (tmp_path / "coverage.md").read_text()
+
+
+def test_the_demo_is_the_same_every_time_and_ends_with_the_path(run, tmp_path):
+    first = run("demo", "--output", tmp_path / "one")
+    second = run("demo", "--output", tmp_path / "two")
+    assert first.exit_code == 0
+    assert first.stdout.rstrip().endswith(str((tmp_path / "one" / "report.html").resolve()))
+    pages = [(tmp_path / folder / "report.html").read_text() for folder in ("one", "two")]
+    assert pages[0] == pages[1]
+    assert second.stdout.splitlines()[:-1] == first.stdout.splitlines()[:-1]
+
+
+def test_the_predictions_of_the_demo_do_not_drift():
+    truth, score = spam_filter()
+    assert len(truth) == len(score) == EXAMPLES
+    # Recorded once: the report of the demo is the same on every machine.
+    assert truth.count("spam") == 204
+    assert score[:3] == [0.000897, 0.001548, 0.514097]

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+
+def test_the_best_threshold_by_f1_is_found(run, predictions):
+    # Scores ≥ 0.6: 5 of 6 positives, 2 false; ≥ 0.9: F1 = 10/11; ≥ 0.4: F1 = 12/14.
+    found = json.loads(run("threshold", predictions, "--best", "f1", "--json").stdout)
+    assert found["best"]["at"] == 0.9
+    assert found["best"]["value"] == pytest.approx(10 / 11)
+    assert [found["best"][name] for name in ("tp", "fp", "fn", "tn")] == [5, 0, 1, 14]
+
+
+def test_costs_move_the_threshold(run, predictions):
+    found = json.loads(
+        run("threshold", predictions, "--best", "cost", "--costs", "fp=1,fn=5", "--json").stdout
+    )
+    # At 0.9 one miss costs 5; at 0.4 two false alarms cost 2.
+    assert (found["best"]["at"], found["best"]["value"]) == (0.4, 2 / 20)
+
+
+def test_beta_moves_the_threshold_towards_recall(run, predictions):
+    found = json.loads(run("threshold", predictions, "--beta", "3", "--json").stdout)
+    assert found["best"]["at"] == 0.4
+
+
+def test_the_sentence_names_threshold_counts_and_breakeven(run, predictions):
+    text = run("threshold", predictions).stdout
+    assert "Best threshold by F1: 0.9 (F1 0.909)" in text
+    assert "tp 5, fp 0, fn 1, tn 14" in text
+    assert "Breakeven point:" in text
+    assert "chosen on these examples" in text
+    assert "score: score (guessed)" in text
+
+
+def test_the_sweep_has_as_many_rows_as_asked_for(run, predictions):
+    lines = run("threshold", predictions, "--sweep", "3", "--csv").stdout.splitlines()
+    assert lines[0] == "threshold,tp,fp,fn,tn,precision,recall,f1"
+    assert len(lines) == 4
+    assert lines[1].startswith("Infinity,0,0,6,14,,0.0")
+
+
+def test_cost_without_costs_is_refused(run, predictions):
+    ended = run("threshold", predictions, "--best", "cost")
+    assert ended.exit_code == 3
+    assert "`--costs` must give the costs by outcome" in ended.stderr
+
+
+def test_a_file_without_scores_is_refused(run, one_class):
+    ended = run("threshold", one_class)
+    assert ended.exit_code == 3
+    assert "--score" in ended.stderr
+
+
+def test_without_a_positive_example_nothing_is_best(run, tmp_path):
+    path = tmp_path / "negatives.csv"
+    path.write_text("y_true,score\n0,0.1\n0,0.2\n")
+    ended = run("threshold", path, "--best", "gmean")
+    assert ended.exit_code == 4
+    assert "undefined" in ended.stdout
+
+
+def test_several_scores_are_one_too_many(run, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("y_true,prob_a,prob_b\na,0.9,0.1\nb,0.2,0.8\n")
+    ended = run("threshold", path, "--positive", "a")
+    assert ended.exit_code == 3
+    assert "Name the one of the positive class" in ended.stderr
+    chosen = run("threshold", path, "--positive", "a", "--score", "prob_a", "--json")
+    assert json.loads(chosen.stdout)["best"]["at"] == 0.9
