@@ -54,6 +54,11 @@ def test_neither_predictions_nor_scores_is_refused():
         resolve_roles(["y_true", "x"], Roles())
 
 
+def test_no_column_at_all_is_refused():
+    with pytest.raises(InputError, match="`truth` must be the column with the true labels"):
+        resolve_roles([], Roles())
+
+
 def test_a_long_list_of_columns_is_cut():
     columns = [f"x{place}" for place in range(1000)]
     with pytest.raises(InputError, match="'x19' and 980 more") as caught:

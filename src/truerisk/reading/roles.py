@@ -206,7 +206,8 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
 
 def _delimiter_hint(columns: Sequence[str]) -> str:
     """Say what separates the cells when the whole header became one name."""
-    likely = next((mark for mark in (";", "\t", "|", ",") if mark in columns[0]), None)
-    if len(columns) > 1 or likely is None:
+    header = columns[0] if len(columns) == 1 else ""
+    likely = next((mark for mark in (";", "\t", "|", ",") if mark in header), None)
+    if likely is None:
         return ""
     return f" The cells seem to be separated by {likely!r}: --delimiter {likely!r}."
