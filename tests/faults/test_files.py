@@ -380,6 +380,13 @@ def test_truncated_parquet_is_refused(tmp_path, read):
         read(path)
 
 
+def test_column_names_of_parquet_that_are_not_utf_8_are_refused(tmp_path, read):
+    path = write_parquet(tmp_path / "p.parquet", {"y_true": ["a"], "y_préd": ["a"]})
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xff"))
+    with refused("p.parquet: must be an intact Parquet file; "):
+        read(path)
+
+
 def test_a_flipped_bit_in_a_parquet_page_is_refused(tmp_path, read):
     path = good_parquet(tmp_path / "p.parquet")
     content = bytearray(path.read_bytes())
