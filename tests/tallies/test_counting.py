@@ -47,6 +47,22 @@ def test_labels_of_any_place_are_found(shift, rows):
     np.testing.assert_array_equal(table, confusion_matrix(first, second))
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
+def test_many_rows_of_two_labels_are_counted_as_few_are(kind):
+    rng = np.random.default_rng(1)
+    first = (rng.random(COMPILED_FROM) < 0.3).astype(kind)
+    second = (rng.random(COMPILED_FROM) < 0.6).astype(kind)
+    expected = np.bincount(2 * first.astype(int) + second.astype(int)).reshape(2, 2)
+    np.testing.assert_array_equal(count_pairs(first, second, 2, 2), expected)
+    labels, table = count_labels(first, second)
+    assert labels.tolist() == [0, 1]
+    np.testing.assert_array_equal(table, expected)
+    second[-1] = 3  # seen late
+    labels, table = count_labels(first, second)
+    assert labels.tolist() == [0, 1, 3]
+    assert table.sum() == COMPILED_FROM
+
+
 def test_labels_far_apart_are_found_among_many_rows():
     first = np.where(np.arange(COMPILED_FROM) % 2, 10**6, 0)
     labels, table = count_labels(first, first)

@@ -42,7 +42,10 @@ def count_pairs(
     if n >= COMPILED_FROM and n_first * n_second <= LARGEST_SPAN**2:
         from truerisk.tallies import counting_sweeps  # noqa: PLC0415  (loads the compiler)
 
-        table = counting_sweeps.count_table(first, second, (0, 0), (n_first, n_second))
+        spans = n_first, n_second
+        table = counting_sweeps.count_binary(first, second) if spans == (2, 2) else None
+        if table is None:
+            table = counting_sweeps.count_table(first, second, (0, 0), spans)
         if table is not None:
             return table
     _refuse_strange_codes(first, n_first, "first")
