@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.checks import shown
 from truerisk.evaluation.count_estimates import CountEstimates, finished
 from truerisk.evaluation.count_intervals import CellSample, proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
@@ -106,21 +107,34 @@ def _curves(tallies: Tallies) -> dict[str, Any]:
 
 
 def _notes(tallies: Tallies, request: Request) -> Iterator[str]:
-    cells = tallies.cells
-    if cells is not None and cells.by_group is not None:
+    if request.positive is not None and tallies.positive is None:
+        yield (
+            f"There are {len(tallies.labels)} classes: the measures of {shown(request.positive)} "
+            "are those of its own row in the table of classes."
+        )
+    if tallies.cells is None:
+        yield "No predicted labels: give them, or a threshold for the scores, for more measures."
+    else:
+        yield from _cell_notes(tallies.cells, tallies.positive)
+    yield from _score_notes(tallies, request)
+
+
+def _cell_notes(cells: Cells, positive: str | None) -> Iterator[str]:
+    if cells.by_group is not None:
         yield f"The units are {len(cells.by_group)} groups, not {cells.n} rows."
-    if cells is not None and cells.weighted:
+    if cells.weighted:
         yield (
             f"The examples are weighted: {cells.n} of them are worth {cells.effective_n:.1f} "
             "of equal weight."
         )
-    if cells is not None and not cells.multilabel and tallies.positive is None:
+    if not cells.multilabel and positive is None:
         counts = cells.class_counts()
         never = [label for label, n in zip(cells.labels, counts.truth, strict=True) if n == 0]
         if never:
             yield f"Predicted but never true: {', '.join(never[:10])}; left out of macro averages."
-    if cells is None:
-        yield "No predicted labels: give them, or a threshold for the scores, for more measures."
+
+
+def _score_notes(tallies: Tallies, request: Request) -> Iterator[str]:
     for name, ranking in tallies.rankings.items():
         if not ranking.exact:
             low, high = ranking.auc_bounds

@@ -38,7 +38,7 @@ from truerisk.results import Interval
 from truerisk.tallies.cells import BinaryCounts, Cells
 
 Function = Callable[[NDArray[Any]], Any]
-MOST_UNDEFINED = 0.5  # of the replicates; beyond it, what is left of them says little
+MOST_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
 EVERY_PAIR = 50  # up to this many classes, every pair of labels is given its prior mass
 
 
@@ -222,7 +222,7 @@ def _of_replicates(
     acceleration: float,
     measure_range: tuple[float, float],
 ) -> Interval | None:
-    if np.isnan(values).mean() > MOST_UNDEFINED:
+    if np.isnan(values).mean() > MOST_UNDEFINED or np.isinf(values).any():
         return None
     interval, _ = replicate_interval(
         values,

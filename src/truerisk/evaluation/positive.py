@@ -31,15 +31,11 @@ def other_of_pair(positive: str, labels: Collection[str]) -> tuple[str, ...]:
 
 def positive_of_two(labels: Collection[str], asked: str | None) -> str:
     """Give the positive label of at most two, or say why it cannot be known."""
-    listed = ", ".join(map(shown, in_order(labels)))
-    if asked is None:
-        plain = plain_positive(labels)
-        if plain is None:
-            raise InputError(
-                f"`positive` must be given: the labels are {listed}, and which of them is the one "
-                "to be found is not plain. Use --positive (positive= in Python)."
-            )
-        return plain
-    if asked not in labels and len(labels) > 1:
-        raise InputError(f"`positive` must be one of the labels {listed}; got {shown(asked)}.")
-    return asked
+    positive = plain_positive(labels) if asked is None else asked
+    if positive is None:
+        listed = ", ".join(map(shown, in_order(labels)))
+        raise InputError(
+            f"`positive` must be given: the labels are {listed}, and which of them is the one "
+            "to be found is not plain. Use --positive (positive= in Python)."
+        )
+    return positive

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.evaluation.grouped_scores import GroupedScores, joined
 from truerisk.evaluation.positive import other_of_pair, plain_positive, positive_of_two
 from truerisk.evaluation.request import Request
 from truerisk.tallies.cells import Cells, CellTally
@@ -35,16 +36,6 @@ class Columns:
     score: NDArray[Any] | None = None
     weight: NDArray[np.float64] | None = None
     group: NDArray[Any] | None = None
-
-
-@dataclass(frozen=True)
-class GroupedScores:
-    """The rows themselves: what the ranking of grouped examples is resampled from."""
-
-    score: NDArray[Any]
-    is_positive: NDArray[np.bool_]
-    group: NDArray[Any]
-    weight: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
@@ -214,7 +205,9 @@ class PredictionTally:
         reject = self.request.reject
         if reject is not None and not self.multilabel:
             every = {code: () if one == (reject,) else one for code, one in every.items()}
-        met = {label for code in self.truth_codes for label in every[code]}
+        codes = self.truth_codes if self.cells is None else self.cells.codes()
+        met = {label for code in codes for label in every[code]}
+        positive = self._final_positive(in_order({*met, *(self.classes or ())}))
         all_cells = None
         if self.cells is not None:
             all_cells = self.cells.cells(
@@ -223,13 +216,10 @@ class PredictionTally:
                 also=self._known(met),
                 most_classes=self.request.most_classes,
             )
-            self._refuse_unanswered(all_cells)
-            met |= set(all_cells.labels)
         cells = all_cells
         if all_cells is not None and not self.multilabel:
             cells = all_cells.only(np.asarray(all_cells.predicted.any(axis=1)))
-        labels = in_order({*met, *(self.classes or ())})
-        positive = self._final_positive(labels)
+        labels = in_order({*met, *(self.classes or ()), *(cells.labels if cells else ())})
         return Tallies(
             labels=labels if positive is None else other_of_pair(positive, labels),
             multilabel=self.multilabel,
@@ -239,9 +229,7 @@ class PredictionTally:
             all_cells=all_cells,
             rankings={name: tally.ranking() for name, tally in self.rankings.items()},
             pooled=None if self.pooled is None else self.pooled.ranking(),
-            grouped_scores={
-                name: _joined(rows) for name, rows in self.grouped_rows.items() if rows
-            },
+            grouped_scores={name: joined(rows) for name, rows in self.grouped_rows.items() if rows},
             documents=self.documents,
             probabilities=self.probabilities,
         )
@@ -261,16 +249,15 @@ class PredictionTally:
         plain = plain_positive({*met, *known})
         return known if plain is None else (*known, *other_of_pair(plain, met))
 
-    def _refuse_unanswered(self, cells: Cells) -> None:
-        unknown = self.request.average_over and set(self.request.average_over) - set(cells.labels)
-        if unknown:
-            raise InputError(f"`average_over` must name labels; got {shown(sorted(unknown))}.")
-
     def _final_positive(self, labels: tuple[str, ...]) -> str | None:
+        asked = self.request.positive
+        if asked is not None and len(labels) > 1 and asked not in labels:
+            listed = ", ".join(map(shown, labels[:10]))
+            raise InputError(f"`positive` must be one of the labels {listed}; got {shown(asked)}.")
         if self.multilabel or self.classes is not None or len(labels) > 2:
             single = self.classes is None and self.rankings
             return next(iter(self.rankings)) if single else None
-        return positive_of_two(labels, self.request.positive)
+        return positive_of_two(labels, asked)
 
 
 def _distinct(columns: Columns) -> list[int]:
@@ -280,13 +267,3 @@ def _distinct(columns: Columns) -> list[int]:
 
 def _labels(columns: Columns) -> tuple[str, ...]:
     return in_order({label for code in _distinct(columns) for label in columns.members[code]})
-
-
-def _joined(rows: list[GroupedScores]) -> GroupedScores:
-    weights = [part.weight for part in rows if part.weight is not None]
-    return GroupedScores(
-        np.concatenate([part.score for part in rows]),
-        np.concatenate([part.is_positive for part in rows]),
-        np.concatenate([part.group for part in rows]),
-        np.concatenate(weights) if weights else None,
-    )

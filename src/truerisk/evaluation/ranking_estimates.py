@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from truerisk.evaluation.count_estimates import finished, generator_for
-from truerisk.evaluation.prediction_tally import GroupedScores, Tallies
+from truerisk.evaluation.grouped_scores import GroupedScores
+from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import delong_interval
 from truerisk.intervals.binomial import fractional_interval
@@ -72,7 +73,7 @@ class RankingEstimates:
             if name == "roc_auc":
                 interval = self._auc_interval(ranking, grouped)
             else:
-                interval = self._drawn_interval(value, drawn.get(name), ranking)
+                interval = self._drawn_interval(name, value, drawn.get(name), ranking, grouped)
             notes = ("the threshold is chosen on the same examples",) * (name in CHOSEN_HERE)
             yield finished(measure, value, interval, ranking.n, notes)
 
@@ -118,20 +119,32 @@ class RankingEstimates:
         return replace(interval, method=f"cluster_{interval.method}")
 
     def _drawn_interval(
-        self, value: float, drawn: NDArray[np.float64] | None, ranking: Ranking
+        self,
+        name: str,
+        value: float,
+        drawn: NDArray[np.float64] | None,
+        ranking: Ranking,
+        grouped: GroupedScores | None,
     ) -> Interval:
+        """Give the bias-corrected bootstrap interval, never shorter than the binomial one.
+
+        Maxima over thresholds lean upwards, and few positives hardly vary when they are resampled:
+        by simulation the bootstrap alone covers 0.5 to 0.95 at 10 to 50 positives, its hull with
+        the exact binomial interval at as many positives 0.90 to 1.
+        """
         if np.isnan(value) or drawn is None:
             return self._open()
-        interval, _ = replicate_interval(
-            drawn, value, level=self.request.level, method="percentile", measure_range=(0.0, 1.0)
+        level = self.request.level
+        drawn_ends, _ = replicate_interval(
+            drawn, value, level=level, method="bca", measure_range=(0.0, 1.0)
         )
-        if interval.width == 0:
-            # Every replicate is alike, as after a perfect separation: each positive is then a
-            # success (or a part of one), and the exact binomial says what so many can prove.
-            positives = float(ranking.rows[0])
-            exact = fractional_interval(value * positives, positives, level=self.request.level)
-            interval = replace(exact, method="binomial_of_positives")
-        return _containing(interval, value)
+        binomial = _binomial_of_ranks(name, value, _units(ranking, grouped), level)
+        return Interval(
+            min(drawn_ends.low, binomial.low),
+            max(drawn_ends.high, binomial.high),
+            level,
+            "bootstrap_hull" if grouped is None else "cluster_bootstrap_hull",
+        )
 
     def _averages(self) -> Iterator[Estimate]:
         support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
@@ -146,7 +159,7 @@ class RankingEstimates:
     def _pooled(self, ranking: Ranking) -> Iterator[Estimate]:
         """Rank all (example, class) pairs together: the micro average."""
         # The pairs of one example are not independent: the examples, not the pairs, are counted.
-        size = ranking.n / self.tallies.n
+        size = float(min(ranking.rows[0], self.tallies.n))
         for name in AVERAGED:
             measure = find_measure(name)
             named = replace(measure, name=f"{name}_micro", title=f"{measure.title}, micro average")
@@ -154,11 +167,8 @@ class RankingEstimates:
             if np.isnan(value):
                 interval = self._open()
             else:
-                positives = ranking.rows[0] / size
-                interval = fractional_interval(
-                    value * positives, positives, level=self.request.level
-                )
-                interval = replace(interval, method="binomial_of_positives")
+                interval = fractional_interval(value * size, size, level=self.request.level)
+                interval = replace(interval, method="binomial_of_examples")
             yield finished(named, value, interval, self.tallies.n)
 
     def _averaged(
@@ -237,6 +247,30 @@ class RankingEstimates:
     def _open(self, measure: Measure | None = None) -> Interval:
         low, high = (0.0, 1.0) if measure is None else measure.measure_range
         return Interval(low, high, self.request.level, "whole_range")
+
+
+def _units(ranking: Ranking, grouped: GroupedScores | None) -> tuple[float, float]:
+    """Give the independent positives and negatives behind a ranking."""
+    if grouped is None:
+        worth = ranking.effective_n / ranking.n
+        return ranking.rows[0] * worth, ranking.rows[1] * worth
+    positive = grouped.is_positive
+    return tuple(float(len(np.unique(grouped.group[rows]))) for rows in (positive, ~positive))  # type: ignore[return-value]
+
+
+def _binomial_of_ranks(
+    name: str, value: float, units: tuple[float, float], level: float
+) -> Interval:
+    """Give the interval the value would have as a share of the positives.
+
+    The Kolmogorov-Smirnov distance is recall plus specificity less 1, and varies as the mean of two
+    shares does, of so many positives and so many negatives.
+    """
+    if name == "ks":
+        size = 4 / (1 / units[0] + 1 / units[1])
+        half = fractional_interval((1 + value) / 2 * size, size, level=level)
+        return replace(half, low=max(0.0, 2 * half.low - 1), high=2 * half.high - 1)
+    return fractional_interval(value * units[0], units[0], level=level)
 
 
 def _containing(interval: Interval, value: float) -> Interval:

@@ -218,6 +218,11 @@ class CellTally:
             getattr(self, name).update(getattr(other, name))
         return self
 
+    def codes(self) -> set[int]:
+        """Give the codes of all label sets that were met, true or predicted."""
+        lowest = 2**CODE_BITS - 1
+        return {part for pair in self.counts for part in (pair >> CODE_BITS, pair & lowest)}
+
     def cells(
         self,
         members: Members,

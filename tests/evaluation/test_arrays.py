@@ -1,0 +1,231 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics
+
+import truerisk as tr
+from truerisk.errors import InputError
+
+RNG = np.random.default_rng(0)
+Y = RNG.random(300) < 0.3
+SCORE = Y + RNG.normal(size=300)
+PRED = SCORE > 0.5
+SETS = RNG.random((150, 4)) < 0.4
+SET_SCORES = SETS + RNG.normal(size=(150, 4))
+CLASSES = RNG.integers(0, 3, 200)
+CLASS_SCORES = np.eye(3)[CLASSES] + RNG.normal(size=(200, 3))
+
+
+def every_estimate(evaluation):
+    yield from evaluation.values()
+    for estimates in evaluation.by_class.values():
+        yield from estimates.values()
+
+
+def evaluations():
+    weight, groups = RNG.random(300) + 0.1, np.arange(300) // 4
+    yield "binary", tr.evaluate(Y, PRED, y_score=SCORE, betas=(0.5, 2), random_state=1)
+    yield "weighted", tr.evaluate(Y, PRED, y_score=SCORE, sample_weight=weight, random_state=1)
+    yield "grouped", tr.evaluate(Y, PRED, y_score=SCORE, groups=groups, random_state=1)
+    both = {"sample_weight": weight, "groups": groups}
+    yield "weighted groups", tr.evaluate(Y, PRED, y_score=SCORE, **both, random_state=1)
+    yield "perfect", tr.evaluate(Y, Y, y_score=Y.astype(float), random_state=1)
+    yield "always wrong", tr.evaluate(Y, ~Y, y_score=-Y.astype(float), random_state=1)
+    yield "constant", tr.evaluate(Y, np.zeros(300, bool), y_score=np.ones(300), random_state=1)
+    yield "one class", tr.evaluate(np.ones(9, int), np.ones(9, int), random_state=1)
+    yield "one row", tr.evaluate([1], [1], random_state=1)
+    yield "costs", tr.evaluate(Y, PRED, costs={"fp": 1, "fn": 9}, random_state=1)
+    yield "sets", tr.evaluate(SETS, SET_SCORES > 0.5, y_score=SET_SCORES, multilabel=True)
+    yield "perfect sets", tr.evaluate(SETS, SETS, multilabel=True, random_state=1)
+    yield "classes", tr.evaluate(CLASSES, y_score=CLASS_SCORES, random_state=1)
+    yield "perfect classes", tr.evaluate(CLASSES, CLASSES, random_state=1)
+    for method in ("percentile", "basic", "bca", "dirichlet"):
+        yield method, tr.evaluate(Y, PRED, cell_interval=method, random_state=1)
+        yield (
+            f"grouped {method}",
+            tr.evaluate(Y, PRED, cell_interval=method, groups=groups, random_state=1),
+        )
+
+
+CASES = dict(evaluations())
+
+
+@pytest.mark.parametrize("evaluation", CASES.values(), ids=CASES)
+def test_every_measure_has_an_interval_in_its_range_with_the_value(evaluation):
+    for estimate in every_estimate(evaluation):
+        interval = estimate.interval
+        low, high = (0, 1)
+        if estimate.measure in tr.MEASURES:
+            low, high = tr.MEASURES[estimate.measure].measure_range
+        assert low <= interval.low <= interval.high <= high, estimate
+        assert interval.level == 0.95
+        assert interval.method
+        assert estimate.target == "this model"
+        if estimate.is_defined:
+            assert interval.covers(estimate.value), estimate
+            assert interval.width > 0, estimate
+        else:
+            assert (interval.low, interval.high) == (low, high), estimate
+            assert estimate.notes[0].startswith("undefined: "), estimate
+
+
+PEERS = {
+    "accuracy": metrics.accuracy_score,
+    "balanced_accuracy": metrics.balanced_accuracy_score,
+    "matthews_correlation": metrics.matthews_corrcoef,
+    "f1": metrics.f1_score,
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_agree_with_scikit_learn(weighted):
+    weight = RNG.random(300) if weighted else None
+    evaluation = tr.evaluate(Y, PRED, y_score=SCORE, sample_weight=weight, random_state=1)
+    for name, peer in PEERS.items():
+        expected = peer(Y, PRED, sample_weight=weight)
+        assert evaluation[name].value == pytest.approx(expected, abs=1e-12), name
+    auc = metrics.roc_auc_score(Y, SCORE, sample_weight=weight)
+    assert evaluation["roc_auc"].value == pytest.approx(auc, abs=1e-12)
+    precision = metrics.average_precision_score(Y, SCORE, sample_weight=weight)
+    assert evaluation["average_precision"].value == pytest.approx(precision, abs=1e-12)
+
+
+def test_score_matrices_agree_with_scikit_learn():
+    probabilities = np.exp(CLASS_SCORES) / np.exp(CLASS_SCORES).sum(axis=1, keepdims=True)
+    evaluation = tr.evaluate(CLASSES, y_score=probabilities, probabilities=True, random_state=1)
+    assert evaluation["accuracy"].value == np.mean(probabilities.argmax(axis=1) == CLASSES)
+    auc = metrics.roc_auc_score(CLASSES, probabilities, multi_class="ovr")
+    assert evaluation["roc_auc_macro"].value == pytest.approx(auc, abs=1e-12)
+    assert evaluation["log_loss"].value == pytest.approx(metrics.log_loss(CLASSES, probabilities))
+    micro = metrics.roc_auc_score(np.eye(3)[CLASSES], probabilities, average="micro")
+    assert evaluation["roc_auc_micro"].value == pytest.approx(micro, abs=1e-12)
+
+
+def test_sets_of_labels_agree_with_scikit_learn():
+    predicted = SET_SCORES > 0.5
+    evaluation = tr.evaluate(SETS, predicted, y_score=SET_SCORES, multilabel=True, random_state=1)
+    for average in ("micro", "macro", "weighted"):
+        for name, peer in (("f1", metrics.f1_score), ("precision", metrics.precision_score)):
+            expected = peer(SETS, predicted, average=average)
+            assert evaluation[f"{name}_{average}"].value == pytest.approx(expected, abs=1e-12)
+        auc = metrics.roc_auc_score(SETS, SET_SCORES, average=average)
+        assert evaluation[f"roc_auc_{average}"].value == pytest.approx(auc, abs=1e-12)
+    assert evaluation["hamming_loss"].value == pytest.approx(metrics.hamming_loss(SETS, predicted))
+    assert evaluation["accuracy"].value == metrics.accuracy_score(SETS, predicted)
+
+
+def test_a_threshold_makes_predictions_of_scores():
+    by_threshold = tr.evaluate(Y, y_score=SCORE, threshold=0.5, random_state=1)
+    given = tr.evaluate(Y, SCORE >= 0.5, y_score=SCORE, random_state=1)
+    assert by_threshold.as_plain()["estimates"] == given.as_plain()["estimates"]
+
+
+def test_a_threshold_makes_sets_of_scores():
+    by_threshold = tr.evaluate(SETS, y_score=SET_SCORES, threshold=0.5, multilabel=True)
+    given = tr.evaluate(SETS, SET_SCORES >= 0.5, multilabel=True)
+    assert by_threshold["f1_macro"].value == given["f1_macro"].value
+
+
+def test_rejected_examples_are_counted_apart():
+    pred = np.where(np.abs(SCORE - 0.5) < 0.2, "?", np.where(PRED, "yes", "no"))
+    truth = np.where(Y, "yes", "no")
+    evaluation = tr.evaluate(truth, pred, positive="yes", reject="?", random_state=1)
+    accepted = pred != "?"
+    assert evaluation["rejection_rate"].value == np.mean(~accepted)
+    assert evaluation["error_rate"].value == np.mean(truth[accepted] != pred[accepted])
+
+
+def test_all_rejected_leaves_only_the_rejection_rate():
+    evaluation = tr.evaluate([1, 0], [9, 9], reject="9", positive="1")
+    assert list(evaluation) == ["rejection_rate"]
+    assert evaluation["rejection_rate"].value == 1.0
+
+
+def test_costs_by_hand():
+    evaluation = tr.evaluate([1, 1, 0, 0], [1, 0, 1, 0], costs={"fp": 1, "fn": 5})
+    assert evaluation["cost"].value == 6 / 4
+    assert evaluation["cost"].interval.high <= 5
+
+
+def test_groups_widen_what_repeats_itself():
+    # Every example four times over: as rows they look like four times the evidence.
+    four = np.arange(1200) % 300
+    rows = tr.evaluate(Y[four], PRED[four], random_state=1)
+    groups = tr.evaluate(Y[four], PRED[four], groups=four, random_state=1)
+    once = tr.evaluate(Y, PRED, random_state=1)
+    for name in ("accuracy", "recall", "f1", "gmean", "matthews_correlation"):
+        honest = groups[name].interval.width / once[name].interval.width
+        assert 0.9 < honest < 1.15, name
+        assert rows[name].interval.width < 0.6 * groups[name].interval.width, name
+
+
+def test_equal_weights_change_nothing_and_unequal_ones_widen():
+    plain = tr.evaluate(Y, PRED, random_state=1)
+    equal = tr.evaluate(Y, PRED, sample_weight=np.full(300, 3.0), random_state=1)
+    unequal = tr.evaluate(Y, PRED, sample_weight=RNG.exponential(size=300) ** 2, random_state=1)
+    for name in ("accuracy", "recall", "f1", "gmean"):
+        assert equal[name].value == pytest.approx(plain[name].value, rel=1e-12)
+        assert equal[name].interval.low == pytest.approx(plain[name].interval.low, rel=1e-9)
+        assert unequal[name].interval.width > 1.2 * plain[name].interval.width
+
+
+@given(st.permutations(range(40)))
+@settings(max_examples=20, deadline=None)
+def test_the_order_of_the_examples_does_not_matter(order):
+    order, groups = np.array(order), np.arange(40) // 3
+    weight = 1 + np.arange(40) / 7
+    options = {"random_state": 3, "replicates": 100}
+    first = tr.evaluate(
+        Y[:40], PRED[:40], y_score=SCORE[:40], sample_weight=weight, groups=groups, **options
+    )
+    second = tr.evaluate(
+        Y[:40][order],
+        PRED[:40][order],
+        y_score=SCORE[:40][order],
+        sample_weight=weight[order],
+        groups=groups[order],
+        **options,
+    )
+    for name, estimate in first.items():
+        assert second[name].value == pytest.approx(estimate.value, rel=1e-12), name
+
+
+def test_a_seed_makes_it_repeat_and_one_is_told_when_not_given():
+    drawn = tr.evaluate(Y, PRED, y_score=SCORE)
+    again = tr.evaluate(Y, PRED, y_score=SCORE, random_state=drawn.settings["random_state"])
+    assert again.as_plain() == drawn.as_plain()
+
+
+def test_leaving_a_measure_out_changes_no_other():
+    everything = tr.evaluate(Y, PRED, cell_interval="bca", random_state=5)
+    one = tr.evaluate(Y, PRED, cell_interval="bca", random_state=5, measures=("gmean",))
+    assert list(one) == ["gmean"]
+    assert one["gmean"] == everything["gmean"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1],), {}, "`y_pred` or `y_score` must be given"),
+        (([0, 1], [0]), {}, "`y_true` has 2, `y_pred` has 1"),
+        (([], []), {}, "at least one example"),
+        ((["a", "b"], ["a", "b"]), {}, "`positive` must be given: the labels are 'a', 'b'"),
+        ((["a", "b"], ["a", "b"]), {"positive": "c"}, "one of the labels 'a', 'b'; got 'c'"),
+        (([0, 1], [0, 1]), {"level": 95}, r"Write 0\.95 for 95 %"),
+        (([0, 1], [0, 1]), {"levle": 0.9}, "options it knows"),
+        (([0, 1], [0, 1]), {"binomial": "beta"}, "`binomial` must be one of clopper_pearson"),
+        (([0, 1], [0, 1]), {"sample_weight": [1, -1]}, "not negative; 1 are not, the first is -1"),
+        (([0, 1], [0, 1]), {"sample_weight": [0, 0]}, "must not be 0 for every example"),
+        (([0, 1], [0, 1]), {"y_score": [0.1, np.nan]}, "`y_score` must be numbers; 1 are NaN"),
+        (([0, 1], [0, 1]), {"y_score": ["a", "b"]}, "`y_score` must be numbers, n of them"),
+        (([0, 1, 2], [0, 1, 2]), {"y_score": [0.1, 0.2, 0.3]}, "which of the 3 classes"),
+        (([0, 1, 2],), {"y_score": np.ones((3, 2))}, "must name the 2 columns of `y_score`; got 3"),
+        (([0, 1], [0, 1]), {"measures": ("f1", "acc")}, "`measure` must be one of"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments, options, message):
+    with pytest.raises(InputError, match=message):
+        tr.evaluate(*arguments, **options)
