@@ -6,6 +6,8 @@ import pytest
 from truerisk.cli.score import read_counts
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_interval
+from truerisk.measures import MEASURES
+from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 
 
 def test_the_counts_of_the_textbook_give_its_precision_and_recall(run):
@@ -86,6 +88,56 @@ def test_a_page_that_cannot_be_written_is_refused_before_reading(run, tmp_path):
     ended = run("score", broken, "--html", tmp_path / "absent" / "report.html")
     assert ended.exit_code == 5
     assert "absent" in ended.stderr
+
+
+def test_a_page_never_takes_the_place_of_the_predictions(run, predictions):
+    before = predictions.read_text()
+    assert run("score", predictions, "--html", predictions).exit_code == 3
+    assert predictions.read_text() == before
+
+
+def test_help_lists_every_measure_and_every_interval(run):
+    text = " ".join(run("score", "--help").stdout.split())
+    assert all(name in text for name in (*MEASURES, *BINOMIAL_INTERVALS, *CELL_INTERVALS))
+
+
+def test_one_score_column_a_class_ranks_every_class(run, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("y_true,p_a,p_b,p_c\na,0.9,0.1,0\nb,0.4,0.5,0.1\nc,0.5,0.1,0.4\n")
+    options = ("--score", "p_a", "--score", "p_b", "--score", "p_c", "--json")
+    found = json.loads(run("score", path, *options).stdout)
+    assert found["labels"] == ["a", "b", "c"]
+    assert found["estimates"]["accuracy"]["value"] == pytest.approx(2 / 3)
+
+
+def test_averages_can_be_taken_over_some_classes(run, tmp_path):
+    path = tmp_path / "three.csv"
+    path.write_text("y_true,y_pred\na,a\na,b\nb,b\nc,c\n")
+    over = json.loads(run("score", path, "--average-over", "a", "--json").stdout)
+    assert over["estimates"]["recall_macro"]["value"] == 0.5
+
+
+def test_groups_weights_and_ids_are_read(run, tmp_path):
+    path = tmp_path / "grouped.csv"
+    rows = [
+        f"{at},{at % 2},{at % 2 if at % 5 else 1 - at % 2},{at // 4},{1 + at % 3}"
+        for at in range(40)
+    ]
+    path.write_text("\n".join(["id,y_true,y_pred,patient,weight", *rows]) + "\n")
+    found = json.loads(run("score", path, "--json").stdout)
+    assert found["estimates"]["error_rate"]["interval"]["method"] == "cluster_binomial"
+    assert set(found["source"]["guessed"]) == {"truth", "pred", "group", "weight", "id"}
+
+
+def test_sets_of_labels_need_their_separator(run, tmp_path):
+    path = tmp_path / "sets.csv"
+    path.write_text("y_true,y_pred\na|b,a\nb,b\na,a|b\nb,b\n")
+    found = json.loads(run("score", path, "--multilabel-sep", "|", "--json").stdout)
+    assert found["labels"] == ["a", "b"]
+    # a: TP 2; b: TP 2, FN 1, FP 1; micro F1 = 2·4 / (2·4 + 1 + 1)
+    assert found["estimates"]["f1_micro"]["value"] == pytest.approx(0.8)
+    assert found["confusion"] is None
+    assert run("score", path, "--multilabel-sep", "|").exit_code == 0
 
 
 def test_quiet_prints_nothing(run, predictions):

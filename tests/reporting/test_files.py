@@ -1,9 +1,10 @@
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
-from truerisk.errors import MachineError
+from truerisk.errors import InputError, MachineError
 from truerisk.reporting.files import check_destination, write_whole
 
 
@@ -28,6 +29,15 @@ def test_an_absent_folder_is_refused_before_anything_is_computed(tmp_path):
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(MachineError, match="is a folder"):
         check_destination(tmp_path)
+
+
+def test_an_output_never_takes_the_place_of_an_input(tmp_path, monkeypatch):
+    source = tmp_path / "predictions.csv"
+    source.write_text("precious")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="must not be an input"):
+        check_destination(Path("./predictions.csv"), [source])
+    check_destination(tmp_path / "report.html", [source])
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.reporting.geometry import MARGIN, MOST_POINTS, STRIP, Axis, axis_of, path, strip
+from truerisk.reporting.geometry import (
+    MARGIN,
+    MOST_POINTS,
+    SQUARE,
+    STRIP,
+    Axis,
+    axis_of,
+    path,
+    strip,
+    thinned,
+)
 
 ends = st.floats(-1e6, 1e6)
 
@@ -57,6 +67,17 @@ def test_a_long_curve_keeps_its_ends_and_few_points(n):
     assert drawn.startswith("M0 240")
     assert drawn.endswith("L240 0")
     assert drawn.count("L") < MOST_POINTS
+
+
+def test_a_thinned_curve_stays_within_a_pixel_of_all_its_points():
+    rng = np.random.default_rng(1)
+    x, y = np.sort(rng.beta(0.1, 1, 20_000)), np.sort(rng.beta(3, 1, 20_000))
+    few_x, few_y = thinned(x, y)
+    assert len(few_x) <= MOST_POINTS
+    # Both rise, so the kept point before and the one after enclose what was left out.
+    gaps = np.diff(few_x) + np.diff(few_y)
+    dropped = np.diff(np.searchsorted(x, few_x)) > 1
+    assert gaps[dropped].max() * SQUARE < 3
 
 
 def test_points_that_are_not_numbers_are_left_out():

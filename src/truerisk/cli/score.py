@@ -19,6 +19,7 @@ from truerisk.cli.options import (
 from truerisk.cli.output import check_names, finish, format_options, show
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
+from truerisk.measures import AVERAGES, MEASURES
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
@@ -57,13 +58,20 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     default=float("nan"),
     help="Value of an undefined measure within averages; left out if absent.",
 )
+@click.option(
+    "--average-over",
+    multiple=True,
+    metavar="LABEL",
+    help="Average over this class; may be repeated.",
+)
 @click.option("--max-classes", type=int, default=10_000, show_default=True, help="Refuse more.")
 @click.option(
     "--measure",
     "measures",
     multiple=True,
     metavar="NAME",
-    help="Only this measure; may be repeated.  `truerisk measures` lists them.",
+    help=f"Only this measure; may be repeated.  One of {', '.join(MEASURES)}; f and a number is F "
+    f"with that β; averages end in {', '.join(f'_{name}' for name in AVERAGES)}.",
 )
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
 @format_options("json", "csv", "markdown", "latex")
@@ -106,7 +114,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     if page is not None:
         from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
 
-        check_destination(page)
+        check_destination(page, files)
     evaluation = _evaluation(files, quiet=quiet, options=options)
     check_names(evaluation, *checks.values())
     if not quiet:
@@ -143,6 +151,7 @@ def _evaluation(files: tuple[Path, ...], *, quiet: bool, options: dict[str, Any]
         "probabilities": options["probabilities"],
         "threshold": options["threshold"],
         "reject": options["reject_label"],
+        "average_over": options["average_over"] or None,
         "measures": options["measures"] or None,
         "most_classes": options["max_classes"],
     }

@@ -49,7 +49,7 @@ def split(
     from truerisk.estimation.splits import split_file  # noqa: PLC0415  (costs start-up time)
 
     if output is not None:
-        check_destination(output)
+        check_destination(output, [data])
     drawn = secrets.randbelow(2**32) if seed is None else seed
     columns = split_file(
         data,

@@ -2,14 +2,20 @@
 
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from truerisk.checks import shown
-from truerisk.errors import MachineError
+from truerisk.errors import InputError, MachineError
 
 
-def check_destination(path: Path) -> None:
-    """Refuse a path that cannot be written, before anything is computed for it."""
+def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Refuse a path that cannot be written, before anything is computed for it.
+
+    `inputs` are the files that are read: an output must not take the place of one of them.
+    """
+    if any(path.exists() and path.samefile(one) for one in inputs):
+        raise InputError(f"The output must not be an input; {shown(str(path))} is read as well.")
     folder = path.parent
     if path.is_dir():
         raise MachineError(f"The output must be a file; {shown(str(path))} is a folder.")

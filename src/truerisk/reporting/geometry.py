@@ -14,6 +14,7 @@ STRIP = 300.0  # width of the strip an interval is drawn on
 MARGIN = 6.0  # room for a dot at either end of it
 SQUARE = 240.0  # side of the square a curve is drawn in
 MOST_POINTS = 400  # of a curve; more cannot be told apart at this size
+LEAST = 1e-300  # smaller numbers have no precision left to divide
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
@@ -34,8 +35,8 @@ class Axis:
         >>> Axis.around(0.83, 0.97).ticks
         (0.8, 0.85, 0.9, 0.95, 1.0)
         """
-        if high - low <= 1e-9 * abs(low):
-            high = low + (abs(low) or 1.0)  # one number alone: as far again to the right
+        if high - low <= max(1e-9 * abs(low), LEAST):
+            high = low + (abs(low) if abs(low) > LEAST else 1.0)  # one number: as far to the right
         rough = (high - low) / ticks
         power = 10.0 ** math.floor(math.log10(rough))
         # A hair of slack, so that 0.2000000001 counts as 0.2.
@@ -99,10 +100,12 @@ def path(x: ArrayLike, y: ArrayLike) -> str:
 
 
 def thinned(x: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Keep the finite points, and of many points every k-th and both ends."""
+    """Keep the finite points, and of many points those that are evenly spaced along the curve."""
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     if len(x) <= MOST_POINTS:
         return x, y
-    kept = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).round().astype(int))
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    kept = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1))
+    kept = np.unique([*kept.clip(max=len(x) - 1), len(x) - 1])
     return x[kept], y[kept]

@@ -19,6 +19,7 @@ from truerisk.reporting.tables import (
     provenance,
     remarks,
     share,
+    spoken,
 )
 from truerisk.reporting.wording import count, measure_of, number, percent, title_of, written
 from truerisk.results import Estimate, Evaluation
@@ -141,7 +142,7 @@ def _row(name: str, estimate: Estimate, axis: Axis | None) -> dict[str, Any]:
         "summary": "" if found is None else found.summary,
         "value": words.value,
         "interval": words.interval,
-        "method": "" if estimate.interval is None else visible(estimate.interval.method),
+        "method": "" if estimate.interval is None else visible(spoken(estimate.interval.method)),
         "n": count(estimate.n),
         "defined": estimate.is_defined,
         "reason": visible("; ".join(estimate.notes), most=SENTENCE),
