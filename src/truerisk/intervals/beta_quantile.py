@@ -85,8 +85,9 @@ def _deviance(observed: Array, excess: Array, expected: Array) -> Array:
 
 def _stirling_error(a: Array) -> Array:
     """Give what Stirling's formula leaves of log Γ(a)."""
-    inverse = 1 / (a * a)
-    error: Array = (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse / 1680))) / a
+    long = np.maximum(a, 10.0)
+    inverse = 1 / (long * long)
+    error: Array = (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse / 1680))) / long
     short = a < 10  # there the series is not exact
     small = a[short]
     error[short] = gammaln(small) - (small - 0.5) * np.log(small) + small - HALF_LOG_TWO_PI
@@ -159,7 +160,8 @@ def _beta_log_odds(a: Array, b: Array, tail: Array) -> Array:
 def _first_guess(a: Array, b: Array, tail: Array, peak: Array) -> Array:
     """Guess by the score interval; for a small first shape by the leading term xᵃ/(a B(a, b))."""
     z = -ndtri(tail)
-    count, total = np.maximum(a - 0.5, 0.25 * a), np.maximum(a + b - 1, 0.5 * (a + b))
+    total = np.maximum(a + b - 1, 0.5 * (a + b))
+    count = np.minimum(np.maximum(a - 0.5, 0.25 * a), total)
     towards_zero = score_start(count, total, np.abs(z))
     guess = np.where(z > 0, towards_zero, score_end(count, total, np.abs(z)))
     guess = np.clip(guess, 1e-300, 1 - 1e-16)

@@ -17,6 +17,7 @@ from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 TAIL_REPLICATES = 25  # replicates beyond each end: its Monte Carlo error is then a fifth of a tail
+WEIGHTS_HELD = 2**22  # of groups, at a time
 LEAST_SHAPE = 1e-290  # two cells that both underflow still have a ratio
 
 Ends = tuple[float, float]
@@ -227,7 +228,7 @@ def group_cells(cells_by_group: ArrayLike, replicates: int, rng: np.random.Gener
     groups = table.shape[0]
     check_whole_number(replicates, "replicates", low=1)
     drawn = np.empty((replicates, table.shape[1]))
-    rows = max(1, 2**22 // groups)  # weights that are held at a time
+    rows = max(1, WEIGHTS_HELD // groups)
     even = np.full(groups, 1 / groups)
     for first in range(0, replicates, rows):
         size = min(rows, replicates - first)

@@ -1,0 +1,197 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from truerisk.errors import InputError
+from truerisk.intervals.binomial import (
+    BINOMIAL,
+    binomial_bounds,
+    binomial_interval,
+    fractional_interval,
+    lower_bound,
+    upper_bound,
+)
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+VECTORS = [
+    vector
+    for name in ("binomial_ci", "binomial_extreme")
+    for vector in json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))["vectors"]
+]
+EXTREME = [v for v in VECTORS if v["id"].startswith("mp50")]
+levels = st.floats(0.5, 0.999)
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+def test_it_gives_the_numbers_of_others(vector):
+    inputs = vector["inputs"]
+    side = inputs.get("alternative", "two-sided")
+    # A one-sided interval is an end of the two-sided one that leaves out the same tail.
+    level = inputs["confidence"] if side == "two-sided" else 2 * inputs["confidence"] - 1
+    interval = binomial_interval(inputs["x"], inputs["n"], level=level, method=vector["method"])
+    low = 0.0 if side == "less" else interval.low
+    high = 1.0 if side == "greater" else interval.high
+    tolerance = vector["tolerance"]
+    expected = pytest.approx(
+        vector["expected"]["interval"], abs=tolerance.get("abs", 0.0), rel=tolerance.get("rel", 0.0)
+    )
+    assert [low, high] == expected
+
+
+@pytest.mark.parametrize("vector", EXTREME, ids=lambda vector: vector["id"])
+def test_rare_errors_are_right_to_ten_digits(vector):
+    inputs = vector["inputs"]
+    interval = binomial_interval(inputs["x"], inputs["n"], level=inputs["confidence"])
+    assert [interval.low, interval.high] == pytest.approx(
+        vector["expected"]["interval"], rel=1e-10, abs=0.0
+    )
+
+
+@pytest.mark.parametrize("method", BINOMIAL)
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(0, 10**12), share=st.floats(0, 1), level=st.floats(0.01, 1 - 1e-12))
+def test_every_interval_lies_in_the_unit_interval_and_contains_the_share(method, n, share, level):
+    k = round(n * share)
+    interval = binomial_interval(k, n, level=level, method=method)
+    assert 0 <= interval.low <= (k / n if n else 0.5) <= interval.high <= 1
+
+
+@pytest.mark.parametrize("method", BINOMIAL)
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(1, 2000), share=st.floats(0, 1), level=levels)
+def test_counting_failures_instead_mirrors_the_interval(method, n, share, level):
+    k = round(n * share)
+    one = binomial_interval(k, n, level=level, method=method)
+    other = binomial_interval(n - k, n, level=level, method=method)
+    assert [one.low, one.high] == pytest.approx([1 - other.high, 1 - other.low], abs=1e-10)
+
+
+@pytest.mark.parametrize("method", [m for m in BINOMIAL if m != "wald"])
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(1, 500), level=levels)
+def test_ends_rise_with_the_count(method, n, level):
+    low, high = binomial_bounds(np.arange(n + 1), n, level=level, method=method)
+    assert np.all(np.diff(low) >= -1e-12)
+    assert np.all(np.diff(high) >= -1e-12)
+
+
+@pytest.mark.parametrize("method", ["clopper_pearson", "blaker"])
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(1, 60), p=st.floats(1e-6, 1 - 1e-6), level=levels)
+def test_exact_intervals_cover_at_least_as_often_as_they_promise(method, n, p, level):
+    k = np.arange(n + 1)
+    low, high = binomial_bounds(k, n, level=level, method=method)
+    assert np.sum(binom.pmf(k, n, p)[(low <= p) & (p <= high)]) >= level - 1e-9
+
+
+def test_the_ends_of_clopper_and_pearson_by_hand():
+    # No error in 10: (1 − p)¹⁰ = 0.025.  One in two: p² = 0.975 above, 1 − (1 − p)² = 0.025 below.
+    assert binomial_interval(0, 10).high == pytest.approx(1 - 0.025**0.1, rel=1e-13)
+    one_of_two = binomial_interval(1, 2)
+    assert one_of_two.low == pytest.approx(1 - math.sqrt(0.975), rel=1e-13)
+    assert one_of_two.high == pytest.approx(math.sqrt(0.975), rel=1e-13)
+
+
+def test_the_ends_of_mid_p_by_hand():
+    # No error in 10: ½ (1 − p)¹⁰ = 0.025.  One in two, below: p² + ½ · 2p(1 − p) = p = 0.025.
+    assert binomial_interval(0, 10, method="mid_p").high == pytest.approx(1 - 0.05**0.1, rel=1e-13)
+    one_of_two = binomial_interval(1, 2, method="mid_p")
+    assert [one_of_two.low, one_of_two.high] == pytest.approx([0.025, 0.975], rel=1e-12)
+
+
+def test_wald_by_hand():
+    # 0.2 ± 1.959964 · √(0.2 · 0.8 / 100) = 0.2 ± 0.0783986
+    interval = binomial_interval(20, 100, method="wald")
+    assert [interval.low, interval.high] == pytest.approx([0.1216014, 0.2783986], abs=5e-8)
+
+
+def test_wilson_by_hand():
+    # z² = 3.841459: (0 + z²) / (10 + z²) at no error in 10
+    interval = binomial_interval(0, 10, method="wilson")
+    assert [interval.low, interval.high] == pytest.approx([0.0, 3.841459 / 13.841459], abs=1e-7)
+
+
+def test_jeffreys_keeps_the_ends_where_nothing_or_everything_was_seen():
+    assert binomial_interval(0, 20, method="jeffreys").low == 0.0
+    assert binomial_interval(20, 20, method="jeffreys").high == 1.0
+
+
+@pytest.mark.parametrize("method", BINOMIAL)
+def test_no_trials_leave_everything_open(method):
+    interval = binomial_interval(0, 0, method=method)
+    assert (interval.low, interval.high) == (0.0, 1.0)
+
+
+def test_many_intervals_are_the_single_ones():
+    k, n = np.array([[0, 3], [1000, 7]]), np.array([[0, 10], [10**9, 7]])
+    low, high = binomial_bounds(k, n, method="mid_p")
+    for at in np.ndindex(2, 2):
+        single = binomial_interval(int(k[at]), int(n[at]), method="mid_p")
+        assert (low[at], high[at]) == (single.low, single.high)
+
+
+def test_the_interval_is_both_one_sided_bounds():
+    interval = binomial_interval(20, 100, level=0.9)
+    assert interval.low == pytest.approx(lower_bound(20, 100, delta=0.05), rel=1e-14)
+    assert interval.high == pytest.approx(upper_bound(20, 100, delta=0.05), rel=1e-14)
+
+
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(1, 40), p=st.floats(0.01, 0.99), delta=st.floats(0.01, 0.5))
+def test_one_sided_bounds_fail_at_most_as_often_as_they_say(n, p, delta):
+    chance = binom.pmf(np.arange(n + 1), n, p)
+    below = [upper_bound(k, n, delta=delta) < p for k in range(n + 1)]
+    above = [lower_bound(k, n, delta=delta) > p for k in range(n + 1)]
+    assert chance[below].sum() <= delta + 1e-9
+    assert chance[above].sum() <= delta + 1e-9
+
+
+def test_the_printed_lower_bound_with_k_for_k_minus_1_is_no_bound():
+    n, p, delta = 20, 0.1, 0.05
+    # min{p : 1 − Bin(n, k, p) ≥ δ} is the true lower bound of k + 1; at k = n it does not exist.
+    printed = np.array([lower_bound(k + 1, n, delta=delta) for k in range(n)])
+    chance = binom.pmf(np.arange(n), n, p)
+    assert chance[printed > p].sum() > 2 * delta
+    right = np.array([lower_bound(k, n, delta=delta) for k in range(n)])
+    assert chance[right > p].sum() <= delta
+
+
+def test_fractional_counts_lie_between_the_whole_ones():
+    low, middle, high = (fractional_interval(x, 40, level=0.9) for x in (2, 2.5, 3))
+    assert low.low < middle.low < high.low
+    assert low.high < middle.high < high.high
+    whole = binomial_interval(2, 40, level=0.9)
+    assert (low.low, low.high) == (whole.low, whole.high)
+
+
+@given(m=st.floats(0.001, 1e6), share=st.floats(0, 1))
+@settings(max_examples=50, deadline=None)
+def test_a_fractional_interval_contains_its_share(m, share):
+    x = min(m * share, m)
+    assert fractional_interval(x, m).covers(x / m)
+
+
+def test_the_level_keeps_its_digits_next_to_one():
+    # Exact tail: (1 − p)¹⁰⁰ = t, t = (1 − level) / 2
+    level = 1 - 2.0**-40
+    high = binomial_interval(0, 100, level=level).high
+    assert high == pytest.approx(-math.expm1(math.log(2.0**-41) / 100), rel=1e-12)
+
+
+def test_slips_are_told():
+    with pytest.raises(InputError, match=r"`level` must lie .* got 95\. Write 0\.95 for 95 %"):
+        binomial_interval(1, 2, level=95)
+    with pytest.raises(InputError, match="`k` must lie between 0 and `n`"):
+        binomial_interval(3, 2)
+    with pytest.raises(InputError, match=r"`method` must be one of clopper_pearson.* got 'exact'"):
+        binomial_interval(1, 2, method="exact")
+    with pytest.raises(InputError, match="`delta` must lie strictly between 0 and 1"):
+        upper_bound(1, 2, delta=0.0)
+    with pytest.raises(InputError, match="`x` must lie in"):
+        fractional_interval(3.0, 2.5)

@@ -1,0 +1,115 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from truerisk.errors import InputError
+from truerisk.intervals.binomial import binomial_interval
+from truerisk.intervals.bounds import (
+    chernoff_kl,
+    empirical_bernstein,
+    hoeffding,
+    leave_one_out_variability,
+    stability_bound,
+    vc_bound,
+)
+
+
+def test_hoeffding_by_hand():
+    # √(ln(2 / 0.05) / (2 · 100)) = √(3.688879 / 200) = 0.135810
+    interval = hoeffding(0.2, 100)
+    assert [interval.low, interval.high] == pytest.approx([0.064190, 0.335810], abs=5e-7)
+
+
+def test_chernoff_by_hand():
+    # At mean 0 the divergence is −ln(1 − p): p = 1 − 0.025^(1/100).
+    assert chernoff_kl(0.0, 100).high == pytest.approx(1 - 0.025**0.01, rel=1e-12)
+    assert chernoff_kl(1.0, 100).low == pytest.approx(0.025**0.01, rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(mean=st.floats(0, 1), n=st.integers(1, 10**6), level=st.floats(0.5, 0.9999))
+def test_at_the_ends_of_chernoff_the_divergence_is_what_is_allowed(mean, n, level):
+    interval = chernoff_kl(mean, n, level=level)
+    for p in (interval.low, interval.high):
+        if 1e-12 < p < 1 - 1e-12 and 1e-9 < mean < 1 - 1e-9:
+            divergence = mean * math.log(mean / p) + (1 - mean) * math.log((1 - mean) / (1 - p))
+            assert n * divergence == pytest.approx(math.log(2 / (1 - level)), rel=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 10**5), share=st.floats(0, 1), level=st.floats(0.5, 0.999))
+def test_exact_is_within_chernoff_is_within_hoeffding(n, share, level):
+    k = round(n * share)
+    exact = binomial_interval(k, n, level=level)
+    chernoff, plain = chernoff_kl(k / n, n, level=level), hoeffding(k / n, n, level=level)
+    assert plain.low - 1e-9 <= chernoff.low <= exact.low + 1e-9
+    assert exact.high - 1e-9 <= chernoff.high <= plain.high + 1e-9
+
+
+@pytest.mark.parametrize("bound", [hoeffding, chernoff_kl])
+def test_they_cover_at_least_as_often_as_they_promise(bound):
+    n, p = 30, 0.07
+    hits = [bound(k / n, n, level=0.8).covers(p) for k in range(n + 1)]
+    assert binom.pmf(np.arange(n + 1), n, p)[hits].sum() >= 0.8
+
+
+def test_empirical_bernstein_by_hand():
+    # ln(4 / 0.05) = 4.382027: √(2 · 0.01 · 4.382027 / 1001) + 7 · 4.382027 / 3000 = 0.0195818
+    interval = empirical_bernstein(0.1, 0.01, 1001)
+    assert interval.high - 0.1 == pytest.approx(0.0093571 + 0.0102247, abs=5e-7)
+    assert 0.1 - interval.low == pytest.approx(interval.high - 0.1, rel=1e-12)
+
+
+def test_empirical_bernstein_profits_from_a_small_variance():
+    assert empirical_bernstein(0.1, 1e-4, 10**5).width < hoeffding(0.1, 10**5).width / 5
+    assert empirical_bernstein(0.1, 0.25, 10**5).width > hoeffding(0.1, 10**5).width
+
+
+def test_vc_by_hand():
+    # 11 (ln(2·10⁵ / 11) + 1) − ln(0.0125) = 11 · 10.8082 + 4.3820 = 123.272; 2 √(·/10⁵) = 0.0702204
+    assert vc_bound(0.05, 10**5, 11).high == pytest.approx(0.05 + 0.0702204, abs=2e-6)
+
+
+def test_vc_says_nothing_for_few_examples():
+    assert (vc_bound(0.0, 100, 11).low, vc_bound(0.0, 100, 11).high) == (0.0, 1.0)
+    assert vc_bound(0.0, 5, 11).high == 1.0
+
+
+def test_stability_by_hand():
+    # 0.0002 + (4·1000·0.0001 + 1) √(ln 20 / 2000) = 0.0002 + 1.4 · 0.0387022
+    assert stability_bound(0.05, 1000, 1e-4).high == pytest.approx(0.05 + 0.0543831, abs=2e-7)
+
+
+def test_leave_one_out_variability_by_hand():
+    # √((0.0001 + 6 · 0.0001) / 0.05) = 0.1183216
+    interval = leave_one_out_variability(0.5, 10**4, 1e-4)
+    assert [interval.low, interval.high] == pytest.approx([0.3816784, 0.6183216], abs=5e-8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(mean=st.floats(0, 1), n=st.integers(2, 10**9), level=st.floats(0.01, 0.9999))
+def test_all_lie_in_the_unit_interval_contain_the_mean_and_have_a_width(mean, n, level):
+    intervals = [
+        hoeffding(mean, n, level=level),
+        chernoff_kl(mean, n, level=level),
+        empirical_bernstein(mean, 0.0, n, level=level),
+        vc_bound(mean, n, 3, level=level),
+        stability_bound(mean, n, 1.0 / n, level=level),
+        leave_one_out_variability(mean, n, 0.0, level=level),
+    ]
+    for interval in intervals:
+        assert 0 <= interval.low <= mean <= interval.high <= 1
+        assert interval.width > 0
+
+
+def test_slips_are_told():
+    with pytest.raises(InputError, match="`mean` must lie in"):
+        hoeffding(1.2, 10)
+    with pytest.raises(InputError, match="`n` must lie in"):
+        empirical_bernstein(0.1, 0.1, 1)
+    with pytest.raises(InputError, match="`disagreement` must lie in"):
+        leave_one_out_variability(0.1, 10, 2.0)

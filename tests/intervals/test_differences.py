@@ -1,0 +1,94 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.stats import binom, norm
+
+from truerisk.errors import InputError
+from truerisk.intervals.differences import DIFFERENCES, difference_bounds, difference_interval
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "proportion_differences.json"
+VECTORS = json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+def test_it_gives_the_numbers_of_others(vector):
+    inputs = vector["inputs"]
+    counts = (inputs[name] for name in ("x1", "n1", "x2", "n2"))
+    interval = difference_interval(*counts, level=inputs["confidence"], method=vector["method"])
+    assert [interval.low, interval.high] == pytest.approx(
+        vector["expected"]["interval"], abs=vector["tolerance"]["abs"]
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(k1=st.integers(0, 40), k2=st.integers(0, 60), level=st.sampled_from([0.8, 0.95, 0.99]))
+def test_at_the_ends_of_mee_the_score_test_is_on_the_verge(k1, k2, level):
+    interval = difference_interval(k1, 40, k2, 60, level=level, method="mee_score")
+    for end in (interval.low, interval.high):
+        if abs(end) < 1 - 1e-6:
+            # The fitted proportions, by maximising the likelihood numerically.
+            fitted = minimize_scalar(
+                lambda p2, d=end: -binom.logpmf(k1, 40, p2 + d) - binom.logpmf(k2, 60, p2),
+                bounds=(max(0.0, -end), min(1.0, 1 - end)),
+                method="bounded",
+                options={"xatol": 1e-12},
+            ).x
+            p1 = min(max(fitted + end, 0.0), 1.0)
+            error = math.sqrt(p1 * (1 - p1) / 40 + fitted * (1 - fitted) / 60)
+            z = abs(k1 / 40 - k2 / 60 - end) / error
+            assert z == pytest.approx(norm.isf((1 - level) / 2), rel=1e-3)
+
+
+def test_wald_by_hand():
+    # 0.5 − 0.2 ± 1.959964 √(0.25/10 + 0.16/20) = 0.3 ± 0.3560451
+    interval = difference_interval(5, 10, 4, 20, method="wald")
+    assert [interval.low, interval.high] == pytest.approx([-0.0560451, 0.6560451], abs=2e-7)
+
+
+def test_newcombe_by_hand():
+    # Wilson of 0/10 is [0, 0.2775328], of 10/10 [0.7224672, 1]: 1 − √2 · 0.2775328 below.
+    interval = difference_interval(10, 10, 0, 10)
+    assert [interval.low, interval.high] == pytest.approx(
+        [1 - math.sqrt(2) * 0.2775328, 1], abs=1e-7
+    )
+
+
+@pytest.mark.parametrize("method", DIFFERENCES)
+@settings(max_examples=40, deadline=None)
+@given(
+    sizes=st.tuples(st.integers(1, 500), st.integers(1, 500)),
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    level=st.floats(0.5, 0.999),
+)
+def test_it_contains_the_difference_and_mirrors(method, sizes, shares, level):
+    (k1, n1), (k2, n2) = ((round(n * p), n) for n, p in zip(sizes, shares, strict=True))
+    one = difference_interval(k1, n1, k2, n2, level=level, method=method)
+    other = difference_interval(k2, n2, k1, n1, level=level, method=method)
+    assert -1 <= one.low <= k1 / n1 - k2 / n2 <= one.high <= 1
+    assert [one.low, one.high] == pytest.approx([-other.high, -other.low], abs=1e-7)
+
+
+@pytest.mark.parametrize("method", ["newcombe_hybrid_score", "mee_score", "agresti_caffo"])
+def test_only_wald_has_no_width_at_the_ends(method):
+    assert difference_interval(0, 10, 0, 10, method=method).width > 0.2
+    assert difference_interval(0, 10, 0, 10, method="wald").width == 0
+
+
+def test_many_are_the_single_ones():
+    low, high = difference_bounds([3, 4], [10, 20], 2, 9, method="mee_score")
+    single = difference_interval(4, 20, 2, 9, method="mee_score")
+    assert (low[1], high[1]) == (single.low, single.high)
+    assert np.shape(low) == (2,)
+
+
+def test_slips_are_told():
+    with pytest.raises(InputError, match="`n1` and `n2` must be at least 1; got 0"):
+        difference_interval(0, 0, 1, 2)
+    with pytest.raises(InputError, match="`method` must be one of newcombe_hybrid_score"):
+        difference_interval(1, 2, 1, 2, method="newcombe")
