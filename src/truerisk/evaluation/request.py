@@ -59,7 +59,7 @@ class Request:
     costs: Any = None
     binomial: str = "clopper_pearson"
     cell_interval: str = "delta"
-    replicates: int = 2000
+    replicates: int = 1000
     random_state: int | None = None
     zero_division: float = math.nan
     average_over: tuple[str, ...] | None = None

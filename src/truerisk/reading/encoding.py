@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from truerisk.checks import LARGEST_COUNT, shown
+from truerisk.reading.arrow_views import as_numpy, nulls
 from truerisk.reading.labels import LabelBook
 from truerisk.reading.options import ReadingOptions
 from truerisk.reading.refusals import Places, refusal
@@ -110,19 +111,19 @@ class LabelEncoder:
                 codes = np.array([MISSING], np.int32)  # every row is null
             elif not self.may_be_empty:
                 codes[[text == "" for text in self._texts]] = MISSING
-            codes[np.flatnonzero(_nulls(values))] = MISSING
+            codes[np.flatnonzero(nulls(values))] = MISSING
             self._dictionary_codes = codes
-        null = _nulls(array) if array.null_count else None
+        null = nulls(array) if array.null_count else None
         indices = array.indices.fill_null(0) if null is not None else array.indices
-        return Keys(indices.to_numpy(), self._dictionary_codes, self._texts.__getitem__, null)
+        return Keys(as_numpy(indices), self._dictionary_codes, self._texts.__getitem__, null)
 
     def _of_integers(self, array: Any) -> Keys:  # noqa: ANN401
-        null = _nulls(array) if array.null_count else None
+        null = nulls(array) if array.null_count else None
         is_bool = pa.types.is_boolean(array.type)
         if null is not None:
             # The least value, and not zero, so that the range stays that of the column.
             array = array.fill_null(False if is_bool else compute.min(array).as_py() or 0)
-        values = array.to_numpy(zero_copy_only=False)
+        values = as_numpy(array)
         if is_bool:
             self._range("bool", 0, 1)
             return Keys(
@@ -155,7 +156,7 @@ class LabelEncoder:
         return True
 
     def _whole(self, array: Any, places: Places) -> Any:  # noqa: ANN401
-        values = array.to_numpy(zero_copy_only=False).astype(np.float64)
+        values = as_numpy(array).astype(np.float64)
         missing = np.isnan(values)
         filled = np.where(missing, 0.0, values)
         wrong = (np.floor(filled) != filled) | (np.abs(filled) > LARGEST_COUNT)
@@ -233,7 +234,3 @@ def _as_text(values: Any) -> list[str | None]:  # noqa: ANN401
     if pa.types.is_boolean(values.type):
         return [None if value is None else str(value) for value in values.to_pylist()]
     return values.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
-
-
-def _nulls(array: Any) -> NDArray[np.bool_]:  # noqa: ANN401
-    return array.is_null().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ from pyarrow import compute
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.reading.arrow_views import as_numpy, filled
 from truerisk.reading.rows import Rows
 
 Hashes = NDArray[np.uint64]
@@ -67,7 +68,7 @@ def as_text(rows: Rows, name: str) -> Any:  # noqa: ANN401
 
 def is_empty(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401
     """Tell which rows have no id."""
-    lengths = compute.binary_length(ids).fill_null(0).to_numpy()
+    lengths = as_numpy(filled(compute.binary_length(ids), 0))
     return np.asarray(lengths == 0)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from truerisk.checks import LARGEST_COUNT, shown
+from truerisk.reading.arrow_views import as_numpy, filled, nulls
 from truerisk.reading.batch import Floats
 from truerisk.reading.refusals import Places, refusal
 
@@ -21,13 +22,13 @@ def as_floats(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN40
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _matrix(array, column, places)
     if pa.types.is_float32(kind) or pa.types.is_float64(kind):
-        return array.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return as_numpy(array)
     if pa.types.is_float16(kind):
-        return array.to_numpy(zero_copy_only=False).astype(np.float32)  # type: ignore[no-any-return]
+        return as_numpy(array).astype(np.float32)
     if pa.types.is_integer(kind):
         return _from_integers(array, column, places)
     if pa.types.is_decimal(kind):
-        return array.cast(pa.float64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return as_numpy(array.cast(pa.float64()))
     if pa.types.is_null(kind):
         return np.full(len(array), np.nan)
     raise refusal(
@@ -42,7 +43,7 @@ def all_finite(values: Floats) -> bool:
 
 
 def _from_integers(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN401
-    filled = array.fill_null(0).to_numpy()
+    filled = as_numpy(filled(array, 0))
     wrong = (filled > LARGEST_COUNT) | (filled < -LARGEST_COUNT)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -53,7 +54,7 @@ def _from_integers(array: Any, column: str, places: Places) -> Floats:  # noqa: 
         )
     values = np.asarray(filled, np.float64).copy()
     if array.null_count:
-        values[array.is_null().to_numpy(zero_copy_only=False)] = np.nan
+        values[nulls(array)] = np.nan
     return values
 
 
@@ -61,8 +62,7 @@ def _matrix(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN401
     lengths = array.value_lengths()
     known = lengths.drop_null()
     width = known[0].as_py() if len(known) else 1
-    wrong = lengths.to_numpy(zero_copy_only=False) != width
-    wrong &= ~array.is_null().to_numpy(zero_copy_only=False)
+    wrong = (as_numpy(filled(lengths, width)) != width) & ~nulls(array)
     if wrong.any() or width == 0:
         row = int(np.argmax(wrong))
         raise places.refusal(
@@ -74,5 +74,5 @@ def _matrix(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN401
     if not array.null_count:
         return flat.reshape(-1, width)
     table = np.full((len(array), width), np.nan, flat.dtype)
-    table[array.is_valid().to_numpy(zero_copy_only=False)] = flat.reshape(-1, width)
+    table[~nulls(array)] = flat.reshape(-1, width)
     return table

@@ -1,0 +1,35 @@
+"""What is loaded for a small job: the figures themselves are in benchmarks/start_up.py."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("sklearn", "numba", "matplotlib", "pandas", "scipy.stats", "rich", "jinja2")
+
+
+def loaded_after(code):
+    listing = "import sys; print(*sorted(m for m in sys.modules), sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{listing}"], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines())
+
+
+def test_the_package_alone_loads_nothing_heavy():
+    assert not loaded_after("import truerisk") & {*HEAVY, "numpy", "scipy", "pyarrow", "click"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_scoring_a_small_file_loads_nothing_that_it_does_not_use(tmp_path, suffix):
+    path = tmp_path / f"predictions.{suffix}"
+    if suffix == "csv":
+        path.write_text("id,y_true,y_pred,score\n1,0,0,0.5\n2,1,1,0.75\n", encoding="utf-8")
+    else:
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        columns = {"id": [1, 2], "y_true": [0, 1], "y_pred": [0, 1], "score": [0.5, 0.75]}
+        pq.write_table(pa.table(columns), path)
+    code = f"import truerisk; truerisk.evaluate_files([{str(path)!r}])"
+    assert not loaded_after(code) & {*HEAVY, "click"}
