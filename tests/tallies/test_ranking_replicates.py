@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
+from truerisk.tallies import ranking_replicates
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_formulas import FORMULAS, Binned, evaluate, values_of
 from truerisk.tallies.ranking_replicates import (
@@ -57,6 +58,20 @@ def test_many_scores_are_resampled_as_rows_are():
     found = replicates(rank(scores, positive), NAMES, replicates=1000, rng=np.random.default_rng(1))
     expected = by_resampling_rows(scores, positive, 400, np.random.default_rng(2))
     assert_alike(found, expected)
+
+
+def test_what_binning_does_to_the_value_is_taken_off(monkeypatch):
+    # bins far wider than the runs in which the positives stand
+    monkeypatch.setattr(ranking_replicates, "BIN_STEPS", 4)
+    positive = np.arange(40_000) % 4_000 < 1_200
+    ranking = rank(np.arange(40_000, 0, -1), positive)
+    name = "average_precision"
+    found = replicates(ranking, [name], replicates=400, rng=np.random.default_rng(1))[name]
+    bins = bins_of(ranking)
+    binned = Binned(bins.positives[None], bins.negatives[None], bins.inside_auc, bins.spread)
+    error = 4 * found.std() / np.sqrt(400)
+    assert abs(evaluate(binned, [name])[name][0] - ranking.summary.average_precision) > 2 * error
+    assert found.mean() == pytest.approx(ranking.summary.average_precision, abs=error)
 
 
 def test_the_spread_of_the_auc_is_that_of_delong():

@@ -27,7 +27,9 @@ scores_of = scores_of_narrow
 BUCKETS = 2**16
 LOW_BITS = 16
 INFINITY_BUCKETS = (0x0080, 0xFF80)  # what lies outside is NaN; in the upper one, it may be
-SORTED_BELOW = 2048  # rows of a bucket that are sorted rather than counted
+SORTED_BELOW = 2**13  # rows of a bucket that are sorted rather than counted
+COMPARED_BELOW = 128  # rows that are sorted by comparing them
+DIGIT_BITS = 9  # two digits hold 16 bits and the label
 
 SIGN = np.uint64(0x8000_0000)
 LOW_MASK = np.uint64(0xFFFF)
@@ -59,22 +61,45 @@ def scatter(
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def order_few(
-    low: NDArray[np.uint16], n_negative: int, values: NDArray[Any], counts: NDArray[np.int64]
+    low: NDArray[np.uint16],
+    n_negative: int,
+    spare: NDArray[np.uint32],
+    values: NDArray[Any],
+    counts: NDArray[np.int64],
 ) -> int:
     """Sort a small bucket, whose negatives come first; return how many values are distinct."""
-    packed = np.empty(len(low), np.uint32)
-    for i in range(len(low)):
-        packed[i] = (np.uint32(low[i]) << 1) | np.uint32(i >= n_negative)
-    packed.sort()
+    first, second = spare[0, : len(low)], spare[1, : len(low)]
+    for i in range(uint64(len(low))):
+        first[i] = (np.uint32(low[i]) << 1) | np.uint32(i >= uint64(n_negative))
+    if len(low) < COMPARED_BELOW:
+        first.sort()
+    else:
+        sort_by_digit(first, second, 0)
+        sort_by_digit(second, first, DIGIT_BITS)
     last = -1
     for i in range(len(low) - 1, -1, -1):
-        value = packed[i] >> 1
+        value = first[i] >> 1
         if last < 0 or values[last] != value:
             last += 1
             values[last] = value
             counts[last] = 0
-        counts[last] += ONE_POSITIVE if packed[i] & 1 else 1
+        counts[last] += ONE_POSITIVE if first[i] & 1 else 1
     return last + 1
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def sort_by_digit(source: NDArray[np.uint32], target: NDArray[np.uint32], shift: int) -> None:
+    """Write the source to the target in the order of one digit, keeping the order of equals."""
+    places = np.zeros(2**DIGIT_BITS + 1, np.int64)
+    mask, by = uint64(2**DIGIT_BITS - 1), uint64(shift)
+    for i in range(uint64(len(source))):
+        places[((source[i] >> by) & mask) + uint64(1)] += 1
+    for digit in range(1, len(places)):
+        places[digit] += places[digit - 1]
+    for i in range(uint64(len(source))):
+        at = (source[i] >> by) & mask
+        target[uint64(places[at])] = source[i]
+        places[at] += 1
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -114,14 +139,14 @@ def sweep(  # noqa: PLR0917  (compiled code has no keywords)
     thin: NDArray[np.uint64],
 ) -> None:
     """Accumulate a group of buckets, given in descending order."""
-    table = np.zeros(2**LOW_BITS, np.int64)
+    table, spare = np.zeros(2**LOW_BITS, np.int64), np.empty((2, SORTED_BELOW), np.uint32)
     values = np.empty(2**LOW_BITS + 1, np.uint16)
     counts = np.empty(2**LOW_BITS + 1, np.int64)
     for b in buckets:
         rows = low[starts[2 * b] : starts[2 * b + 2]]
         n_negative = starts[2 * b + 1] - starts[2 * b]
         if len(rows) < SORTED_BELOW:
-            used = order_few(rows, n_negative, values, counts)
+            used = order_few(rows, n_negative, spare, values, counts)
         else:
             used = order_many(rows, n_negative, table, values, counts)
         state[TP], state[FP] = above[b, 0], above[b, 1]
@@ -142,7 +167,7 @@ def sweep_peaks(  # noqa: PLR0917  (compiled code has no keywords)
     levels: NDArray[np.float64],
 ) -> None:
     """Look for the best points in a group of buckets, given in descending order."""
-    table = np.zeros(2**LOW_BITS, np.int64)
+    table, spare = np.zeros(2**LOW_BITS, np.int64), np.empty((2, SORTED_BELOW), np.uint32)
     values = np.empty(2**LOW_BITS + 1, np.uint16)
     counts = np.empty(2**LOW_BITS + 1, np.int64)
     state = np.zeros(STATE_SIZE, np.int64)
@@ -150,7 +175,7 @@ def sweep_peaks(  # noqa: PLR0917  (compiled code has no keywords)
         rows = low[starts[2 * b] : starts[2 * b + 2]]
         negatives = starts[2 * b + 1] - starts[2 * b]
         if len(rows) < SORTED_BELOW:
-            used = order_few(rows, negatives, values, counts)
+            used = order_few(rows, negatives, spare, values, counts)
         else:
             used = order_many(rows, negatives, table, values, counts)
         state[TP], state[FP] = above[b, 0], above[b, 1]

@@ -38,7 +38,8 @@ from truerisk.tallies.ranking_summary import (
 Part = tuple[NDArray[Any], NDArray[np.bool_]]
 
 MOST_ROWS = 2**31  # products of two counts must fit in int64
-GROUPS = 64  # of buckets; fixed, so that sums are rounded alike for any number of threads
+MOST_GROUPS = 64  # of buckets; the rows decide, so that sums are rounded alike in any threads
+ROWS_A_GROUP = 2**18
 ROUNDING = 1e-12
 
 
@@ -148,7 +149,8 @@ def _groups(buckets: Buckets, chosen: NDArray[np.int64]) -> list[NDArray[np.int6
     """Cut descending buckets into groups of nearly as many rows each."""
     sizes = buckets.starts[2 * chosen + 2] - buckets.starts[2 * chosen]
     before = np.cumsum(sizes) - sizes
-    group = before * GROUPS // max(int(sizes.sum()), 1)
+    groups = min(max(int(sizes.sum()) // ROWS_A_GROUP, 1), MOST_GROUPS)
+    group = before * groups // max(int(sizes.sum()), 1)
     return np.split(chosen, np.flatnonzero(np.diff(group)) + 1)
 
 
@@ -157,31 +159,33 @@ def _sweep(
 ) -> tuple[NDArray[np.int64], list[float], NDArray[np.uint64], bool]:
     n_positive, n_negative = max(buckets.n_positive, 1), max(buckets.n_negative, 1)
     totals = n_positive, n_negative, STEPS, _rough_auc(buckets)
+    state = np.zeros(radix.STATE_SIZE, dtype=np.int64)
 
     def sweep(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-        state = np.zeros(radix.STATE_SIZE, dtype=np.int64)
-        sums = np.zeros(radix.SUMS_SIZE)
-        full = np.empty((COMPLETE_UP_TO + 1, 3), dtype=np.uint64)
+        own, sums = np.zeros(radix.STATE_SIZE, dtype=np.int64), np.zeros(radix.SUMS_SIZE)
+        # Once the finished groups have more distinct scores than are kept, none need be.
+        left = COMPLETE_UP_TO + 1 - int(state[radix.DISTINCT])
+        full = np.empty((max(left, TOP), 3), dtype=np.uint64)
         thin = np.empty((THINNED_TO, 3), dtype=np.uint64)
         buckets.sweeps.sweep(
-            buckets.low, buckets.starts, buckets.above, group, totals, state, sums, full, thin
+            buckets.low, buckets.starts, buckets.above, group, totals, own, sums, full, thin
         )
-        all_points = full[: state[radix.FULL_USED]].copy()
-        return state, sums, all_points, thin[: state[radix.THIN_USED]].copy()
+        points = full[: own[radix.FULL_USED]].copy()
+        return own, sums, points, thin[: own[radix.THIN_USED]].copy()
 
-    state, sums = np.zeros(radix.STATE_SIZE, dtype=np.int64), []
+    each_sums = []
     every: list[NDArray[np.uint64]] = []
     kept: list[NDArray[np.uint64]] = []
     top = TOP
-    for one_state, one_sums, points, thin in pool.map(sweep, _groups(buckets, buckets.filled)):
+    for own, sums, points, thin in pool.map(sweep, _groups(buckets, buckets.filled)):
         kept += [points[:top], thin]  # the lowest score needs no care: it ends the last step
         top -= len(kept[-2])
-        state += one_state
-        sums.append(one_sums)
+        state += own
+        each_sums.append(sums)
         if state[radix.DISTINCT] <= COMPLETE_UP_TO:
             every.append(points)
     complete = bool(state[radix.DISTINCT] <= COMPLETE_UP_TO)
-    exact_sums = [math.fsum(column) for column in np.transpose(sums)]
+    exact_sums = [math.fsum(column) for column in np.transpose(each_sums)]
     return state, exact_sums, np.vstack(every if complete else kept), complete
 
 
