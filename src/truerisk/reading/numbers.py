@@ -43,16 +43,16 @@ def all_finite(values: Floats) -> bool:
 
 
 def _from_integers(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN401
-    filled = as_numpy(filled(array, 0))
-    wrong = (filled > LARGEST_COUNT) | (filled < -LARGEST_COUNT)
+    whole = as_numpy(filled(array, 0))
+    wrong = (whole > LARGEST_COUNT) | (whole < -LARGEST_COUNT)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise places.refusal(
             row,
             f"{shown(column)} must lie within ±2**53, beyond which neighbours become one number; "
-            f"got {shown(filled[row].item())}.",
+            f"got {shown(whole[row].item())}.",
         )
-    values = np.asarray(filled, np.float64).copy()
+    values = np.asarray(whole, np.float64).copy()
     if array.null_count:
         values[nulls(array)] = np.nan
     return values
