@@ -1,3 +1,7 @@
+import json
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,6 +45,24 @@ def test_the_variance_worked_by_hand():
     of_positives, of_negatives = [1, 2.5 / 3, 1 / 3], [0.5, 2 / 3, 1]
     expected = np.var(of_positives, ddof=1) / 3 + np.var(of_negatives, ddof=1) / 3
     assert found.delong_variance == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("column", "auc", "variance"),
+    [  # pROC's tests, test-auc.R and test-var.R
+        ("wfns", 0.823678861788618, 0.00146991470882363),
+        ("s100b", 0.731368563685637, 0.00266868245717244),
+    ],
+)
+def test_auc_and_variance_agree_with_proc(column, auc, variance):
+    folder = os.environ.get("TRUERISK_DATA")
+    path = Path(folder or ".").parent / "vectors" / "auc_aSAH_data.json"
+    if folder is None or not path.exists():
+        pytest.skip("the aSAH rows (GPL) stand outside of the project, beside TRUERISK_DATA")
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    found = rank(rows[column], np.array(rows["outcome"]) == 1)
+    assert found.auc == pytest.approx(auc, abs=1e-13)
+    assert found.delong_variance == pytest.approx(variance, abs=1e-13)
 
 
 def test_breakeven_is_interpolated_where_ties_leave_no_equality():

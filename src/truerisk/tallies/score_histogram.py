@@ -20,7 +20,7 @@ DROPPED_BITS = 32 - BUCKET_BITS
 LEAST_KEY = 0x0080_0000  # of −∞
 
 
-@dataclass
+@dataclass(eq=False)
 class ScoreHistogram:
     """Counts of negatives and positives in each bucket: 256 MiB, whatever the number of rows."""
 

@@ -25,7 +25,7 @@ WEIGHT_BYTES = 8
 JOINED_BELOW = 2**20  # rows; smaller batches are joined, so that a million of them cost little
 
 
-@dataclass
+@dataclass(eq=False)
 class ScoreTally:
     """Holds scores and labels until the ranking is asked for; tallies of parts merge.
 
