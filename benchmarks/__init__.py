@@ -1,0 +1,1 @@
+"""Speed beside the peers, each figure a ratio of one run."""

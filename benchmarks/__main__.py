@@ -5,15 +5,21 @@ import platform
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 HERE = Path(__file__).parent
 NAMES = ("start_up", "counts_at_scale", "intervals_at_once", "ranks_at_scale", "files_at_scale")
 PEERS = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "polars", "statsmodels")
 
 
-def table(module, *, quick: bool) -> str:
+def table(module: ModuleType, *, quick: bool) -> str:
     columns = module.COLUMNS
-    lines = [f"## {module.TITLE}", "", "| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    lines = [
+        f"## {module.TITLE}",
+        "",
+        "| " + " | ".join(columns) + " |",
+        "|---" * len(columns) + "|",
+    ]
     for row in module.rows(quick=quick):
         line = "| " + " | ".join(row) + " |"
         print(line, flush=True)

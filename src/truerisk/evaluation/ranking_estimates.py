@@ -66,7 +66,9 @@ class RankingEstimates:
         ranking = self.tallies.rankings[label]
         grouped = self.tallies.grouped_scores.get(label)
         names = [m.name for m in measures_that_need("ranking")]
-        drawn = self._replicates(label, ranking, grouped, names)
+        drawn = self._replicates(
+            label, ranking, grouped, [name for name in names if name != "roc_auc"]
+        )
         for name in names:
             measure = find_measure(name)
             value = float(measure.value(ranking))
