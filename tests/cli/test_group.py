@@ -117,6 +117,12 @@ def test_a_full_disk_under_the_output_is_told():
     assert b"No space left on device" in ended.stderr
 
 
+def test_the_handler_of_the_program_around_us_is_put_back(run):
+    before = signal.getsignal(signal.SIGTERM)
+    run("reproduce")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_lets_every_finally_run(tmp_path, number, code):
     mark = tmp_path / "began"

@@ -247,6 +247,26 @@ def test_the_templates_name_no_address_outside():
     assert not re.search(r"//[a-z0-9.-]+\.[a-z]", page)
 
 
+def test_a_hostile_file_is_harmless_from_end_to_end(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "<img src=x onerror=alert(1)>\x1b[31m.csv"
+    truth, pred = "\x1b]0;x\x07<script>", "'\"><b>"
+    labels = ["<script>alert(1)</script>", "=cmd|' /C calc'!A0", "a\u202eb"]
+    with Path(name).open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [[truth, pred], *([one, two] for one in labels for two in labels)]
+        )
+    options = ["score", name, "--truth", truth, "--pred", pred, "--html", "report.html"]
+    ended = CliRunner().invoke(main, options)
+    assert ended.exit_code == 0
+    assert visible_only(ended.stdout)
+    elements = {part[0] for part in Skeleton(Path("report.html").read_text(encoding="utf-8")).parts}
+    assert not elements & {"script", "img", "comment"}
+    refused = CliRunner().invoke(main, ["score", name, "--truth", "\x1b[2J"])
+    assert refused.exit_code == 3
+    assert visible_only(refused.stderr)
+
+
 class Exploit:
     def __reduce__(self):
         return (open, ("owned", "w"))

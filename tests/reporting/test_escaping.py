@@ -91,6 +91,10 @@ def test_latex_has_no_command_that_is_not_ours(text):
     assert not set('\\{}$&#%_^~<>|"') & set(bare)
 
 
+def test_a_latex_row_may_begin_with_a_bracket_or_a_star():
+    assert latex("[2pt] *x") == "{[}2pt{]} {*}x"
+
+
 @given(st.sampled_from(sorted(FORMULA_STARTS)), anything)
 def test_a_spreadsheet_gets_no_formula(start, text):
     cell = csv_text(start + text)
