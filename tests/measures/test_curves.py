@@ -49,6 +49,12 @@ def test_the_hull_worked_by_hand():
     assert hull.auc == pytest.approx((1 / 3 + 1) / 4 + 1 / 2)
 
 
+def test_points_on_a_straight_line_are_no_corners_of_the_hull():
+    hull = roc([1, 1, 0], [3, 2, 1]).hull()
+    assert hull.fpr.tolist() == [0, 0, 1]
+    assert hull.thresholds.tolist() == [np.inf, 2, 1]
+
+
 @given(rows)
 def test_the_hull_is_concave_and_nowhere_under_the_curve(some):
     scores, truth = zip(*some, strict=True)
