@@ -17,7 +17,9 @@ this page.
 
 Every outcome of n trials is summed, at {proportions} proportions; nothing is simulated.  *Least*
 and *mean* are over sizes and proportions together; *under* is the share of them at which the method
-covers less often than it promises; *width* is relative to Clopper and Pearson's.  Sizes: {sizes}.
+covers less often than it promises; *width* is relative to Clopper and Pearson's.
+
+Sizes: {sizes}.
 """
 
 

@@ -1,166 +1,99 @@
-"""Measured coverage of the intervals of count measures: drawn tables, known truth."""
+"""Measured coverage of the intervals that users get, over populations whose truth is known."""
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from truerisk.audit.populations import POPULATIONS, Population
 from truerisk.checks import check_whole_number
-from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.intervals.binomial import binomial_interval
-from truerisk.intervals.delta import CellFunction, cell_gradient, delta_interval, standard_error
-from truerisk.intervals.replicates import (
-    acceleration_of,
-    dirichlet_cells,
-    multinomial_cells,
-    replicate_interval,
-    replicates_for,
-)
-from truerisk.results import Interval
+from truerisk.results import Estimate, Interval
 
-Cells = NDArray[np.int64]
-IntervalOf = Callable[[Cells, np.random.Generator], Interval | None]
+SIZES = (50, 200, 1000)
+REPETITIONS = 300
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoverageRow:
-    """How often an interval covered the truth in so many repetitions.
+class SimulatedCoverage:
+    """How often the interval of one measure contained the truth.
 
-    `likely` is the interval, at 99 %, in which the true coverage lies given the repetitions: the
-    Monte Carlo error.  `degenerate` counts repetitions in which there was no interval; they are
-    left out of the coverage.
+    `likely` is where the coverage lies, at 99 %, given so many repetitions: the Monte Carlo error.
+    Repetitions in which the measure was undefined (`undefined`) count as neither.
     """
 
-    method: str
-    level: float
+    population: str
     n: int
+    measure: str
+    methods: tuple[str, ...]
     truth: float
     coverage: float
     likely: Interval
     mean_width: float
     repetitions: int
-    degenerate: int
+    undefined: int
 
 
 def simulate_coverage(
-    truth_cells: ArrayLike,
-    n: int,
-    interval_of: IntervalOf,
-    value_of: CellFunction,
-    *,
-    repetitions: int,
-    rng: np.random.Generator,
-) -> CoverageRow:
-    """Draw tables of n examples from known cells, and count how often the interval is right.
+    population: Population, n: int, *, repetitions: int, rng: np.random.Generator
+) -> Iterator[SimulatedCoverage]:
+    """Evaluate samples of n examples again and again, and count how often each interval is right.
 
     Parameters
     ----------
-    truth_cells
-        Probabilities of the cells, or totals in proportion to them.
+    population
+        Where the examples come from.
     n
-        Examples in each drawn table.
-    interval_of
-        From the counts of a table and a generator, the interval; None where there is none.
-    value_of
-        The measure as a function of cell totals, (…, m) to (…).
+        Examples in each sample.
     repetitions
-        Number of tables.
+        Number of samples.
     rng
         Where the randomness comes from.
-
-    Examples
-    --------
-    >>> def accuracy(cells):
-    ...     return cells[..., 0] / cells.sum(axis=-1)
-    >>> def exact(cells, rng):
-    ...     return binomial_interval(int(cells[0]), int(cells.sum()))
-    >>> row = simulate_coverage([0.8, 0.2], 50, exact, accuracy, repetitions=200,
-    ...                         rng=np.random.default_rng(1))
-    >>> row.truth, row.coverage > 0.9
-    (0.8, True)
     """
-    shares = np.asarray(truth_cells, dtype=np.float64)
-    shares = shares / shares.sum()
     check_whole_number(repetitions, "repetitions", low=1)
-    truth = float(np.real(value_of(shares.astype(np.complex128))))
-    intervals = [interval_of(cells, rng) for cells in rng.multinomial(n, shares, size=repetitions)]
-    defined = [interval for interval in intervals if interval is not None]
-    if not defined:
-        raise InputError(f"`interval_of` must give an interval; got None {repetitions} times.")
-    hits = sum(interval.covers(truth) for interval in defined)
-    return CoverageRow(
-        method=defined[0].method,
-        level=defined[0].level,
-        n=n,
-        truth=truth,
-        coverage=hits / len(defined),
-        likely=binomial_interval(hits, len(defined), level=0.99),
-        mean_width=math.fsum(interval.width for interval in defined) / len(defined),
-        repetitions=repetitions,
-        degenerate=repetitions - len(defined),
-    )
+    truth = population.truth()
+    samples = [population.evaluation(n, rng) for _ in range(repetitions)]
+    for measure, value in truth.items():
+        found = [sample[measure] for sample in samples if measure in sample]
+        row = _row(found, value)
+        if row is not None:
+            yield SimulatedCoverage(
+                population=population.name,
+                n=n,
+                measure=measure,
+                truth=value,
+                repetitions=repetitions,
+                undefined=repetitions - sum(estimate.is_defined for estimate in found),
+                **row,
+            )
 
 
-def count_methods(
-    value_of: CellFunction,
-    *,
-    measure_range: tuple[float, float] = (0.0, 1.0),
-    level: float = 0.95,
-    replicates: int | None = None,
-) -> dict[str, IntervalOf]:
-    """Give the four intervals of any count measure, ready for `simulate_coverage`.
-
-    `delta`, `percentile` and `bca` give None where they degenerate; `dirichlet` always answers.
-
-    Examples
-    --------
-    >>> sorted(count_methods(lambda cells: cells[..., 0] / cells.sum(axis=-1)))
-    ['bca', 'delta', 'dirichlet', 'percentile']
-    """
-    size = replicates_for(level) if replicates is None else replicates
-
-    def value(cells: Array | Cells) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.real(value_of(np.asarray(cells, dtype=np.complex128)))
-
-    def delta(cells: Cells, rng: np.random.Generator) -> Interval | None:
-        del rng
-        error = standard_error(cell_gradient(value_of, cells), cells)
-        return delta_interval(float(value(cells)), error, measure_range=measure_range, level=level)
-
-    def from_replicates(method: str) -> IntervalOf:
-        def interval(cells: Cells, rng: np.random.Generator) -> Interval | None:
-            drawn = value(multinomial_cells(cells, size, rng))
-            observed = float(value(cells))
-            undefined = np.mean(np.isnan(drawn)) > 0.05
-            if math.isnan(observed) or undefined or np.nanmin(drawn) == np.nanmax(drawn):
-                return None
-            acceleration = acceleration_of(cell_gradient(value_of, cells), cells)
-            return replicate_interval(
-                drawn,
-                observed,
-                level=level,
-                method=method,
-                acceleration=acceleration,
-                measure_range=measure_range,
-            )[0]
-
-        return interval
-
-    def dirichlet(cells: Cells, rng: np.random.Generator) -> Interval:
-        drawn = value(dirichlet_cells(cells, size, rng))
-        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-        observed = float(value(cells))
-        if not math.isnan(observed):
-            low, high = min(low, observed), max(high, observed)
-        return Interval(float(low), float(high), level, "dirichlet")
-
+def _row(found: Sequence[Estimate], truth: float) -> dict[str, object] | None:
+    intervals = [e.interval for e in found if e.is_defined and e.interval is not None]
+    if not intervals or math.isnan(truth):
+        return None
+    hits = sum(interval.covers(truth) for interval in intervals)
+    finite = [interval.width for interval in intervals if math.isfinite(interval.width)]
+    methods = Counter(interval.method for interval in intervals)
     return {
-        "delta": delta,
-        "percentile": from_replicates("percentile"),
-        "bca": from_replicates("bca"),
-        "dirichlet": dirichlet,
+        "methods": tuple(method for method, _ in methods.most_common()),
+        "coverage": hits / len(intervals),
+        "likely": binomial_interval(hits, len(intervals), level=0.99),
+        "mean_width": math.fsum(finite) / len(finite) if finite else math.inf,
     }
+
+
+def simulate_all(
+    *,
+    populations: Sequence[Population] = POPULATIONS,
+    sizes: Sequence[int] = SIZES,
+    repetitions: int = REPETITIONS,
+    random_state: int = 0,
+) -> Iterator[tuple[SimulatedCoverage, ...]]:
+    """Simulate every population at every size; one batch of rows for each pair."""
+    for place, population in enumerate(populations):
+        for n in sizes:
+            rng = np.random.default_rng([random_state, place, n])
+            yield tuple(simulate_coverage(population, n, repetitions=repetitions, rng=rng))

@@ -76,8 +76,8 @@ def wilson(k: Array, n: Array, level: float) -> Bounds:
 
     .. math:: |k/n - p| \le z \sqrt{p (1 - p) / n}
 
-    Covers about as often as it promises on average over p, not for every p: near 0 and 1 the
-    coverage of a 95 % interval falls to 0.83.
+    Covers about as often as it promises on average over p, not for every p: near 0 and 1 a
+    95 % interval covers 84 % (`truerisk.audit.enumeration`).
 
     References
     ----------

@@ -1,0 +1,108 @@
+"""Populations whose truth is known: what an interval is measured against."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from truerisk.evaluation import evaluate, evaluate_counts
+from truerisk.results import Evaluation
+
+FRESH_EXAMPLES = 1_000_000  # from which the truth of measures without a formula is taken
+LARGE_TABLE = 10**12  # a table this large has the shares of the population
+
+
+class Population(Protocol):
+    """A source of predictions whose measures are known."""
+
+    name: str
+
+    def truth(self) -> dict[str, float]:
+        """Give the true value of every measure."""
+
+    def evaluation(self, n: int, rng: np.random.Generator) -> Evaluation:
+        """Draw n examples and evaluate them, as a user would."""
+
+
+@dataclass(frozen=True)
+class ScoredPopulation:
+    """Two classes with normal scores a distance apart; positive is what scores over a threshold."""
+
+    prevalence: float
+    distance: float
+    threshold: float
+
+    @property
+    def name(self) -> str:
+        """What sets it apart."""
+        return f"{self.prevalence:.0%} positive, {self.distance:g} sd apart"
+
+    def truth(self) -> dict[str, float]:
+        """Take counts from the normal distribution, rankings from a million examples."""
+        truth, score = self._draw(FRESH_EXAMPLES, np.random.default_rng(0))
+        ranked = evaluate(truth, y_score=score, random_state=0, replicates=100)
+        found = {name: estimate.value for name, estimate in ranked.items()}
+        found["roc_auc"] = float(ndtr(self.distance / np.sqrt(2)))
+        table = np.rint(self._shares() * LARGE_TABLE).astype(np.int64)
+        counted = evaluate_counts(table, random_state=0, betas=(2.0,))
+        return found | {name: estimate.value for name, estimate in counted.items()}
+
+    def evaluation(self, n: int, rng: np.random.Generator) -> Evaluation:
+        """Draw n examples and evaluate them, as a user would."""
+        truth, score = self._draw(n, rng)
+        seed = int(rng.integers(2**32))
+        predicted = score >= self.threshold
+        return evaluate(truth, predicted, y_score=score, random_state=seed, betas=(2.0,))
+
+    def _shares(self) -> NDArray[np.float64]:
+        found, false_alarm = ndtr(self.distance - self.threshold), ndtr(-self.threshold)
+        positive = self.prevalence * np.array([found, 1 - found])
+        return np.array(
+            [positive, (1 - self.prevalence) * np.array([false_alarm, 1 - false_alarm])]
+        )
+
+    def _draw(
+        self, n: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        truth = rng.random(n) < self.prevalence
+        return truth.astype(np.int64), rng.standard_normal(n) + self.distance * truth
+
+
+@dataclass(frozen=True)
+class TablePopulation:
+    """Classes predicted with known probabilities: a table of shares, rows truth."""
+
+    name: str
+    shares: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def _table(self) -> NDArray[np.float64]:
+        table = np.array(self.shares)
+        return np.asarray(table / table.sum())
+
+    def truth(self) -> dict[str, float]:
+        """Evaluate a table so large that it is the population."""
+        table = np.rint(self._table * LARGE_TABLE).astype(np.int64)
+        found = evaluate_counts(table, random_state=0)
+        return {name: estimate.value for name, estimate in found.items()}
+
+    def evaluation(self, n: int, rng: np.random.Generator) -> Evaluation:
+        """Draw n examples and evaluate them, as a user would."""
+        drawn = rng.multinomial(n, self._table.ravel()).reshape(self._table.shape)
+        return evaluate_counts(drawn, random_state=int(rng.integers(2**32)))
+
+
+POPULATIONS: tuple[Population, ...] = (
+    ScoredPopulation(prevalence=0.5, distance=1.0, threshold=0.5),
+    ScoredPopulation(prevalence=0.5, distance=3.0, threshold=1.5),
+    ScoredPopulation(prevalence=0.1, distance=1.0, threshold=1.0),
+    ScoredPopulation(prevalence=0.1, distance=2.5, threshold=2.0),
+    TablePopulation("three classes, even", ((30, 3, 2), (4, 25, 4), (2, 5, 25))),
+    TablePopulation(
+        "four classes, one of them rare",
+        ((60, 2, 1, 1), (3, 20, 1, 1), (1, 1, 6, 1), (0.5, 0.5, 0, 1)),
+    ),
+)
