@@ -1,6 +1,6 @@
 """Predictions in memory → Evaluation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import Columns, PredictionTally
 from truerisk.evaluation.request import Request
+from truerisk.reading.labels import LabelBook
 from truerisk.results import Evaluation
 from truerisk.tallies.labels import CodedLabels, code_label_sets, code_labels, in_order
 
@@ -24,6 +25,7 @@ def evaluate(
     groups: ArrayLike | None = None,
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
+    allow_inf: bool = False,
     **options: Any,  # noqa: ANN401
 ) -> Evaluation:
     r"""Estimate every measure of a set of predictions, each with its interval.
@@ -44,6 +46,8 @@ def evaluate(
         Which rows belong together (one patient, one user): groups, not rows, are then the units.
     labels
         Names of the K columns of matrices; averages are taken over these labels.
+    allow_inf
+        Whether a score may be infinite, where only the order of the scores counts.
     **options
         The fields of `Request`: level, positive, betas, costs, binomial, cell_interval, replicates,
         random_state, zero_division, average_over, probabilities, threshold, reject, measures.
@@ -59,13 +63,17 @@ def evaluate(
     if y_pred is None and y_score is None:
         raise InputError("`y_pred` or `y_score` must be given; got neither.")
     request = _request(options, y_true, labels, multilabel=multilabel)
-    scores = None if y_score is None else _scores(y_score)
+    scores = None if y_score is None else _scores(y_score, allow_inf=allow_inf)
     weights = None if sample_weight is None else _weights(sample_weight)
-    units = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    units = None if groups is None else _units(groups)
     check_same_length(
         y_true=y_true, y_pred=y_pred, y_score=scores, sample_weight=weights, groups=units
     )
-    coded = code_label_sets(y_true, y_pred, labels) if multilabel else code_labels(y_true, y_pred)
+    if multilabel:
+        coded = code_label_sets(y_true, y_pred, labels)
+    else:
+        coded = code_labels(_of_one_kind(y_true), _of_one_kind(y_pred))
+        _refuse_empty(coded)
     tally = PredictionTally(request, multilabel, _classes(scores, labels, coded, y_true))
     columns = Columns(
         coded.truth,
@@ -75,7 +83,8 @@ def evaluate(
         weights,
         units,
     )
-    return assemble(tally.add(columns).finish(coded.members), request)
+    notes = _label_notes(coded)
+    return assemble(tally.add(columns).finish(coded.members), request, notes=notes)
 
 
 def _request(
@@ -97,21 +106,77 @@ def _request(
     return Request(**options).checked()
 
 
-def _scores(y_score: ArrayLike) -> NDArray[Any]:
+def _of_one_kind(column: Any) -> Any:  # noqa: ANN401
+    """Keep what is in a list from being made texts: NaN beside "a" is missing, not "nan"."""
+    if not isinstance(column, (list, tuple)):
+        return column
+    are_texts = {issubclass(kind, str) for kind in set(map(type, column))}
+    return np.array(column, dtype=object) if len(are_texts) > 1 else column
+
+
+def _refuse_empty(coded: CodedLabels) -> None:
+    if ("",) not in coded.members:
+        return
+    empty = coded.members.index(("",))
+    for name, codes in (("y_true", coded.truth), ("y_pred", coded.predicted)):
+        count = 0 if codes is None else int(np.count_nonzero(codes == empty))
+        if count:
+            raise InputError(
+                f"`{name}` must have a label everywhere; {count} are empty. "
+                "Drop these examples first, or give the class a name."
+            )
+
+
+def _label_notes(coded: CodedLabels) -> Iterator[str]:
+    """Say of labels in memory what is said of those in a file."""
+    book = LabelBook()
+    for label in (label for one in coded.members for label in one):
+        book.add(label)
+    return book.notes("labels", "" if coded.multilabel else None)
+
+
+def _units(groups: ArrayLike) -> NDArray[np.intp]:
+    column = np.asarray(groups)
+    if column.dtype.kind in "fO":
+        missing = sum(one is None or one != one for one in column.tolist())  # noqa: PLR0124
+        if missing:
+            raise InputError(
+                f"`groups` must have a value for every example; {missing} are missing. "
+                "Give an example that stands alone a group of its own."
+            )
+    return np.unique(column, return_inverse=True)[1]
+
+
+def _scores(y_score: ArrayLike, *, allow_inf: bool) -> NDArray[Any]:
     scores = np.asarray(y_score)
     if scores.ndim not in {1, 2} or scores.dtype.kind not in "fiub":
         raise InputError(
             f"`y_score` must be numbers, n of them or an n × K matrix; "
             f"got {scores.dtype} of shape {scores.shape}."
         )
-    missing = int(np.count_nonzero(np.isnan(scores))) if scores.dtype.kind == "f" else 0
+    if scores.dtype.kind != "f" or np.isfinite(scores).all():
+        return scores
+    missing = int(np.count_nonzero(np.isnan(scores)))
     if missing:
-        raise InputError(f"`y_score` must be numbers; {missing} are NaN.")
+        raise InputError(
+            f"`y_score` must be numbers; {missing} are NaN. Drop these examples first."
+        )
+    if not allow_inf:
+        raise InputError(
+            f"`y_score` must be finite; {np.count_nonzero(np.isinf(scores))} are infinite. "
+            "Use allow_inf=True where only the order of the scores counts."
+        )
     return scores
 
 
 def _weights(sample_weight: ArrayLike) -> NDArray[np.float64]:
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(sample_weight)
+    if weights.ndim != 1 or weights.dtype.kind not in "fiub":
+        raise InputError(
+            f"`sample_weight` must be one number for each example; "
+            f"got {weights.dtype} of shape {weights.shape}."
+        )
+    weights = weights.astype(np.float64, copy=False)
     wrong = ~(weights >= 0) | np.isinf(weights)
     if wrong.any():
         raise InputError(

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.checks import shown
+from truerisk.evaluation.cell_sample import CellSample
 from truerisk.evaluation.count_estimates import CountEstimates, finished
-from truerisk.evaluation.count_intervals import CellSample, proportion_interval
+from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
@@ -17,6 +19,8 @@ from truerisk.measures.curves import precision_recall_curve, roc_curve
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Evaluation
 from truerisk.tallies.cells import Cells, Rejections
+
+MOST_LISTED = 10  # labels that one sentence names
 
 
 def assemble(
@@ -129,9 +133,19 @@ def _cell_notes(cells: Cells, positive: str | None) -> Iterator[str]:
         )
     if not cells.multilabel and positive is None:
         counts = cells.class_counts()
-        never = [label for label, n in zip(cells.labels, counts.truth, strict=True) if n == 0]
-        if never:
-            yield f"Predicted but never true: {', '.join(never[:10])}; left out of macro averages."
+        labels = np.array(cells.labels)
+        never_true = labels[(counts.truth == 0) & (counts.predicted > 0)]
+        if len(never_true):
+            yield f"Predicted but never true: {_listed(never_true)}; left out of macro averages."
+        never_predicted = labels[(counts.truth > 0) & (counts.predicted == 0)]
+        if len(never_predicted):
+            yield f"True but never predicted: {_listed(never_predicted)}."
+
+
+def _listed(labels: NDArray[np.str_]) -> str:
+    left = len(labels) - MOST_LISTED
+    more = f" and {left} more" if left > 0 else ""
+    return ", ".join(map(shown, labels[:MOST_LISTED].tolist())) + more
 
 
 def _score_notes(tallies: Tallies, request: Request) -> Iterator[str]:
@@ -141,6 +155,9 @@ def _score_notes(tallies: Tallies, request: Request) -> Iterator[str]:
             yield f"Too many scores to hold: the AUC of {name} lies in [{low:.6g}, {high:.6g}]."
         if ranking.distinct == 1:
             yield f"All scores of {name} are equal: they rank nothing."
+        elif len(tallies.rankings) == 1 and ranking.exact and ranking.distinct < ranking.n:
+            values = f"{ranking.distinct} distinct values"
+            yield f"The {ranking.n} scores have {values}; ties count half."
     if tallies.rankings and not request.probabilities and _look_like_probabilities(tallies):
         yield (
             "The scores lie in [0, 1]; if they are probabilities, say so (--probabilities, "

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.evaluation.count_intervals import (
+from truerisk.evaluation.cell_sample import (
     CellSample,
     Function,
     binary_counts,
-    cell_interval,
     outcomes,
-    proportion_interval,
     with_every_cell,
 )
+from truerisk.evaluation.count_intervals import Question, cell_interval, proportion_interval
 from truerisk.evaluation.request import Request
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
@@ -215,14 +214,16 @@ class CountEstimates:
         self, sample: CellSample, function: Function, value: float, measure: Measure
     ) -> Interval:
         return cell_interval(
-            sample,
-            function,
-            value=value,
-            measure_range=measure.measure_range,
-            level=self.request.level,
-            method=self.request.cell_interval,
-            replicates=self.request.replicates,
-            rng=generator_for(measure.name, self.request),
+            Question(
+                sample=sample,
+                function=function,
+                value=value,
+                measure_range=measure.measure_range,
+                level=self.request.level,
+                method=self.request.cell_interval,
+                replicates=self.request.replicates,
+                rng=generator_for(measure.name, self.request),
+            )
         )
 
 

@@ -6,7 +6,9 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.tallies.labels import in_order
 
-PLAIN_PAIRS = (("0", "1"), ("-1", "1"), ("False", "True"))
+# Booleans as Python, Arrow and R write them.
+BOOLEANS = (("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
+PLAIN_PAIRS = (("0", "1"), ("-1", "1"), *BOOLEANS)
 
 
 def plain_positive(labels: Collection[str]) -> str | None:

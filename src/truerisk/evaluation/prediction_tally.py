@@ -216,6 +216,10 @@ class PredictionTally:
                 also=self._known(met),
                 most_classes=self.request.most_classes,
             )
+        if all_cells is not None and not all_cells.totals.any():
+            raise InputError(
+                "`weight` must be positive somewhere; all are 0. Choose the weights with --weight."
+            )
         cells = all_cells
         if all_cells is not None and not self.multilabel:
             cells = all_cells.only(np.asarray(all_cells.predicted.any(axis=1)))

@@ -58,7 +58,7 @@ class Request:
     betas: tuple[float, ...] = ()
     costs: Any = None
     binomial: str = "clopper_pearson"
-    cell_interval: str = "delta"
+    cell_interval: str = "smoothed_delta"
     replicates: int = 1000
     random_state: int | None = None
     zero_division: float = math.nan
@@ -76,6 +76,10 @@ class Request:
         check_choice(self.cell_interval, CELL_INTERVALS, "cell_interval")
         check_whole_number(self.replicates, "replicates", low=100, high=10_000_000)
         check_whole_number(self.most_classes, "most_classes", low=2)
+        if not _is_nan(self.zero_division):
+            check_number(self.zero_division, "zero_division", low=0.0, high=1.0)
+        if self.threshold is not None:
+            check_number(self.threshold, "threshold")
         for beta in self.betas:
             check_number(beta, "beta", low=0.0)
         for name in self.measures or ():
@@ -86,3 +90,7 @@ class Request:
         check_whole_number(seed, "random_state")
         positive = None if self.positive is None else str(self.positive)
         return replace(self, random_state=seed, positive=positive)
+
+
+def _is_nan(value: float) -> bool:
+    return value != value  # noqa: PLR0124  (what is no number at all is refused in words)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truerisk.checks import LARGEST_COUNT
+from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally
@@ -43,8 +43,7 @@ def evaluate_counts(
     counts = np.asarray(table)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2:
         raise InputError(f"`table` must be K × K with K ≥ 2; got shape {counts.shape}.")
-    if counts.dtype.kind not in "iu" or (counts < 0).any() or counts.sum() > LARGEST_COUNT:
-        raise InputError("`table` must hold whole numbers from 0 to 2**53 in all.")
+    _refuse_what_counts_nothing(counts.ravel().tolist())
     if not counts.any():
         raise InputError("`table` must count at least one example; got 0.")
     names = _names(len(counts), labels)
@@ -57,6 +56,15 @@ def evaluate_counts(
     )
     tally = PredictionTally(request, n=int(counts.sum()), cells=CellTally(counts=cells))
     return assemble(tally.finish([(name,) for name in names]), request)
+
+
+def _refuse_what_counts_nothing(counts: list[Any]) -> None:
+    wrong = [count for count in counts if type(count) is not int or count < 0]
+    if wrong:
+        raise InputError(f"`table` must hold whole numbers from 0 on; got {shown(wrong[0])}.")
+    # Python's integers do not overflow, as the sum of an array may.
+    if sum(counts) > LARGEST_COUNT:
+        raise InputError(f"`table` must count at most 2**53 examples in all; got {sum(counts)}.")
 
 
 def _names(n_classes: int, labels: Sequence[Any] | None) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.checks import shown
-from truerisk.evaluation.count_intervals import CellSample, proportion_interval
+from truerisk.evaluation.cell_sample import CellSample
+from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.intervals.planning import sample_size
 from truerisk.measures.proportion import Proportion
@@ -32,9 +33,9 @@ class Findings:
     by_class: Mapping[str, Mapping[str, Estimate]]
 
     def defined(self, name: str) -> Estimate | None:
-        """Give an estimate that exists and has a value and an interval."""
+        """Give an estimate that exists and has a value, not one set to it, and an interval."""
         found = self.estimates.get(name)
-        if found is None or not found.is_defined or found.interval is None:
+        if found is None or found.interval is None or _is_undefined(found):
             return None
         return found
 
@@ -135,6 +136,11 @@ def how_it_ranks(findings: Findings) -> Iterator[str]:
         yield (
             f"The AUC of {auc.value:.3f} is below chance: the scores may belong to the other class."
         )
+    elif auc.value < 0.5:
+        yield (
+            f"Not sure: the AUC of {auc.value:.3f} is below chance, but its interval contains ½; "
+            "the scores may belong to the other class."
+        )
     elif auc.interval.covers(0.5):
         yield "Not sure: the scores may rank no better than chance (the AUC interval contains ½)."
     else:
@@ -187,7 +193,7 @@ def what_is_undefined(findings: Findings) -> Iterator[str]:
     """List the measures without a value, with the reason."""
     reasons: dict[str, list[str]] = {}
     for name, estimate in findings.estimates.items():
-        if not estimate.is_defined and estimate.notes:
+        if _is_undefined(estimate) and estimate.notes:
             reasons.setdefault(estimate.notes[0].removeprefix("undefined: "), []).append(name)
     for reason, names in reasons.items():
         yield f"Undefined, because {reason}: {', '.join(names)}."
@@ -204,6 +210,12 @@ RULES = (
     what_is_too_open,
     what_is_undefined,
 )
+
+
+def _is_undefined(estimate: Estimate) -> bool:
+    """Whether there is no value, or only one that was asked for in its place."""
+    stand_in = estimate.interval is not None and estimate.interval.method == "undefined"
+    return stand_in or not estimate.is_defined
 
 
 def _percent(estimate: Estimate) -> str:

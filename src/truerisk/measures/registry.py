@@ -27,7 +27,7 @@ BINOMIAL_INTERVALS = (
     "blaker",
     "wald",
 )
-CELL_INTERVALS = ("delta", "percentile", "basic", "bca", "dirichlet")
+CELL_INTERVALS = ("smoothed_delta", "delta", "percentile", "basic", "bca", "dirichlet")
 RANKING_INTERVALS = ("percentile", "basic", "bca")
 
 

@@ -1,0 +1,200 @@
+"""Cell totals as a sample: what another sample of examples, or of groups, would make of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from truerisk.intervals.delta import cell_gradient, cluster_standard_error, standard_error
+from truerisk.intervals.replicates import (
+    acceleration_of,
+    dirichlet_cells,
+    group_cells,
+    multinomial_cells,
+)
+from truerisk.tallies.cells import BinaryCounts, Cells
+
+Function = Callable[[NDArray[Any]], Any]
+
+EVERY_PAIR = 50  # up to this many classes, every pair of labels is a cell
+HALF_A_UNIT = 0.5
+
+
+@dataclass(frozen=True)
+class CellSample:
+    """Totals of m cells, and how they vary.
+
+    `design` takes totals (…, m) to the features (…, f) that the measures read; `prior` is what
+    smoothing adds to each cell, in units of one example (or one group).
+    """
+
+    totals: NDArray[Any]
+    design: Any
+    squares: NDArray[np.float64] | None = None
+    by_group: NDArray[Any] | None = None
+    prior: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, cells: Cells, cell_costs: NDArray[np.float64] | None = None) -> "CellSample":
+        """Take the cells of a set of predictions, those that could have occurred included."""
+        design = cells.design(cell_costs)
+        return cls(cells.totals, design, cells.squares, cells.by_group, prior_of(cells))
+
+    def collapsed(self, outcome: NDArray[np.intp]) -> "CellSample":
+        """Merge the cells into tp, fp, fn and tn; `outcome` says which each belongs to."""
+        merge = np.zeros((len(outcome), 4))
+        merge[np.arange(len(outcome)), outcome] = 1.0
+        return CellSample(
+            self.totals @ merge,
+            np.eye(4),
+            None if self.squares is None else self.squares @ merge,
+            None if self.by_group is None else self.by_group @ merge,
+            None if self.prior is None else self.prior @ merge,
+        )
+
+    @cached_property
+    def features(self) -> NDArray[Any]:
+        """The features of the sample itself."""
+        return np.asarray(self.totals @ self.design)
+
+    @property
+    def independent(self) -> bool:
+        """Whether every example counts once and for itself."""
+        return self.squares is None and self.by_group is None
+
+    @cached_property
+    def unit(self) -> float:
+        """How much one unit adds to the totals: 1, or the typical weight of an example or group."""
+        if self.by_group is not None:
+            sizes = np.asarray(self.by_group.sum(axis=1), dtype=np.float64)
+            return float((sizes**2).sum() / sizes.sum())
+        if self.squares is not None:
+            return float(self.squares.sum() / self.totals.sum())
+        return 1.0
+
+    def effective(self) -> NDArray[np.float64]:
+        """Scale the totals to the number of independent, equal units behind them (Kish)."""
+        return np.asarray(self.totals, dtype=np.float64) / self.unit
+
+    def smoothed(self) -> "CellSample":
+        """Add the prior: half a unit right and half a unit wrong to every class that occurs."""
+        if self.prior is None:
+            return self
+        added = self.unit * self.prior
+        groups = self.by_group
+        if groups is not None:
+            # Half a group that is all of one cell varies like this multiple of the cell itself.
+            own = np.diag(self.unit * np.sqrt(self.prior))
+            groups = np.vstack([groups, own[self.prior > 0]])
+        return CellSample(
+            self.totals + added,
+            self.design,
+            None if self.squares is None else self.squares + self.unit * added,
+            groups,
+        )
+
+    def gradient(self, function: Function) -> NDArray[np.float64]:
+        """Differentiate a function of the features with respect to the cell totals."""
+        return np.asarray(self.design @ cell_gradient(function, self.features))
+
+    def standard_error(self, gradient: NDArray[np.float64]) -> float:
+        """Give the delta-method standard error, robust to groups and weights."""
+        if self.by_group is not None:
+            return cluster_standard_error(gradient, self.by_group)
+        return standard_error(gradient, self.totals if self.squares is None else self.squares)
+
+    def widening(self, level: float) -> float:
+        """How much wider than the normal quantile few groups make an interval: Student's t."""
+        if self.by_group is None or len(self.by_group) < 2:
+            return 1.0
+        tail = (1 - level) / 2
+        return float(stdtrit(len(self.by_group) - 1, tail) / ndtri(tail))
+
+    def acceleration(self, gradient: NDArray[np.float64]) -> float:
+        """Give the skewness that BCa corrects for, of the influence of one unit."""
+        if self.by_group is not None:
+            return acceleration_of(self.by_group @ gradient, np.ones(len(self.by_group)))
+        return acceleration_of(gradient, self.effective())
+
+    def draw(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Resample the examples (or the groups) and give the features of each replicate."""
+        if self.by_group is not None:
+            return np.asarray(group_cells(self.by_group, replicates, rng) @ self.design)
+        counts = np.rint(self.effective()).astype(np.int64)
+        return np.asarray(multinomial_cells(counts, replicates, rng) @ self.design)
+
+    def draw_posterior(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw the cell shares from their posterior and give the features of each draw."""
+        shape = self.effective() + (0.0 if self.prior is None else self.prior)
+        return np.asarray(dirichlet_cells(shape, replicates, rng, 1e-6) @ self.design)
+
+
+def with_every_cell(cells: Cells) -> Cells:
+    """Add the cells that did not occur but could: smoothing must be able to give them mass."""
+    n_classes = len(cells.labels)
+    one = np.eye(n_classes, dtype=bool)
+    if cells.multilabel:
+        none = np.zeros_like(one)
+        truth, predicted = np.vstack([one, one, none]), np.vstack([one, none, one])
+    elif n_classes <= EVERY_PAIR:
+        truth, predicted = np.repeat(one, n_classes, axis=0), np.tile(one, (n_classes, 1))
+    else:
+        truth, predicted = np.vstack([one, one]), np.vstack([one, np.roll(one, 1, axis=1)])
+    known = {(t.tobytes(), p.tobytes()) for t, p in zip(cells.truth, cells.predicted, strict=True)}
+    new = [
+        at
+        for at, (t, p) in enumerate(zip(truth, predicted, strict=True))
+        if (t.tobytes(), p.tobytes()) not in known
+    ]
+    zeros = np.zeros(len(new), dtype=cells.totals.dtype)
+    groups = cells.by_group
+    return replace(
+        cells,
+        truth=np.vstack([cells.truth, truth[new]]),
+        predicted=np.vstack([cells.predicted, predicted[new]]),
+        totals=np.concatenate([cells.totals, zeros]),
+        rows=np.concatenate([cells.rows, np.zeros(len(new), dtype=np.int64)]),
+        squares=None if cells.squares is None else np.concatenate([cells.squares, zeros]),
+        by_group=None
+        if groups is None
+        else np.hstack([groups, np.zeros((len(groups), len(new)), dtype=groups.dtype)]),
+    )
+
+
+def prior_of(cells: Cells) -> NDArray[np.float64]:
+    """Give half a unit to the right and half a unit to the wrong cells of each class that occurs.
+
+    The wrong half is spread evenly over the wrong cells of the class.  With sets of labels, a
+    class is right, missed or falsely called where it is the only label in question.  Classes that
+    never occur in the truth get nothing: smoothing must not make up a class to average over.
+    """
+    occurs = np.asarray(cells.totals @ cells.truth) > 0
+    prior = np.zeros(len(cells.totals))
+    right = np.asarray((cells.truth == cells.predicted).all(axis=1))
+    if cells.multilabel:
+        involved = cells.truth | cells.predicted
+        single = (involved.sum(axis=1) == 1) & occurs[involved.argmax(axis=1)]
+        prior[single] = HALF_A_UNIT
+        return prior
+    true_class = cells.truth.argmax(axis=1)
+    wrong_cells = np.bincount(true_class[~right], minlength=len(occurs))
+    chosen = occurs[true_class]
+    prior[chosen & right] = HALF_A_UNIT
+    wrong = chosen & ~right
+    prior[wrong] = HALF_A_UNIT / wrong_cells[true_class[wrong]]
+    return prior
+
+
+def outcomes(cells: Cells, label: int) -> NDArray[np.intp]:
+    """Say of each cell whether it is a true or false positive or negative of the label."""
+    truth, predicted = cells.truth[:, label], cells.predicted[:, label]
+    return np.where(predicted, np.where(truth, 0, 1), np.where(truth, 2, 3))
+
+
+def binary_counts(features: NDArray[Any]) -> BinaryCounts:
+    """Read the features of a collapsed sample."""
+    return BinaryCounts(*(features[..., at] for at in range(4)))
