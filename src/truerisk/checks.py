@@ -5,6 +5,7 @@ The form is: `` `argument` must be <what>; got <value>. <Remedy, if one is known
 
 import math
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ def shown(value: object) -> str:
 
 def check_level(level: float, name: str = "level") -> float:
     """Return `level` if it is a confidence level."""
-    if not 0 < level < 1:
-        remedy = f" Write {level / 100:g} for {level:g} %." if 1 < level < 100 else ""
-        raise InputError(f"`{name}` must lie strictly between 0 and 1; got {level!r}.{remedy}")
+    if not _is_number(level) or not 0 < level < 1:
+        percent = _is_number(level) and 1 < level < 100
+        remedy = f" Write {level / 100:g} for {level:g} %." if percent else ""
+        raise InputError(f"`{name}` must lie strictly between 0 and 1; got {shown(level)}.{remedy}")
     return float(level)
 
 
@@ -42,14 +44,14 @@ def check_number(
     value: float, name: str, *, low: float = -math.inf, high: float = math.inf
 ) -> float:
     """Return `value` if it is a number within [low, high]."""
-    if not low <= value <= high:  # NaN fails here too
+    if not _is_number(value) or not low <= value <= high:  # NaN fails here too
         raise InputError(f"`{name}` must lie in [{low:g}, {high:g}]; got {shown(value)}.")
     return float(value)
 
 
 def check_whole_number(value: int, name: str, *, low: int = 0, high: int = LARGEST_COUNT) -> int:
     """Return `value` if it is an integer within [low, high]."""
-    if isinstance(value, bool) or int(value) != value:
+    if not _is_whole(value):
         raise InputError(f"`{name}` must be a whole number; got {shown(value)}.")
     if not low <= value <= high:
         raise InputError(f"`{name}` must lie in [{low}, {high}]; got {shown(value)}.")
@@ -61,8 +63,11 @@ def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[NDArray[np.float64], NDArr
     successes, trials = np.broadcast_arrays(np.asarray(k), np.asarray(n))
     for name, array in (("k", successes), ("n", trials)):
         if array.dtype.kind not in "iuf" or not np.all(np.equal(np.floor(array), array)):
-            first = next(v for v in array.ravel() if not _is_whole(v))
-            raise InputError(f"`{name}` must be a whole number; got {shown(first)}.")
+            values = array.ravel().tolist()
+            # Whole numbers that NumPy keeps as objects are those too large for its integers.
+            must = "at most 2**53" if all(map(_is_whole, values)) else "a whole number"
+            first = next((v for v in values if not _is_whole(v)), values[0])
+            raise InputError(f"`{name}` must be {must}; got {shown(first)}.")
     if np.any(trials > LARGEST_COUNT):
         raise InputError(f"`n` must be at most 2**53; got {shown(trials.max().item())}.")
     wrong = (successes < 0) | (successes > trials)
@@ -73,8 +78,12 @@ def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[NDArray[np.float64], NDArr
     return successes.astype(np.float64), trials.astype(np.float64)
 
 
+def _is_number(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _is_whole(value: Any) -> bool:  # noqa: ANN401
-    return isinstance(value, (int, float, np.integer, np.floating)) and value == np.floor(value)
+    return _is_number(value) and math.isfinite(value) and value == math.floor(value)
 
 
 def check_same_length(**columns: Sequence[Any] | NDArray[Any] | None) -> int:

@@ -73,7 +73,8 @@ class LabelBook:
             if other != text:
                 yield (
                     f"{what}: the labels {shown(other)} and {shown(text)} differ only in white "
-                    f"space and are counted as different. --strip makes them one."
+                    f"space and are counted as different. --strip makes them one (in Python, strip "
+                    f"them first)."
                 )
                 break
         if separator is None and len(self) > 1:
@@ -82,7 +83,8 @@ class LabelBook:
                 if share > 0.5:
                     yield (
                         f"{what}: {share:.0%} of the distinct labels contain {mark!r}. If a cell "
-                        f"holds several labels, say so with --multilabel-sep {mark!r}."
+                        f"holds several labels, say so with --multilabel-sep {mark!r} "
+                        f"(multilabel= in Python)."
                     )
                     break
             if len(self) > MANY_LABELS:
