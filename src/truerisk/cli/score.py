@@ -90,7 +90,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     multiple=True,
     help="End with 1 unless the interval lies below this; may be repeated.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code tells.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
 def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     """Score predictions: every measure with its interval, and a verdict in words.
 
