@@ -26,7 +26,7 @@ bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/result
 	$(BIN)/python -m benchmarks
 
 audit: $(READY)  ## measured coverage of every interval
-	$(BIN)/truerisk audit
+	$(BIN)/truerisk audit --output docs/coverage.md
 
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

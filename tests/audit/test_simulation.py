@@ -1,84 +1,76 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
-from truerisk.audit.simulation import count_methods, simulate_coverage
-from truerisk.errors import InputError
-from truerisk.intervals.binomial import binomial_interval
+from truerisk.audit.populations import POPULATIONS, ScoredPopulation, TablePopulation
+from truerisk.audit.simulation import simulate_all, simulate_coverage
+from truerisk.evaluation import evaluate_counts
 from truerisk.results import Interval
 
-
-def gmean(cells):
-    tp, fp, fn, tn = (cells[..., i] for i in range(4))
-    return np.sqrt(tp / (tp + fn) * tn / (tn + fp))
+COIN = TablePopulation("a coin", ((30.0, 20.0), (20.0, 30.0)), measures=("accuracy",))
 
 
-def share(cells):
-    return cells[..., 0] / cells.sum(axis=-1)
+class PartlyUndefined:
+    """Recall 0.5 of few positives: none at all in some samples."""
+
+    name = "few positives"
+
+    def truth(self):
+        return {"recall": 0.5}
+
+    def evaluation(self, n, rng):
+        drawn = rng.multinomial(n, [0.1, 0.1, 0.0, 0.8]).reshape(2, 2)
+        return evaluate_counts(drawn, random_state=0, measures=("recall",))
+
+
+def rows(population, n, repetitions, seed=1):
+    rng = np.random.default_rng(seed)
+    found = simulate_coverage(population, n, repetitions=repetitions, rng=rng)
+    return {row.measure: row for row in found}
 
 
 def test_it_agrees_with_the_exact_coverage():
-    # Wilson at n = 10, p = 0.3, summed exactly by SciPy's binom.pmf over k = 1, …, 5: 0.9244.
-    row = simulate_coverage(
-        [3, 7],
-        10,
-        lambda cells, _: binomial_interval(int(cells[0]), 10, method="wilson"),
-        share,
-        repetitions=2000,
-        rng=np.random.default_rng(5),
+    # Clopper-Pearson at n = 10, p = 0.6 contains p for k = 3, …, 9: summed by hand
+    # 1 − P(X ≤ 2) − P(X = 10) = 1 − 0.0123 − 0.0060 = 0.9817.
+    accuracy = rows(COIN, 10, 600)["accuracy"]
+    assert accuracy.truth == pytest.approx(0.6)
+    assert accuracy.likely.covers(0.9817)
+    assert accuracy.methods == ("clopper_pearson",)
+
+
+def test_undefined_samples_count_neither_way():
+    recall = rows(PartlyUndefined(), 5, 300)["recall"]
+    # No positive among 5 with probability 0.8⁵ = 0.328.
+    assert recall.undefined == pytest.approx(0.328 * 300, abs=30)
+    assert recall.coverage > 0.9
+
+
+def test_an_interval_that_is_always_wrong_is_seen(monkeypatch):
+    monkeypatch.setattr(
+        "truerisk.evaluation.count_intervals.binomial_interval",
+        lambda *_, level, **__: Interval(0.99, 1.0, level, "wrong"),
     )
-    assert row.truth == pytest.approx(0.3)
-    assert row.likely.covers(0.9244)
-    assert row.likely.covers(row.coverage)
-    assert row.repetitions == 2000
+    assert rows(COIN, 50, 20)["accuracy"].coverage == 0.0
 
 
-def test_repetitions_without_an_interval_are_counted_apart():
-    def sometimes(cells, rng):
-        del rng
-        return Interval(0.0, 1.0, 0.95, "all") if cells[0] > 0 else None
-
-    row = simulate_coverage(
-        [0.2, 0.8], 3, sometimes, share, repetitions=400, rng=np.random.default_rng(2)
-    )
-    # (1 − 0.2)³ = 0.512 of them have none.
-    assert row.degenerate == pytest.approx(0.512 * 400, abs=40)
-    assert row.coverage == 1.0
+def test_the_truth_of_normal_scores_is_theirs():
+    population = ScoredPopulation(prevalence=0.5, distance=2.0, threshold=1.0)
+    truth = population.truth()
+    assert truth["recall"] == pytest.approx(0.8413447, abs=1e-6)  # Φ(1)
+    assert truth["specificity"] == pytest.approx(0.8413447, abs=1e-6)
+    assert truth["roc_auc"] == pytest.approx(0.9213504, abs=1e-6)  # Φ(√2)
+    assert truth["average_precision"] == pytest.approx(0.925, abs=0.005)
 
 
-def test_no_interval_at_all_is_refused():
-    with pytest.raises(InputError, match="`interval_of` must give an interval; got None 3 times"):
-        simulate_coverage(
-            [1, 1], 5, lambda *_: None, share, repetitions=3, rng=np.random.default_rng(1)
-        )
+def test_every_population_is_simulated_at_every_size():
+    batches = list(simulate_all(populations=POPULATIONS[-1:], sizes=(20, 30), repetitions=2))
+    assert [batch[0].n for batch in batches] == [20, 30]
+    assert {row.population for batch in batches for row in batch} == {POPULATIONS[-1].name}
 
 
-@pytest.mark.parametrize("method", ["delta", "percentile", "bca", "dirichlet"])
-def test_the_intervals_of_a_count_measure_cover_about_as_often_as_they_promise(method):
-    interval_of = count_methods(gmean, level=0.9, replicates=300)[method]
-    row = simulate_coverage(
-        [40, 15, 10, 85], 150, interval_of, gmean, repetitions=300, rng=np.random.default_rng(3)
-    )
-    assert row.method == method
-    assert row.level == 0.9
-    assert 0.84 < row.coverage < 0.96
-    assert row.degenerate == 0
-
-
-def test_only_the_posterior_answers_when_nothing_went_wrong():
-    methods = count_methods(gmean, replicates=300)
-    cells, rng = np.array([5, 0, 0, 12]), np.random.default_rng(1)
-    assert [name for name, of in methods.items() if of(cells, rng) is not None] == ["dirichlet"]
-    interval = methods["dirichlet"](cells, rng)
-    assert interval.high == 1.0
-    assert 0.4 < interval.low < 0.95
-
-
-def test_the_same_seed_gives_the_same_row():
-    interval_of = count_methods(gmean, replicates=100)["percentile"]
-    one, other = (
-        simulate_coverage(
-            [4, 1, 1, 4], 60, interval_of, gmean, repetitions=20, rng=np.random.default_rng(9)
-        )
-        for _ in range(2)
-    )
-    assert one == other
+def test_the_default_interval_of_a_macro_average_keeps_its_promise_with_a_rare_class():
+    measures = ("balanced_accuracy", "f1_macro", "precision_macro")
+    found = rows(dataclasses.replace(POPULATIONS[-1], measures=measures), 200, 100)
+    for measure in measures:
+        assert found[measure].likely.high >= 0.95, found[measure]

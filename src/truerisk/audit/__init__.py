@@ -4,7 +4,8 @@
 file            holds
 ==============  ==================================================================================
 enumeration     exact coverage of every binomial method, summed over all outcomes
-simulation      measured coverage of intervals for count measures, with a known truth
+populations     where samples come from whose truth is known
+simulation      measured coverage of the intervals that users get, over those populations
 ledger          both as the committed page docs/coverage.md
 checks          quick checks of the libraries underneath, here and now
 ==============  ==================================================================================

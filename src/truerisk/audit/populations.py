@@ -18,7 +18,9 @@ LARGE_TABLE = 10**12  # a table this large has the shares of the population
 class Population(Protocol):
     """A source of predictions whose measures are known."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What sets it apart."""
 
     def truth(self) -> dict[str, float]:
         """Give the true value of every measure."""
@@ -77,6 +79,7 @@ class TablePopulation:
 
     name: str
     shares: tuple[tuple[float, ...], ...]
+    measures: tuple[str, ...] | None = None
 
     @cached_property
     def _table(self) -> NDArray[np.float64]:
@@ -86,13 +89,14 @@ class TablePopulation:
     def truth(self) -> dict[str, float]:
         """Evaluate a table so large that it is the population."""
         table = np.rint(self._table * LARGE_TABLE).astype(np.int64)
-        found = evaluate_counts(table, random_state=0)
+        found = evaluate_counts(table, random_state=0, measures=self.measures)
         return {name: estimate.value for name, estimate in found.items()}
 
     def evaluation(self, n: int, rng: np.random.Generator) -> Evaluation:
         """Draw n examples and evaluate them, as a user would."""
         drawn = rng.multinomial(n, self._table.ravel()).reshape(self._table.shape)
-        return evaluate_counts(drawn, random_state=int(rng.integers(2**32)))
+        seed = int(rng.integers(2**32))
+        return evaluate_counts(drawn, random_state=seed, measures=self.measures)
 
 
 POPULATIONS: tuple[Population, ...] = (

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.audit.populations import POPULATIONS, Population
 from truerisk.checks import check_whole_number
 from truerisk.intervals.binomial import binomial_interval
-from truerisk.results import Estimate, Interval
+from truerisk.results import Interval
 
 SIZES = (50, 200, 1000)
 REPETITIONS = 300
@@ -57,32 +57,24 @@ def simulate_coverage(
     samples = [population.evaluation(n, rng) for _ in range(repetitions)]
     for measure, value in truth.items():
         found = [sample[measure] for sample in samples if measure in sample]
-        row = _row(found, value)
-        if row is not None:
-            yield SimulatedCoverage(
-                population=population.name,
-                n=n,
-                measure=measure,
-                truth=value,
-                repetitions=repetitions,
-                undefined=repetitions - sum(estimate.is_defined for estimate in found),
-                **row,
-            )
-
-
-def _row(found: Sequence[Estimate], truth: float) -> dict[str, object] | None:
-    intervals = [e.interval for e in found if e.is_defined and e.interval is not None]
-    if not intervals or math.isnan(truth):
-        return None
-    hits = sum(interval.covers(truth) for interval in intervals)
-    finite = [interval.width for interval in intervals if math.isfinite(interval.width)]
-    methods = Counter(interval.method for interval in intervals)
-    return {
-        "methods": tuple(method for method, _ in methods.most_common()),
-        "coverage": hits / len(intervals),
-        "likely": binomial_interval(hits, len(intervals), level=0.99),
-        "mean_width": math.fsum(finite) / len(finite) if finite else math.inf,
-    }
+        intervals = [e.interval for e in found if e.is_defined and e.interval is not None]
+        if not intervals or math.isnan(value):
+            continue
+        hits = sum(interval.covers(value) for interval in intervals)
+        finite = [interval.width for interval in intervals if math.isfinite(interval.width)]
+        methods = Counter(interval.method for interval in intervals)
+        yield SimulatedCoverage(
+            population=population.name,
+            n=n,
+            measure=measure,
+            methods=tuple(method for method, _ in methods.most_common()),
+            truth=value,
+            coverage=hits / len(intervals),
+            likely=binomial_interval(hits, len(intervals), level=0.99),
+            mean_width=math.fsum(finite) / len(finite) if finite else math.inf,
+            repetitions=repetitions,
+            undefined=repetitions - len(intervals),
+        )
 
 
 def simulate_all(

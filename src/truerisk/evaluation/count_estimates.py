@@ -67,7 +67,7 @@ class CountEstimates:
     def overall(self) -> Iterator[Estimate]:
         """Estimate the measures of all classes at once."""
         names = OVERALL_OF_SETS if self.cells.multilabel else OVERALL
-        for name in names if self.costs is None else (*names, "cost"):
+        for name in self.request.wanted(names if self.costs is None else (*names, "cost")):
             measure = find_measure(name)
             if self.costs is not None and name == "cost":
                 measure = replace(measure, measure_range=self.costs.measure_range)
@@ -76,7 +76,7 @@ class CountEstimates:
     def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:
         """Estimate the measures of one label against the rest."""
         sample = self.sample.collapsed(outcomes(with_every_cell(self.cells), label))
-        for name in names or self.binary_names():
+        for name in names or self.request.wanted(self.binary_names()):
             yield self._estimate(find_measure(name), sample, binary_counts)
 
     def binary_names(self) -> tuple[str, ...]:
@@ -90,17 +90,17 @@ class CountEstimates:
         """Estimate the micro, macro and weighted averages over the classes."""
         betas = tuple(f"f{beta:g}" for beta in self.request.betas if beta != 1)
         for average in AVERAGES.values():
-            for name in AVERAGED + betas:
+            for name in self.request.wanted(AVERAGED + betas, f"_{average.name}"):
                 yield self._average(find_measure(name), average)
         if self.cells.multilabel:
-            for name in AVERAGED + betas:
+            for name in self.request.wanted(AVERAGED + betas, "_samples"):
                 yield self._average_over_examples(find_measure(name))
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of every class: k of n for all classes at once."""
         betas = tuple(f"f{beta:g}" for beta in self.request.betas if beta != 1)
         table: dict[str, dict[str, Estimate]] = {label: {} for label in self.cells.labels}
-        for name in BY_CLASS + betas:
+        for name in self.request.wanted_somehow(BY_CLASS + betas):
             measure = find_measure(name)
             found = measure(self.class_counts.one_vs_rest)
             if isinstance(found, Proportion) and self.sample.independent:

@@ -65,7 +65,7 @@ class RankingEstimates:
     def _of_ranking(self, label: str) -> Iterator[Estimate]:
         ranking = self.tallies.rankings[label]
         grouped = self.tallies.grouped_scores.get(label)
-        names = [m.name for m in measures_that_need("ranking")]
+        names = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
         drawn = self._replicates(
             label, ranking, grouped, [name for name in names if name != "roc_auc"]
         )
@@ -82,7 +82,7 @@ class RankingEstimates:
     def _replicates(
         self, label: str, ranking: Ranking, grouped: GroupedScores | None, names: list[str]
     ) -> dict[str, NDArray[np.float64]]:
-        if 0 in ranking.rows:
+        if 0 in ranking.rows or not names:
             return {}
         rng = generator_for(f"ranking of {label}", self.request)
         size = replicates_for(self.request.level, least=self.request.replicates)
@@ -150,7 +150,7 @@ class RankingEstimates:
 
     def _averages(self) -> Iterator[Estimate]:
         support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
-        for name in AVERAGED:
+        for name in self.request.wanted_somehow(AVERAGED):
             measure = find_measure(name)
             each = [estimates[name] for estimates in self._each.values()]
             yield self._averaged(measure, "macro", each, np.ones(len(each)))

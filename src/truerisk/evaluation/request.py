@@ -1,6 +1,7 @@
 """What a caller may ask of an evaluation, checked once."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,6 +69,15 @@ class Request:
     reject: str | None = None
     measures: tuple[str, ...] | None = None
     most_classes: int = MOST_CLASSES
+
+    def wanted(self, names: Iterable[str], ending: str = "") -> list[str]:
+        """Keep the names that, with the ending, were asked for."""
+        return [name for name in names if self.measures is None or name + ending in self.measures]
+
+    def wanted_somehow(self, names: Iterable[str]) -> list[str]:
+        """Keep the names that were asked for, averaged or not."""
+        endings = ("", *AVERAGE_ENDINGS)
+        return [name for name in names if any(self.wanted([name], one) for one in endings)]
 
     def checked(self) -> "Request":
         """Refuse what cannot be meant; draw the seed that was not given."""

@@ -63,7 +63,9 @@ def how_often_right(findings: Findings) -> Iterator[str]:
     counts = cells.class_counts()
     commonest = int(np.argmax(counts.truth))
     share = float(counts.truth[commonest] / counts.n)
-    beside = f"always answering {shown(cells.labels[commonest])}, which is right on {share:.1%}"
+    beside = (
+        f"always answering {shown(cells.labels[commonest])}, which is right on {100 * share:.1f} %"
+    )
     won = _won_against(cells, commonest, accuracy.interval.level)
     if won.low > 0.5:
         yield f"Sure: that is better than {beside}."

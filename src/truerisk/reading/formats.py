@@ -36,6 +36,8 @@ FOREIGN = {
     b"\x89HDF": "an HDF5 file",
     b"SQLite format 3": "an SQLite database",
     b"ORC": "an ORC file",
+    b"\x80\x02": "a pickle, which is never loaded",
+    b"\x80\x03": "a pickle, which is never loaded",
     b"\x80\x04": "a pickle, which is never loaded",
     b"\x80\x05": "a pickle, which is never loaded",
 }
