@@ -71,6 +71,6 @@ def test_every_population_is_simulated_at_every_size():
 
 def test_the_default_interval_of_a_macro_average_keeps_its_promise_with_a_rare_class():
     measures = ("balanced_accuracy", "f1_macro", "precision_macro")
-    found = rows(dataclasses.replace(POPULATIONS[-1], measures=measures), 200, 100)
+    found = rows(dataclasses.replace(POPULATIONS[-1], measures=measures), 200, 300)
     for measure in measures:
-        assert found[measure].likely.high >= 0.95, found[measure]
+        assert found[measure].coverage >= 0.91, found[measure]
