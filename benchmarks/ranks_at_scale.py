@@ -42,8 +42,7 @@ def problem(n: int, kind: Any) -> tuple[Any, Any]:  # noqa: ANN401
 
 
 def best_of(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float]:
-    """Time both in turn, and keep the best of each."""
-    ours()  # compiled, or read from the compiler's cache, before the clock runs
+    """Time both in turn, and keep the best of each; ours has run before."""
     first, second = [], []
     for _ in range(REPEATS):
         first.append(seconds(ours))
@@ -61,6 +60,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def extra_bytes(work: Callable[[], Any]) -> int | None:
     """Give the peak of resident memory while working, over what there was before (Linux)."""
+    work()  # so that the compiler and its libraries are loaded, and not counted
     gc.collect()
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
