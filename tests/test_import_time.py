@@ -33,3 +33,10 @@ def test_scoring_a_small_file_loads_nothing_that_it_does_not_use(tmp_path, suffi
         pq.write_table(pa.table(columns), path)
     code = f"import truerisk; truerisk.evaluate_files([{str(path)!r}])"
     assert not loaded_after(code) & {*HEAVY, "click"}
+
+
+def test_labels_and_scores_of_a_csv_file_need_none_of_the_compute_functions_of_arrow(tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text("y_true,y_pred,score\n0,0,0.5\n1,1,0.75\n", encoding="utf-8")
+    code = f"import truerisk; truerisk.evaluate_files([{str(path)!r}])"
+    assert "pyarrow.compute" not in loaded_after(code)

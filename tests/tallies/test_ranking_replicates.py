@@ -9,6 +9,8 @@ from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_formulas import FORMULAS, Binned, evaluate, values_of
 from truerisk.tallies.ranking_replicates import (
     MOST_BINS,
+    _counts_drawn,
+    _rows_drawn,
     bins_of,
     cluster_auc_variance,
     cluster_replicates,
@@ -45,12 +47,24 @@ def assert_alike(found, expected):
         assert abs(np.log(ours.std() / theirs.std())) < 4 * error * 1.2, name
 
 
-@pytest.mark.parametrize(("n", "decimals", "times"), [(300, None, 1500), (300, 1, 1500)])
-def test_few_scores_are_resampled_as_rows_are(n, decimals, times):
-    scores, positive = problem(n, decimals=decimals)
+# Of 300 scores every one is another; rounded to whole numbers, a dozen are left.
+@pytest.mark.parametrize("decimals", [None, 1, 0])
+def test_few_scores_are_resampled_as_rows_are(decimals):
+    scores, positive = problem(300, decimals=decimals)
     found = replicates(rank(scores, positive), NAMES, replicates=4000, rng=np.random.default_rng(1))
     rng = np.random.default_rng(2)
-    assert_alike(found, by_resampling_rows(scores, positive, times, rng))
+    assert_alike(found, by_resampling_rows(scores, positive, 1500, rng))
+
+
+@pytest.mark.parametrize("draw", [_counts_drawn, _rows_drawn])
+def test_both_ways_to_draw_are_multinomial(draw):
+    cells = np.array([3, 0, 1, 6])
+    drawn = draw(cells, 10, 20_000, np.random.default_rng(1))
+    share = cells / 10
+    assert (drawn.sum(axis=1) == 10).all()
+    assert drawn.mean(axis=0) == pytest.approx(10 * share, abs=0.05)
+    covariance = 10 * (np.diag(share) - np.outer(share, share))
+    assert np.cov(drawn.T) == pytest.approx(covariance, abs=0.1)
 
 
 def test_many_scores_are_resampled_as_rows_are():

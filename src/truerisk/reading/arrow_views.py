@@ -1,6 +1,7 @@
 """Arrow columns seen as NumPy arrays, without a copy and without pandas.
 
-Arrow's own conversion imports pandas wherever that is installed, which takes a fifth of a second.
+Arrow's own conversion imports pandas wherever that is installed, which takes a fifth of a second;
+its compute functions, which casting and filling need, take a twentieth.
 """
 
 from typing import Any
@@ -33,4 +34,6 @@ def filled(array: Any, value: Any) -> Any:  # noqa: ANN401
 
 def nulls(array: Any) -> NDArray[np.bool_]:  # noqa: ANN401
     """Tell the rows that have no value."""
+    if not array.null_count:
+        return np.zeros(len(array), dtype=np.bool_)
     return as_numpy(array.is_null())

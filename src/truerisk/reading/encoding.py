@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute
 
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.reading.arrow_views import as_numpy, nulls
@@ -122,7 +121,7 @@ class LabelEncoder:
         is_bool = pa.types.is_boolean(array.type)
         if null is not None:
             # The least value, and not zero, so that the range stays that of the column.
-            array = array.fill_null(False if is_bool else compute.min(array).as_py() or 0)
+            array = array.fill_null(False if is_bool else _least(array))
         values = as_numpy(array)
         if is_bool:
             self._range("bool", 0, 1)
@@ -178,6 +177,8 @@ class LabelEncoder:
                 f"{shown(self.column)} must hold one label a row; got {array.type}. "
                 f"Use --multilabel-sep for several labels an example.",
             )
+        from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
+
         labels = array.cast(pa.list_(pa.string()))
         flat = labels.flatten()
         wrong = compute.or_(
@@ -230,7 +231,15 @@ def encode(
     )
 
 
+def _least(array: Any) -> int:  # noqa: ANN401
+    from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
+
+    return compute.min(array).as_py() or 0
+
+
 def _as_text(values: Any) -> list[str | None]:  # noqa: ANN401
+    if pa.types.is_string(values.type):
+        return values.to_pylist()  # type: ignore[no-any-return]
     if pa.types.is_boolean(values.type):
         return [None if value is None else str(value) for value in values.to_pylist()]
     return values.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]

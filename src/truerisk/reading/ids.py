@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
-from pyarrow import compute
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
@@ -68,6 +67,8 @@ def as_text(rows: Rows, name: str) -> Any:  # noqa: ANN401
 
 def is_empty(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401
     """Tell which rows have no id."""
+    from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
+
     lengths = as_numpy(filled(compute.binary_length(ids), 0))
     return np.asarray(lengths == 0)
 

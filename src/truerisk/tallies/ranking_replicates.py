@@ -35,7 +35,8 @@ Values = NDArray[np.float64]
 
 MOST_BINS = 1000
 BIN_STEPS = (MOST_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
-ENTRIES_AT_ONCE = 2**20  # of a table (replicates, bins): what stays in the cache
+ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
+ENTRIES_AT_ONCE = 2**17  # of a table (replicates, bins): what stays in the cache
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,15 @@ def replicates(
     check_whole_number(replicates, "replicates", low=1)
     bins = bins_of(ranking)
     cells = np.concatenate([bins.positives, bins.negatives])
-    filled = np.flatnonzero(cells)
-    chances = cells[filled] / cells.sum()
     n = max(1, round(ranking.effective_n))
     # What binning does to the value is taken off again: 0 when every bin is a single score.
     observed = evaluate(_binned(bins, cells[None]), names)
     off = {name: values_of(ranking, name) - observed[name][0] for name in names}
     drawn: dict[str, list[Values]] = {name: [] for name in names}
+    few = cells.dtype.kind == "i" and n < ROWS_A_CELL * np.count_nonzero(cells)
+    draw = _rows_drawn if few else _counts_drawn
     for size in _blocks(replicates, len(cells)):
-        counts = np.zeros((size, len(cells)), dtype=np.int64)
-        counts[:, filled] = rng.multinomial(n, chances, size=size)
+        counts = draw(cells, n, size, rng)
         for name, values in evaluate(_binned(bins, counts), names).items():
             drawn[name].append(values + off[name] if bins.spread.any() else values)
     return {name: np.clip(np.concatenate(values), 0.0, 1.0) for name, values in drawn.items()}
@@ -124,6 +124,23 @@ def bins_of(ranking: Ranking) -> Bins:
     if not ranking.complete:
         spread[TOP:] = True
     return Bins(positives, negatives, inside, spread)
+
+
+def _counts_drawn(cells: Column, n: int, size: int, rng: np.random.Generator) -> Column:
+    """Draw `size` multinomial samples of n examples, cell by cell."""
+    filled = np.flatnonzero(cells)
+    counts = np.zeros((size, len(cells)), dtype=np.int64)
+    counts[:, filled] = rng.multinomial(n, cells[filled] / cells.sum(), size=size)
+    return counts
+
+
+def _rows_drawn(cells: Column, n: int, size: int, rng: np.random.Generator) -> Column:
+    """Draw the same, row by row: quicker where a cell holds but a few of the whole numbers."""
+    cell_of_row = np.repeat(np.arange(len(cells)), cells)
+    drawn = cell_of_row[rng.integers(len(cell_of_row), size=(size, n))]
+    drawn += len(cells) * np.arange(size)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=size * len(cells))
+    return counts.reshape(size, len(cells))
 
 
 def _binned(bins: Bins, counts: Column) -> Binned:
@@ -190,7 +207,12 @@ def cluster_replicates(
     return {name: np.concatenate(values) for name, values in drawn.items()}
 
 
-def cluster_auc_variance(scores: ArrayLike, is_positive: ArrayLike, groups: ArrayLike) -> float:
+def cluster_auc_variance(
+    scores: ArrayLike,
+    is_positive: ArrayLike,
+    groups: ArrayLike,
+    weight: ArrayLike | None = None,
+) -> float:
     r"""Variance of the AUC when rows come in groups that are drawn together.
 
     With :math:`V_i` the placement of a positive among the negatives, :math:`W_j` that of a negative
@@ -202,6 +224,7 @@ def cluster_auc_variance(scores: ArrayLike, is_positive: ArrayLike, groups: Arra
         + \frac{2G}{G - 1} \frac{\sum X_g Y_g}{PN}
 
     where :math:`G_+`, :math:`G_-` and G count the groups with positives, with negatives, and all.
+    With weights, the sums and P and N are weighted, and so are the placements.
     Rows that are each a group of their own give DeLong's variance.  Valid for many groups; NaN when
     a class occurs in fewer than two.
 
@@ -220,34 +243,37 @@ def cluster_auc_variance(scores: ArrayLike, is_positive: ArrayLike, groups: Arra
     n = check_same_length(scores=column, is_positive=positive)
     refuse_nan(column)
     codes = _group_codes(groups, n)
-    n_positive = int(positive.sum())
-    placed = _placements(column, positive)
-    auc = float(placed[positive].mean()) if 0 < n_positive < n else np.nan
-    size = int(codes.max()) + 1
-    off = placed - auc
-    of_positives = np.bincount(codes, weights=np.where(positive, off, 0), minlength=size)
-    of_negatives = np.bincount(codes, weights=np.where(positive, 0, off), minlength=size)
-    with_positives = len(np.unique(codes[positive]))
-    with_negatives = len(np.unique(codes[~positive]))
+    weights = np.ones(n) if weight is None else as_weights(weight, n)
+    with_positives = len(np.unique(codes[positive & (weights > 0)]))
+    with_negatives = len(np.unique(codes[~positive & (weights > 0)]))
     if min(with_positives, with_negatives) < 2:
         return np.nan
+    n_positive, n_negative = float(weights[positive].sum()), float(weights[~positive].sum())
+    placed = _placements(column, positive, weights)
+    auc = float(weights[positive] @ placed[positive]) / n_positive
+    size = int(codes.max()) + 1
+    off = weights * (placed - auc)
+    of_positives = np.bincount(codes, weights=np.where(positive, off, 0), minlength=size)
+    of_negatives = np.bincount(codes, weights=np.where(positive, 0, off), minlength=size)
     first = of_positives @ of_positives / n_positive**2 * with_positives / (with_positives - 1)
-    n_negative = n - n_positive
     second = of_negatives @ of_negatives / n_negative**2 * with_negatives / (with_negatives - 1)
     crossed = of_positives @ of_negatives / (n_positive * n_negative) * size / (size - 1)
     return float(first + second + 2 * crossed)
 
 
-def _placements(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> Values:
+def _placements(
+    scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> Values:
     """Share of the other class that each row is on the right side of, ties counting one half."""
     placed = np.empty(len(scores))
     for rows, others, above in ((positive, ~positive, True), (~positive, positive, False)):
-        ordered = np.sort(scores[others])
+        order = np.argsort(scores[others], kind="stable")
+        ordered = scores[others][order]
+        passed = np.concatenate([[0.0], np.cumsum(weights[others][order])])
         low = np.searchsorted(ordered, scores[rows], side="left")
         high = np.searchsorted(ordered, scores[rows], side="right")
-        below = (low + high) / 2
-        share = below if above else len(ordered) - below
-        placed[rows] = share / max(len(ordered), 1)
+        below = (passed[low] + passed[high]) / 2
+        placed[rows] = (below if above else passed[-1] - below) / passed[-1]
     return placed
 
 
