@@ -43,7 +43,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 @click.option(
     "--cell-interval",
     type=click.Choice(CELL_INTERVALS),
-    default="delta",
+    default="smoothed_delta",
     show_default=True,
     help="Interval of the other measures of counts.",
 )

@@ -22,6 +22,7 @@ Function = Callable[[NDArray[Any]], Any]
 
 EVERY_PAIR = 50  # up to this many classes, every pair of labels is a cell
 HALF_A_UNIT = 0.5
+UNITS_IN_ALL = 2.0  # of the prior that may move a centre: half a unit for each cell of two classes
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class CellSample:
     """Totals of m cells, and how they vary.
 
     `design` takes totals (…, m) to the features (…, f) that the measures read; `prior` is what
-    smoothing adds to each cell, in units of one example (or one group).
+    smoothing adds to each cell, in units of one example (or one group), for so many `classes`;
+    `rows` counts the examples where the totals are sums of weights.
     """
 
     totals: NDArray[Any]
@@ -37,15 +39,30 @@ class CellSample:
     squares: NDArray[np.float64] | None = None
     by_group: NDArray[Any] | None = None
     prior: NDArray[np.float64] | None = None
+    rows: NDArray[np.int64] | None = None
+    classes: int = 2
 
     @classmethod
     def of(cls, cells: Cells, cell_costs: NDArray[np.float64] | None = None) -> "CellSample":
         """Take the cells of a set of predictions, those that could have occurred included."""
         design = cells.design(cell_costs)
-        return cls(cells.totals, design, cells.squares, cells.by_group, prior_of(cells))
+        rows = cells.rows if cells.weighted else None
+        classes = int(np.count_nonzero(cells.totals @ cells.truth))
+        return cls(
+            cells.totals,
+            design,
+            cells.squares,
+            cells.by_group,
+            prior_of(cells),
+            rows,
+            max(classes, 2),
+        )
 
     def collapsed(self, outcome: NDArray[np.intp]) -> "CellSample":
-        """Merge the cells into tp, fp, fn and tn; `outcome` says which each belongs to."""
+        """Merge the cells into tp, fp, fn and tn; `outcome` says which each belongs to.
+
+        What is left is two classes, with the prior of two classes.
+        """
         merge = np.zeros((len(outcome), 4))
         merge[np.arange(len(outcome)), outcome] = 1.0
         return CellSample(
@@ -53,13 +70,25 @@ class CellSample:
             np.eye(4),
             None if self.squares is None else self.squares @ merge,
             None if self.by_group is None else self.by_group @ merge,
-            None if self.prior is None else self.prior @ merge,
+            None if self.prior is None else HALF_A_UNIT * (self.prior @ merge > 0),
+            None if self.rows is None else np.rint(self.rows @ merge).astype(np.int64),
         )
 
     @cached_property
     def features(self) -> NDArray[Any]:
         """The features of the sample itself."""
         return np.asarray(self.totals @ self.design)
+
+    def counted(self, size: Callable[[NDArray[Any]], Any]) -> float:
+        """Count the examples behind a sum of totals: how many rows `size` takes in."""
+        return float(size(self.features if self.rows is None else self.rows @ self.design))
+
+    def worth(self, size: Callable[[NDArray[Any]], Any]) -> float:
+        """Give the number of equally weighted examples behind a sum of totals (Kish)."""
+        total = float(size(self.features))
+        if self.squares is None:
+            return total
+        return total**2 / float(size(self.squares @ self.design))
 
     @property
     def independent(self) -> bool:
@@ -79,6 +108,17 @@ class CellSample:
     def effective(self) -> NDArray[np.float64]:
         """Scale the totals to the number of independent, equal units behind them (Kish)."""
         return np.asarray(self.totals, dtype=np.float64) / self.unit
+
+    @cached_property
+    def light_prior(self) -> NDArray[np.float64]:
+        """The prior, but two units in all at most: many classes must not outweigh the examples."""
+        if self.prior is None:
+            return np.zeros(len(self.totals))
+        return self.prior * (UNITS_IN_ALL / max(float(self.prior.sum()), UNITS_IN_ALL))
+
+    def centre(self) -> NDArray[np.float64]:
+        """Give the features of the cells with the light prior added."""
+        return np.asarray((self.totals + self.unit * self.light_prior) @ self.design)
 
     def smoothed(self) -> "CellSample":
         """Add the prior: half a unit right and half a unit wrong to every class that occurs."""
@@ -129,7 +169,7 @@ class CellSample:
 
     def draw_posterior(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
         """Draw the cell shares from their posterior and give the features of each draw."""
-        shape = self.effective() + (0.0 if self.prior is None else self.prior)
+        shape = self.effective() + self.light_prior
         return np.asarray(dirichlet_cells(shape, replicates, rng, 1e-6) @ self.design)
 
 

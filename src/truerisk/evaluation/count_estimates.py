@@ -137,7 +137,8 @@ class CountEstimates:
                 level=self.request.level,
                 method=self.request.binomial,
             )
-            return self._finished(measure, float(found.value), interval, float(found.n))
+            n = sample.counted(lambda features: measure(read(features)).n)
+            return self._finished(measure, float(found.value), interval, n)
         value = float(found)
         interval = self._cell_interval(
             sample, lambda features: measure.value(read(features)), value, measure
@@ -179,7 +180,8 @@ class CountEstimates:
         named = _averaged(measure, "samples", "average over examples", "example")
         value = float(function(sample.features))
         interval = self._cell_interval(sample, function, value, named)
-        return self._finished(named, value, interval, float(sample.features[1]))
+        n = sample.counted(lambda features: features[..., 1])
+        return self._finished(named, value, interval, n)
 
     def _micro_is_accuracy(self, measure: Measure) -> bool:
         every_class = self.over is None or bool(self.over.all())

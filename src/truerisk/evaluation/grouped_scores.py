@@ -1,11 +1,16 @@
 """The scored rows of grouped examples: what their ranking is resampled from, group by group."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from truerisk.tallies.documents import LEVELS, eleven_precisions
 
 
 @dataclass(frozen=True)
@@ -16,6 +21,16 @@ class GroupedScores:
     is_positive: NDArray[np.bool_]
     group: NDArray[Any]
     weight: NDArray[np.float64] | None
+
+    @cached_property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(np.unique(self.group))
+
+    def widening(self, level: float) -> float:
+        """How much wider than the normal quantile few groups make an interval: Student's t."""
+        tail = (1 - level) / 2
+        return float(stdtrit(max(self.groups - 1, 1), tail) / ndtri(tail))
 
 
 def joined(parts: Sequence[GroupedScores]) -> GroupedScores:
@@ -41,3 +56,51 @@ def _numbered_by_content(rows: GroupedScores) -> NDArray[np.intp]:
     for number, one in enumerate(sorted(members, key=lambda rows_of: ranks[rows_of].tolist())):
         numbers[one] = number
     return numbers
+
+
+def document_averages(by_label: Mapping[str, GroupedScores]) -> NDArray[np.float64]:
+    """Give the average of the eleven precisions of each row; NaN where no category is correct."""
+    score = np.column_stack([rows.score for rows in by_label.values()])
+    truth = np.column_stack([rows.is_positive for rows in by_label.values()])
+    return np.asarray(eleven_precisions(score, truth).sum(axis=1) / LEVELS)
+
+
+def losses(by_label: Mapping[str, GroupedScores]) -> dict[str, NDArray[np.float64]]:
+    """Give the log loss and the Brier score of each row; the scores are probabilities."""
+    wide = np.column_stack([rows.score.astype(np.float64) for rows in by_label.values()])
+    truth = np.column_stack([rows.is_positive for rows in by_label.values()])
+    if wide.shape[1] == 1:
+        of_truth = np.where(truth, wide, 1 - wide)[:, 0]
+    else:
+        of_truth = np.where(truth, wide, 0.0).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        return {"log_loss": -np.log(of_truth), "brier_score": ((wide - truth) ** 2).sum(axis=1)}
+
+
+def error_of_mean(values: NDArray[np.float64], rows: GroupedScores) -> float:
+    r"""Give the standard error of the mean of values that come in independent groups.
+
+    .. math:: \frac{1}{\sum_i w_i}
+       \sqrt{\frac{G}{G - 1} \sum_g \Bigl(\sum_{i \in g} w_i (x_i - \bar x)\Bigr)^2}
+
+    With a single row in each group it is that of independent rows.  Right for many groups; NaN for
+    one.  Rows without a value, or of weight 0, are left out.
+
+    Examples
+    --------
+    >>> rows = GroupedScores(np.zeros(4), np.zeros(4, bool), np.array([0, 0, 1, 1]), None)
+    >>> error_of_mean(np.array([0.0, 0.0, 1.0, 1.0]), rows)  # two groups, 0 and 1: 1/√2 · 1/√2
+    0.5
+    """
+    weight = np.ones(len(values)) if rows.weight is None else rows.weight
+    kept = np.flatnonzero(~np.isnan(values) & (weight > 0))
+    # One order for the sums, whatever the order of the rows.
+    kept = kept[np.lexsort((values[kept], weight[kept], rows.group[kept]))]
+    codes = np.unique(rows.group[kept], return_inverse=True)[1]
+    groups = int(codes.max(initial=-1)) + 1
+    total = math.fsum(weight[kept])
+    if groups < 2:
+        return math.nan
+    mean = math.fsum(weight[kept] * values[kept]) / total
+    influence = np.bincount(codes, weights=weight[kept] * (values[kept] - mean))
+    return math.sqrt(groups / (groups - 1) * math.fsum(influence**2)) / total

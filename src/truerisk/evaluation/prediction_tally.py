@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.grouped_scores import GroupedScores, joined
+from truerisk.evaluation.joint_scores import MOST_ENTRIES, JointScores
 from truerisk.evaluation.positive import other_of_pair, plain_positive, positive_of_two
 from truerisk.evaluation.request import Request
 from truerisk.tallies.cells import Cells, CellTally
@@ -51,6 +52,7 @@ class Tallies:
     rankings: dict[str, Ranking] = field(default_factory=dict)
     pooled: Ranking | None = None
     grouped_scores: dict[str, GroupedScores] = field(default_factory=dict)
+    joint_scores: JointScores | None = None
     documents: DocumentTally | None = None
     probabilities: ProbabilityTally | None = None
 
@@ -82,6 +84,7 @@ class PredictionTally:
     made: dict[tuple[str, ...], int] = field(default_factory=dict)
     truth_codes: set[int] = field(default_factory=set)
     grouped_rows: dict[str, list[GroupedScores]] = field(default_factory=dict)
+    joint_rows: list[JointScores] = field(default_factory=list)
 
     def add(self, columns: Columns) -> "PredictionTally":
         """Count some rows; return the tally itself."""
@@ -135,7 +138,8 @@ class PredictionTally:
             self._add_probabilities(score[:, 0], truth[:, 0], columns)
         else:
             self.documents = self.documents or DocumentTally()
-            self.documents.add(score, truth)
+            self.documents.add(score, truth, columns.weight)
+            self._add_joint_rows(score, truth, columns)
             if not self.multilabel:
                 self._refuse_unscored(truth, columns)
                 self._add_probabilities(score, truth.argmax(axis=1), columns)
@@ -150,6 +154,13 @@ class PredictionTally:
         if columns.group is not None:
             rows = GroupedScores(score, is_positive, columns.group, columns.weight)
             self.grouped_rows.setdefault(name, []).append(rows)
+
+    def _add_joint_rows(
+        self, score: NDArray[Any], truth: NDArray[np.bool_], columns: Columns
+    ) -> None:
+        if columns.group is None and self.n * score.shape[1] <= MOST_ENTRIES:
+            rows = JointScores(score.astype(np.float64), truth, columns.weight)
+            self.joint_rows.append(rows)
 
     def _add_probabilities(
         self, score: NDArray[Any], truth: NDArray[Any], columns: Columns
@@ -195,6 +206,7 @@ class PredictionTally:
             else:
                 self.rankings[label] = ranking
             self.grouped_rows.setdefault(label, []).extend(other.grouped_rows.get(label, []))
+        self.joint_rows.extend(other.joint_rows)
         return self
 
     def finish(self, members: Members) -> Tallies:
@@ -234,8 +246,20 @@ class PredictionTally:
             rankings={name: tally.ranking() for name, tally in self.rankings.items()},
             pooled=None if self.pooled is None else self.pooled.ranking(),
             grouped_scores={name: joined(rows) for name, rows in self.grouped_rows.items() if rows},
+            joint_scores=self._joint_scores(),
             documents=self.documents,
             probabilities=self.probabilities,
+        )
+
+    def _joint_scores(self) -> JointScores | None:
+        """Put the rows of all classes together, if all of them could be kept."""
+        if not self.joint_rows or sum(len(rows.score) for rows in self.joint_rows) < self.n:
+            return None
+        weights = [rows.weight for rows in self.joint_rows if rows.weight is not None]
+        return JointScores(
+            np.concatenate([rows.score for rows in self.joint_rows]),
+            np.concatenate([rows.truth for rows in self.joint_rows]),
+            np.concatenate(weights) if weights else None,
         )
 
     def _two_sided(self, every: dict[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:

@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
 from truerisk.evaluation.count_estimates import finished, generator_for
-from truerisk.evaluation.grouped_scores import GroupedScores
+from truerisk.evaluation.grouped_scores import (
+    GroupedScores,
+    document_averages,
+    error_of_mean,
+    losses,
+)
+from truerisk.evaluation.joint_scores import distance_of_mean
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import delong_interval
@@ -18,7 +23,7 @@ from truerisk.intervals.binomial import fractional_interval
 from truerisk.intervals.bounds import chernoff_kl
 from truerisk.intervals.delta import delta_interval
 from truerisk.intervals.replicates import replicate_interval, replicates_for
-from truerisk.measures.document_precision import summarise_documents
+from truerisk.measures.document_precision import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.ranking import Ranking
@@ -29,6 +34,7 @@ from truerisk.tallies.ranking_replicates import (
 )
 
 CHOSEN_HERE = {"ks", "best_f1"}  # their threshold is chosen on the same examples
+MANY_CLASSES = 10  # with more, the intervals of single classes are the binomial ones alone
 AVERAGED = ("roc_auc", "average_precision", "breakeven_point", "eleven_point_precision")
 
 
@@ -82,7 +88,7 @@ class RankingEstimates:
     def _replicates(
         self, label: str, ranking: Ranking, grouped: GroupedScores | None, names: list[str]
     ) -> dict[str, NDArray[np.float64]]:
-        if 0 in ranking.rows or not names:
+        if 0 in ranking.rows or not names or len(self.tallies.rankings) > MANY_CLASSES:
             return {}
         rng = generator_for(f"ranking of {label}", self.request)
         size = replicates_for(self.request.level, least=self.request.replicates)
@@ -99,24 +105,20 @@ class RankingEstimates:
         return replicates(ranking, names, replicates=size, rng=rng)
 
     def _auc_interval(self, ranking: Ranking, grouped: GroupedScores | None) -> Interval:
-        variance = ranking.delong_variance
-        positives, negatives = ranking.rows
         if np.isnan(ranking.auc):
             return self._open()
+        positives, negatives = (max(1, int(units)) for units in _units(ranking, grouped))
+        level = self.request.level
         if grouped is None:
             return delong_interval(
-                ranking.auc, variance, positives, negatives, level=self.request.level
+                ranking.auc, ranking.delong_variance, positives, negatives, level=level
             )
-        variance = cluster_auc_variance(grouped.score, grouped.is_positive, grouped.group)
-        groups = len(np.unique(grouped.group))
-        tail = (1 - self.request.level) / 2
-        widening = float(stdtrit(max(groups - 1, 1), tail) / ndtri(tail))
+        variance = cluster_auc_variance(
+            grouped.score, grouped.is_positive, grouped.group, grouped.weight
+        )
+        widening = grouped.widening(level)
         interval = delong_interval(
-            ranking.auc,
-            variance * widening**2,
-            min(positives, groups),
-            min(negatives, groups),
-            level=self.request.level,
+            ranking.auc, variance * widening**2, positives, negatives, level=level
         )
         return replace(interval, method=f"cluster_{interval.method}")
 
@@ -134,13 +136,16 @@ class RankingEstimates:
         by simulation the bootstrap alone covers 0.5 to 0.95 at 10 to 50 positives, its hull with
         the exact binomial interval at as many positives 0.90 to 1.
         """
-        if np.isnan(value) or drawn is None:
+        if np.isnan(value):
             return self._open()
         level = self.request.level
+        binomial = _binomial_of_ranks(name, value, _units(ranking, grouped), level)
+        if drawn is None:
+            kind = "binomial_of_positives"
+            return replace(binomial, method=kind if grouped is None else f"cluster_{kind}")
         drawn_ends, _ = replicate_interval(
             drawn, value, level=level, method="bca", measure_range=(0.0, 1.0)
         )
-        binomial = _binomial_of_ranks(name, value, _units(ranking, grouped), level)
         return Interval(
             min(drawn_ends.low, binomial.low),
             max(drawn_ends.high, binomial.high),
@@ -161,8 +166,11 @@ class RankingEstimates:
     def _pooled(self, ranking: Ranking) -> Iterator[Estimate]:
         """Rank all (example, class) pairs together: the micro average."""
         # The pairs of one example are not independent: the examples, not the pairs, are counted.
-        size = float(min(ranking.rows[0], self.tallies.n))
-        for name in AVERAGED:
+        size = min(_units(ranking, None)[0], float(self.tallies.n))
+        grouped = self._any_grouped
+        if grouped is not None:
+            size = min(size, float(grouped.groups))
+        for name in self.request.wanted(AVERAGED, "_micro"):
             measure = find_measure(name)
             named = replace(measure, name=f"{name}_micro", title=f"{measure.title}, micro average")
             value = float(measure.value(ranking))
@@ -170,16 +178,25 @@ class RankingEstimates:
                 interval = self._open()
             else:
                 interval = fractional_interval(value * size, size, level=self.request.level)
-                interval = replace(interval, method="binomial_of_examples")
+                unit = "examples" if grouped is None else "groups"
+                interval = replace(interval, method=f"binomial_of_{unit}")
             yield finished(named, value, interval, self.tallies.n)
+
+    @cached_property
+    def _correlations(self) -> dict[str, NDArray[np.float64]]:
+        joint = self.tallies.joint_scores
+        names = self.request.wanted_somehow(AVERAGED)
+        if joint is None or not names:
+            return {}
+        return joint.correlations(names, self.request.random_state or 0)
 
     def _averaged(
         self, measure: Measure, how: str, each: list[Estimate], weights: NDArray[np.float64]
     ) -> Estimate:
-        """Average over classes; the intervals as if all classes erred together.
+        """Average over classes; the distances to the ends add up as the classes err together.
 
-        The standard deviation of a mean is at most the mean of the standard deviations, whatever
-        the dependence: the averaged distances to the ends are conservative.
+        Where the dependence is not known, they add up as if all classes erred together, which is
+        the most they can do.
         """
         values = np.array([one.value for one in each])
         taken = ~np.isnan(values) & (weights > 0)
@@ -193,23 +210,31 @@ class RankingEstimates:
         if not taken.any():
             return finished(named, np.nan, self._open(), self.tallies.n)
         share = weights[taken] / weights[taken].sum()
-        ends = [
-            (one.interval.low, one.interval.high)
-            for one, use in zip(each, taken, strict=True)
-            if use and one.interval is not None
-        ]
-        low, high = share @ np.array(ends)
+        ends = np.array([(one.interval.low, one.interval.high) for one in each if one.interval])
         value = float(share @ values[taken])
-        interval = Interval(float(low), float(high), self.request.level, "mean_of_intervals")
+        correlation = self._correlations.get(measure.name, np.ones((len(each), len(each))))
+        below, above = (
+            distance_of_mean(
+                np.abs(values - ends[:, side])[taken], share, correlation[taken][:, taken]
+            )
+            for side in (0, 1)
+        )
+        known = measure.name in self._correlations
+        interval = Interval(
+            max(value - below, 0.0),
+            min(value + above, 1.0),
+            self.request.level,
+            "mean_of_correlated" if known else "mean_of_intervals",
+        )
         notes = (f"over {int(taken.sum())} of {len(each)} classes",)
-        return finished(named, value, _containing(interval, value), self.tallies.n, notes)
+        return finished(named, value, interval, self.tallies.n, notes)
 
     def _of_documents(self) -> Iterator[Estimate]:
         if self.tallies.documents is None:
             return
         found = summarise_documents(self.tallies.documents)
         measure = find_measure("eleven_point_documents")
-        interval = self._mean_interval(found.value, found.standard_error, found.documents)
+        interval = self._mean_interval(found)
         notes = (
             (f"{found.undefined} documents have no correct category and are left out",)
             if found.undefined
@@ -217,29 +242,45 @@ class RankingEstimates:
         )
         yield finished(measure, found.value, interval, found.documents, notes)
 
-    def _mean_interval(self, value: float, error: float, n: int) -> Interval:
+    def _mean_interval(self, found: DocumentPrecision) -> Interval:
         """Interval of a mean of numbers in [0, 1]: normal on the logit scale, or the KL bound."""
-        if np.isnan(value):
+        if np.isnan(found.value):
             return self._open()
+        level, units = self.request.level, found.documents
+        error, method, grouped = found.standard_error, "delta", self._any_grouped
+        if grouped is not None:
+            units, method = grouped.groups, "cluster_delta"
+            error = error_of_mean(document_averages(self.tallies.grouped_scores), grouped)
+            error *= grouped.widening(level)
         interval = delta_interval(
-            value, error, measure_range=(0.0, 1.0), level=self.request.level, method="delta"
+            found.value, error, measure_range=(0.0, 1.0), level=level, method=method
         )
-        return chernoff_kl(value, n, level=self.request.level) if interval is None else interval
+        return chernoff_kl(found.value, units, level=level) if interval is None else interval
+
+    @property
+    def _any_grouped(self) -> GroupedScores | None:
+        """The groups of the rows, which are the same whatever is scored."""
+        return next(iter(self.tallies.grouped_scores.values()), None)
 
     def _of_probabilities(self) -> Iterator[Estimate]:
         tally = self.tallies.probabilities
         if tally is None:
             return
+        grouped, level = self._any_grouped, self.request.level
+        of_rows = {} if grouped is None else losses(self.tallies.grouped_scores)
         for measure in measures_that_need("probabilities"):
             bounded = measure
             if measure.name == "brier_score" and len(self.tallies.rankings) == 1:
                 bounded = replace(measure, measure_range=(0.0, 1.0))
             value = float(measure.value(tally))
             error: Any = tally.standard_error(measure.name)  # type: ignore[arg-type]
-            interval = None
+            method, interval = "delta", None
+            if grouped is not None and np.isfinite(value):
+                error = error_of_mean(of_rows[measure.name], grouped)
+                error, method = error * grouped.widening(level), "cluster_delta"
             if np.isfinite(value):
                 interval = delta_interval(
-                    value, error, measure_range=bounded.measure_range, level=self.request.level
+                    value, error, measure_range=bounded.measure_range, level=level, method=method
                 )
             notes: tuple[str, ...] = ()
             if tally.impossible and measure.name == "log_loss":
@@ -273,11 +314,3 @@ def _binomial_of_ranks(
         half = fractional_interval((1 + value) / 2 * size, size, level=level)
         return replace(half, low=max(0.0, 2 * half.low - 1), high=2 * half.high - 1)
     return fractional_interval(value * units[0], units[0], level=level)
-
-
-def _containing(interval: Interval, value: float) -> Interval:
-    return replace(
-        interval,
-        low=max(0.0, min(interval.low, value)),
-        high=min(1.0, max(interval.high, value)),
-    )

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
+from truerisk.measures.averages import AVERAGE_NAMES
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, find_measure
 from truerisk.tallies.cells import MOST_CLASSES
 
-AVERAGE_ENDINGS = ("_micro", "_macro", "_weighted", "_samples")
+AVERAGE_ENDINGS = tuple(f"_{name}" for name in AVERAGE_NAMES)
 LARGEST_SEED = 2**32 - 1
 
 

@@ -63,6 +63,9 @@ AVERAGES = {
 }
 
 
+AVERAGE_NAMES = (*AVERAGES, "samples")  # the last one is over examples, not over classes
+
+
 def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:
     """Apply the formula to the label sets of each cell: the measure of a single example."""
     truth, predicted = cells.truth, cells.predicted

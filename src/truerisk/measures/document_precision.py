@@ -36,7 +36,8 @@ def eleven_point_documents(tally: DocumentTally) -> float:
 
     .. math:: \frac{1}{11} \sum_{j=0}^{10} \frac{1}{n} \sum_{d=1}^{n} P_d(j/10)
 
-    Documents with no correct category are left out.  Undefined when none has one.
+    With weights, a weighted mean.  Documents with no correct category are left out.  Undefined when
+    none has one.
     """
     return summarise_documents(tally).value
 
@@ -80,8 +81,13 @@ def summarise_documents(tally: DocumentTally) -> DocumentPrecision:
     n = tally.documents
     if n == 0:
         return DocumentPrecision(math.nan, (math.nan,) * LEVELS, math.nan, 0, tally.undefined)
-    by_recall = tuple(total.value / n for total in tally.precision)
+    total = tally.weights.value
+    by_recall = tuple(level.value / total for level in tally.precision)
     value = math.fsum(by_recall) / LEVELS
-    spread = max(tally.squares.value / n - value**2, 0.0)
-    error = math.sqrt(spread / (n - 1)) if n > 1 else math.nan
+    spread = (
+        tally.squares.value
+        - 2 * value * tally.crossed.value
+        + value**2 * tally.square_weights.value
+    )
+    error = math.sqrt(max(spread, 0.0) * n / (n - 1)) / total if n > 1 else math.nan
     return DocumentPrecision(value, by_recall, error, n, tally.undefined)

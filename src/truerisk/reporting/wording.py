@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.errors import InputError
-from truerisk.measures.averages import AVERAGES
+from truerisk.measures.averages import AVERAGE_NAMES
 from truerisk.measures.registry import MEASURES, Measure, find_measure
 from truerisk.results import Estimate
 
@@ -30,7 +30,7 @@ class Written:
 def measure_of(name: str) -> tuple[Measure | None, str]:
     """Give the registry's entry for a name such as `f1_macro`, and the average's name."""
     base, _, average = name.rpartition("_")
-    if name not in MEASURES and average in AVERAGES:
+    if name not in MEASURES and average in AVERAGE_NAMES:
         name = base
     else:
         average = ""

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.errors import InputError
 from truerisk.tallies.exact_sum import ExactSum
+from truerisk.tallies.ranking import as_weights
 
 LEVELS = 11  # recall 0, .1, …, 1
 ENTRIES_AT_ONCE = 2**22  # of the score matrix, so that memory stays bounded
@@ -24,10 +25,18 @@ class DocumentTally:
     documents: int = 0
     undefined: int = 0
     precision: list[ExactSum] = field(default_factory=lambda: [ExactSum() for _ in range(LEVELS)])
-    squares: ExactSum = field(default_factory=ExactSum)  # of the documents' own averages
+    weights: ExactSum = field(default_factory=ExactSum)
+    square_weights: ExactSum = field(default_factory=ExactSum)
+    crossed: ExactSum = field(default_factory=ExactSum)  # Σ w²·x, x a document's own average
+    squares: ExactSum = field(default_factory=ExactSum)  # Σ w²·x²
 
-    def add(self, scores: ArrayLike, truth: ArrayLike) -> "DocumentTally":
-        """Take in documents: (n, K) scores of the categories, and which of them are correct."""
+    def add(
+        self, scores: ArrayLike, truth: ArrayLike, weight: ArrayLike | None = None
+    ) -> "DocumentTally":
+        """Take in documents: (n, K) scores of the categories, which of them are correct, weights.
+
+        A document of weight 0 is left out.
+        """
         table, correct = np.asarray(scores), np.asarray(truth)
         if table.ndim != 2 or table.shape != correct.shape or correct.dtype != np.bool_:
             raise InputError(
@@ -37,10 +46,11 @@ class DocumentTally:
             )
         if np.isnan(table).any():
             raise InputError(f"`scores` must be numbers; {np.isnan(table).sum()} are NaN.")
+        weights = np.ones(len(table)) if weight is None else as_weights(weight, len(table))
         step = max(1, ENTRIES_AT_ONCE // max(table.shape[1], 1))
         for start in range(0, len(table), step):
             part = slice(start, start + step)
-            self._take(eleven_precisions(table[part], correct[part]))
+            self._take(eleven_precisions(table[part], correct[part]), weights[part])
         return self
 
     def merge(self, other: "DocumentTally") -> "DocumentTally":
@@ -49,16 +59,25 @@ class DocumentTally:
         self.undefined += other.undefined
         for mine, others in zip(self.precision, other.precision, strict=True):
             mine.merge(others)
+        self.weights.merge(other.weights)
+        self.square_weights.merge(other.square_weights)
+        self.crossed.merge(other.crossed)
         self.squares.merge(other.squares)
         return self
 
-    def _take(self, precisions: NDArray[np.float64]) -> None:
-        defined = precisions[~np.isnan(precisions[:, 0])]
+    def _take(self, precisions: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+        precisions, weights = precisions[weights > 0], weights[weights > 0]
+        known = ~np.isnan(precisions[:, 0])
+        defined, weights = precisions[known], weights[known]
         self.documents += len(defined)
         self.undefined += len(precisions) - len(defined)
         for level, total in enumerate(self.precision):
-            total.add(defined[:, level])
-        self.squares.add((defined.sum(axis=1) / LEVELS) ** 2)
+            total.add(weights * defined[:, level])
+        own = defined.sum(axis=1) / LEVELS
+        self.weights.add(weights)
+        self.square_weights.add(weights**2)
+        self.crossed.add(weights**2 * own)
+        self.squares.add((weights * own) ** 2)
 
 
 def eleven_precisions(scores: NDArray[Any], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
