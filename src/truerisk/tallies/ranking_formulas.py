@@ -31,12 +31,12 @@ class Binned:
     @cached_property
     def tp(self) -> Values:
         """Positives found at the lower end of each bin."""
-        return np.cumsum(self.positives, axis=1, dtype=np.float64)
+        return _running(self.positives)
 
     @cached_property
     def fp(self) -> Values:
         """Negatives found at the lower end of each bin."""
-        return np.cumsum(self.negatives, axis=1, dtype=np.float64)
+        return _running(self.negatives)
 
     @cached_property
     def found(self) -> Values:
@@ -59,6 +59,11 @@ class Binned:
         """Negatives of each ranking; NaN where there are none."""
         total = self.fp[:, -1]
         return np.where(total > 0, total, np.nan)
+
+
+def _running(table: Table) -> Values:
+    # Whole numbers are added four times as fast as they are, and below 2**53 as exactly.
+    return np.cumsum(table, axis=1).astype(np.float64, copy=False)
 
 
 def evaluate(binned: Binned, names: Sequence[str]) -> dict[str, Values]:
@@ -142,10 +147,9 @@ def _breakeven_inside(binned: Binned) -> Values:
 def _eleven_point(binned: Binned) -> Values:
     best_from = np.maximum.accumulate(binned.precision[:, ::-1], axis=1)[:, ::-1]
     scaled = (LEVELS - 1) * binned.tp + RECALL_SLACK * binned.tp[:, -1:]
-    total = np.zeros(len(best_from))
-    for level in range(LEVELS):
-        first = np.count_nonzero(scaled < level * binned.tp[:, -1:], axis=1)
-        total += best_from[np.arange(len(first)), first]
+    wanted = np.arange(LEVELS) * binned.tp[:, -1:]
+    first = np.array([np.searchsorted(*pair) for pair in zip(scaled, wanted, strict=True)])
+    total = np.take_along_axis(best_from, first, axis=1).sum(axis=1)
     return np.where(np.isnan(binned.n_positive), np.nan, total / LEVELS)
 
 
