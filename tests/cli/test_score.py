@@ -5,9 +5,11 @@ import pytest
 
 from truerisk.cli.score import read_counts
 from truerisk.errors import InputError
+from truerisk.evaluation import evaluate
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.measures import MEASURES
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
+from truerisk.results import as_plain
 
 
 def test_the_counts_of_the_textbook_give_its_precision_and_recall(run):
@@ -33,6 +35,18 @@ def test_tables_tell_what_was_guessed_and_the_seed(run, predictions):
     assert re.search(r"truth +column y_true \(guessed\)", text)
     assert re.search(r"seed +11", text)
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_file_and_its_columns_are_answered_alike_when_nothing_is_asked_for(run, predictions):
+    rows = [row.split(",") for row in predictions.read_text().splitlines()]
+    truth, called, score = (
+        [row[rows[0].index(name)] for row in rows[1:]] for name in ("y_true", "y_pred", "score")
+    )
+    seed = 11
+    found = json.loads(run("score", predictions, "--seed", str(seed), "--json").stdout)
+    expected = evaluate(truth, called, y_score=list(map(float, score)), random_state=seed)
+    assert found["settings"] == as_plain(expected)["settings"]
+    assert found["estimates"] == as_plain(expected)["estimates"]
 
 
 def test_options_reach_the_evaluation(run, predictions):

@@ -47,7 +47,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     show_default=True,
     help="Interval of the other measures of counts.",
 )
-@click.option("--replicates", type=int, default=2000, show_default=True, help="Of the bootstrap.")
+@click.option("--replicates", type=int, default=1000, show_default=True, help="Of the bootstrap.")
 @seed_option
 @click.option("--threshold", type=float, help="Call positive what scores at least this.")
 @click.option("--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier.")
