@@ -70,7 +70,7 @@ class CellSample:
             np.eye(4),
             None if self.squares is None else self.squares @ merge,
             None if self.by_group is None else self.by_group @ merge,
-            None if self.prior is None else HALF_A_UNIT * (self.prior @ merge > 0),
+            None if self.prior is None else np.where(self.prior @ merge > 0, HALF_A_UNIT, 0.0),
             None if self.rows is None else np.rint(self.rows @ merge).astype(np.int64),
         )
 
