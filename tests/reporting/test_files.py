@@ -22,7 +22,7 @@ def test_its_permissions_are_those_of_any_new_file(tmp_path):
 
 
 def test_an_absent_folder_is_refused_before_anything_is_computed(tmp_path):
-    with pytest.raises(MachineError, match=r"must exist; .*absent' does not\. Make it first"):
+    with pytest.raises(MachineError, match=r"must exist; .*absent does not\. Make it first"):
         check_destination(tmp_path / "absent" / "report.html")
 
 

@@ -5,8 +5,8 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from truerisk.checks import shown
 from truerisk.errors import InputError, MachineError
+from truerisk.reading.refusals import shown_path
 
 
 def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
@@ -15,13 +15,13 @@ def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
     `inputs` are the files that are read: an output must not take the place of one of them.
     """
     if any(path.exists() and path.samefile(one) for one in inputs):
-        raise InputError(f"The output must not be an input; {shown(str(path))} is read as well.")
+        raise InputError(f"The output must not be an input; {shown_path(path)} is read as well.")
     folder = path.parent
     if path.is_dir():
-        raise MachineError(f"The output must be a file; {shown(str(path))} is a folder.")
+        raise MachineError(f"The output must be a file; {shown_path(path)} is a folder.")
     if not folder.is_dir():
         raise MachineError(
-            f"The folder of the output must exist; {shown(str(folder))} does not. Make it first."
+            f"The folder of the output must exist; {shown_path(folder)} does not. Make it first."
         )
     trial = _beside(path)
     try:
@@ -62,4 +62,4 @@ def _open_new(path: Path) -> int:
 
 def _cannot_write(path: Path, error: OSError) -> MachineError:
     reason = os.strerror(error.errno) if error.errno else str(error)
-    return MachineError(f"{shown(str(path))} cannot be written: {reason}. Nothing was changed.")
+    return MachineError(f"{shown_path(path)} cannot be written: {reason}. Nothing was changed.")
