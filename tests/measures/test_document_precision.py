@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
-from truerisk.measures.document_precision import document_precision, eleven_point_documents
+from truerisk.measures.document_precision import (
+    document_precision,
+    eleven_point_documents,
+    summarise_documents,
+)
 from truerisk.tallies.documents import DocumentTally
 
 SCORES = [[0.9, 0.8, 0.7], [0.9, 0.8, 0.7], [0.9, 0.8, 0.7]]
@@ -33,3 +37,20 @@ def test_it_is_undefined_when_no_document_has_a_correct_category():
 
 def test_one_document_has_no_standard_error():
     assert np.isnan(document_precision(SCORES[:1], TRUTH[:1]).standard_error)
+
+
+def test_weights_worked_by_hand():
+    own, weight = np.array([(6 + 5 * 2 / 3) / 11, 1 / 2]), np.array([3.0, 1.0])
+    found = summarise_documents(DocumentTally().add(SCORES, TRUTH, [3, 1, 7]))
+    mean = weight @ own / 4
+    assert found.value == pytest.approx(mean, rel=1e-12)
+    # √(n/(n − 1) Σ w² (x − mean)²) / Σ w
+    error = np.sqrt(2 * np.sum((weight * (own - mean)) ** 2)) / 4
+    assert found.standard_error == pytest.approx(error, rel=1e-12)
+    assert (found.documents, found.undefined) == (2, 1)
+
+
+def test_a_document_of_no_weight_is_left_out():
+    assert DocumentTally().add(SCORES, TRUTH, [1, 0, 0]) == DocumentTally().add(
+        SCORES[:1], TRUTH[:1]
+    )

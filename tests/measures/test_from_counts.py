@@ -62,6 +62,13 @@ def test_the_textbook_example_gives_0336_and_not_the_printed_070():
     assert binary("f5", counts) == pytest.approx(0.29, abs=0.005)
 
 
+def test_f1_is_the_harmonic_mean_and_not_the_geometric_one():
+    # Joachims (2000) §2.2 calls it geometric.
+    precision, recall = binary("precision", KUBAT), binary("recall", KUBAT)
+    assert binary("f1", KUBAT) == pytest.approx(2 / (1 / precision + 1 / recall), rel=1e-14)
+    assert binary("f1", KUBAT) < math.sqrt(precision * recall) - 5e-4
+
+
 SCIKIT_LEARN = {
     "precision": metrics.precision_score,
     "recall": metrics.recall_score,

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from truerisk.measures import from_scores
 from truerisk.measures.from_scores import breakeven
 from truerisk.measures.registry import MEASURES, find_measure, measures_that_need
+from truerisk.tallies.cells import BinaryCounts
 from truerisk.tallies.probabilities import ProbabilityTally
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_formulas import FORMULAS, values_of
@@ -66,6 +67,28 @@ def test_only_the_order_of_the_scores_matters(rows):
 def test_breakeven_tells_where_and_how():
     found = breakeven(rank([3, 2, 2, 2], [True, True, False, False]))
     assert (found.value, found.threshold, found.interpolated) == (0.75, 3.0, True)
+
+
+@given(st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0, 10))
+def test_the_mean_of_precision_and_recall_against_f_beta(precision, recall, beta):
+    # "Evaluation of Text Categorization Systems" §6, case by case; F1 never exceeds the mean.
+    mean = (precision + recall) / 2
+    f_beta = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+    ratio = precision / recall
+    sign = (ratio - 1) * (beta**2 * ratio - 1)
+    if abs(sign) > 1e-9:
+        assert (mean > f_beta) == (sign > 0)
+    assert mean >= 2 * precision * recall / (precision + recall) - 1e-15
+
+
+def test_the_printed_case_of_less_precision_than_recall_fails_beyond_one_over_root_t():
+    # Printed: the mean exceeds Fβ for every β when P < R.  P = .4 and R = .8 make 1/√T = √2.
+    counts = BinaryCounts(tp=40, fp=60, fn=10, tn=90)
+    mean = (0.4 + 0.8) / 2
+    assert find_measure("f1").value(counts) < mean
+    assert find_measure(f"f{2**0.5}").value(counts) == pytest.approx(mean)
+    assert find_measure("f2").value(counts) == pytest.approx(2 / 3)
+    assert find_measure("f2").value(counts) > mean
 
 
 def test_probability_measures_worked_by_hand():

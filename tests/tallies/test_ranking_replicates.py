@@ -206,6 +206,17 @@ def test_rows_of_their_own_have_delongs_variance():
     assert found == pytest.approx(rank(scores, positive).delong_variance, rel=1e-12)
 
 
+def test_a_cluster_variance_takes_the_weights():
+    scores, positive = problem(200, decimals=1)
+    weight = 1.0 + np.arange(200) % 4
+    alone = cluster_auc_variance(scores, positive, np.arange(200), weight)
+    assert alone == pytest.approx(rank(scores, positive, weight).delong_variance, rel=1e-12)
+    # a row of weight 3 is three rows of one group
+    times = np.repeat(np.arange(200), weight.astype(int))
+    copied = cluster_auc_variance(scores[times], positive[times], times)
+    assert alone == pytest.approx(copied, rel=1e-12)
+
+
 def test_a_cluster_variance_worked_by_hand():
     # scores 4 + (g0), 3 − (g0), 2 + (g1), 1 − (g1): A = ¾, V = 1, ½; W = ½, 1
     # X = ¼, −¼; Y = −¼, ¼; 2·(2/16)/4 + 2·(2/16)/4 − 2·2·(2/16)/4 = 0

@@ -25,6 +25,7 @@ from truerisk.intervals.replicates import replicate_interval, replicates_for
 from truerisk.measures.proportion import Proportion, ratio
 from truerisk.results import Interval
 
+NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MOST_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
 
 
@@ -66,7 +67,7 @@ def _effective_binomial(
     error = 0.0
     if 0 < value < 1:
         error = sample.standard_error(sample.gradient(share)) * sample.widening(level)
-    if error > 0:
+    if error > NO_SPREAD:
         # Groups and weights under which the share varies *less* than among as many independent
         # examples are luck more often than structure.
         size = min(value * (1 - value) / error**2, most)

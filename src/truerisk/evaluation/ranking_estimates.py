@@ -83,6 +83,8 @@ class RankingEstimates:
             else:
                 interval = self._drawn_interval(name, value, drawn.get(name), ranking, grouped)
             notes = ("the threshold is chosen on the same examples",) * (name in CHOSEN_HERE)
+            if name == "breakeven_point" and ranking.summary.breakeven.interpolated:
+                notes = (_interpolated(ranking),)
             yield finished(measure, value, interval, ranking.n, notes)
 
     def _replicates(
@@ -290,6 +292,14 @@ class RankingEstimates:
     def _open(self, measure: Measure | None = None) -> Interval:
         low, high = (0.0, 1.0) if measure is None else measure.measure_range
         return Interval(low, high, self.request.level, "whole_range")
+
+
+def _interpolated(ranking: Ranking) -> str:
+    nearest = ranking.summary.breakeven
+    return (
+        f"interpolated: precision {nearest.precision:.3f} and recall {nearest.recall:.3f} are as "
+        "near as any threshold brings them"
+    )
 
 
 def _units(ranking: Ranking, grouped: GroupedScores | None) -> tuple[float, float]:

@@ -65,6 +65,9 @@ def how_often_right(findings: Findings) -> Iterator[str]:
     beside = (
         f"always answering {shown(cells.labels[commonest])}, which is right on {100 * share:.1f} %"
     )
+    if counts.predicted[commonest] == counts.n:
+        yield f"On these it always answers {shown(cells.labels[commonest])}, as a constant would."
+        return
     won = _won_against(cells, commonest, accuracy.interval.level)
     if won.low > 0.5:
         yield f"Sure: that is better than {beside}."
@@ -157,10 +160,12 @@ def what_is_too_open(findings: Findings) -> Iterator[str]:
         half = found.interval.width / 2
         # Widths shrink with the root of the size: near enough for "about".
         needed = 10 * math.ceil(found.n * (half / WANTED_HALF_WIDTH) ** 2 / 10)
-        unit = {"recall": "positive examples", "precision": "examples called positive"}
+        units = {"recall": "positive examples", "precision": "examples called positive"}
+        unit = units.get(name, "examples")
+        unit = unit.replace("examples", "example") if found.n == 1 else unit
         yield (
-            f"Open: {name} is known only to ±{half:.2f}, from {found.n:.0f} "
-            f"{unit.get(name, 'examples')}; about {needed} would give ±{WANTED_HALF_WIDTH:.2f}."
+            f"Open: {name} is known only to ±{half:.2f}, from {found.n:.0f} {unit}; "
+            f"about {needed} would give ±{WANTED_HALF_WIDTH:.2f}."
         )
 
 

@@ -108,8 +108,8 @@ def f1(counts: BinaryCounts) -> Proportion:
     .. math:: \frac{2\,TP}{2\,TP + FP + FN} = \frac{2J}{1 + J}
 
     It rises with the Jaccard index J, which is a proportion: hence an exact interval.  (It is the
-    harmonic mean; Joachims (2000, §2.2) calls it geometric.)  Undefined when no example is
-    positive and none is called positive.
+    harmonic mean; Joachims (2000, §2.2) calls it geometric.  P = .40 and R = .29 give 0.336;
+    Kubat (§11.3) prints 0.70.)  Undefined when no example is positive and none is called positive.
     """
     return Proportion(counts.tp, counts.tp + counts.fp + counts.fn, _f1_of_jaccard)
 

@@ -52,9 +52,18 @@ def breakeven_point(ranking: Ranking) -> float:
 
 
 def breakeven(ranking: Ranking) -> Breakeven:
-    """Give the breakeven point with its threshold, and say whether it is interpolated.
+    r"""Give the breakeven point with its threshold, and say whether it is interpolated.
 
-    At the same precision and recall it is never below F1: an arithmetic against a harmonic mean.
+    At the same precision P and recall R, the mean (P + R)/2 is never below F1: an arithmetic
+    against a harmonic mean.  Against Fβ, with T = P/R,
+
+    .. math:: \frac{P + R}{2} \ge F_\beta \iff (T - 1)(\beta^2 T - 1) \ge 0
+
+    Erratum: it is printed as holding for every β when P < R; it holds there for β ≤ 1/√T only.
+
+    References
+    ----------
+    .. [1] "Evaluation of Text Categorization Systems", 2011, §3 and §6.
 
     Examples
     --------

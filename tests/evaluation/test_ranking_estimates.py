@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+
+import truerisk as tr
+from truerisk.intervals.auc import delong_interval
+from truerisk.intervals.binomial import binomial_interval, fractional_interval
+from truerisk.tallies.ranking import rank
+from truerisk.tallies.ranking_replicates import cluster_auc_variance
+
+RNG = np.random.default_rng(0)
+Y = np.arange(60) % 3 == 0
+SCORE = Y + RNG.normal(size=60)
+CLASSES = np.arange(90) % 3
+TABLE = np.eye(3)[CLASSES] + RNG.normal(size=(90, 3))
+
+
+def ends(estimate):
+    return estimate.interval.low, estimate.interval.high
+
+
+def test_the_area_has_delongs_interval():
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)["roc_auc"]
+    ranking = rank(SCORE, Y)
+    expected = delong_interval(ranking.auc, ranking.delong_variance, 20, 40)
+    assert ends(found) == (expected.low, expected.high)
+    assert found.interval.method == "delong_logit"
+
+
+def test_a_perfect_area_of_groups_counts_the_groups_that_hold_a_class():
+    # 12 positives in 3 groups, 40 negatives in 10 others: as 3 of 3.
+    truth, groups = np.arange(52) < 12, np.arange(52) // 4
+    found = tr.evaluate(truth, y_score=truth * 1.0, groups=groups, random_state=1)["roc_auc"]
+    assert ends(found) == pytest.approx(ends_of(binomial_interval(3, 3)), rel=1e-12)
+    assert found.interval.method == "cluster_paired_binomial"
+
+
+def ends_of(interval):
+    return interval.low, interval.high
+
+
+def test_few_groups_widen_the_area_as_students_t_does():
+    groups = np.arange(60) // 15
+    found = tr.evaluate(Y, y_score=SCORE, groups=groups, random_state=1)["roc_auc"]
+    # On the logit scale the spread is t₃/z = 3.182446/1.959964 times that of the normal quantile.
+    variance = cluster_auc_variance(SCORE, Y, groups)
+    expected = delong_interval(found.value, variance * (3.182446305284 / 1.959963984540) ** 2, 4, 4)
+    assert ends(found) == pytest.approx(ends_of(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["average_precision", "breakeven_point", "best_f1"])
+def test_a_measure_of_ranks_is_never_surer_than_a_share_of_the_positives(name):
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)[name]
+    binomial = fractional_interval(found.value * 20, 20)
+    assert found.interval.low <= binomial.low
+    assert found.interval.high >= binomial.high
+
+
+def test_the_distance_of_two_shares_is_never_surer_than_both():
+    # KS is recall + specificity − 1: as a mean of two shares it has 4/(1/20 + 1/40) examples.
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)["ks"]
+    size = 4 / (1 / 20 + 1 / 40)
+    half = fractional_interval((1 + found.value) / 2 * size, size)
+    assert found.interval.low <= 2 * half.low - 1
+    assert found.interval.high >= 2 * half.high - 1
+
+
+def test_weights_make_ranks_worth_fewer_positives():
+    weight = np.where(np.arange(60) % 2, 9.0, 1.0)
+    found = tr.evaluate(Y, y_score=SCORE, sample_weight=weight, random_state=1)
+    size = 20 * (weight.sum() ** 2 / (weight**2).sum()) / 60
+    binomial = fractional_interval(found["average_precision"].value * size, size)
+    assert found["average_precision"].interval.low <= binomial.low
+
+
+def test_an_interpolated_breakeven_says_so():
+    tied = tr.evaluate([1, 1, 0, 0], y_score=[3, 2, 2, 2], random_state=1)["breakeven_point"]
+    assert tied.notes == (
+        "interpolated: precision 1.000 and recall 0.500 are as near as any threshold brings them",
+    )
+    assert tr.evaluate(Y, y_score=SCORE, random_state=1)["breakeven_point"].notes == ()
+
+
+def test_averages_over_classes_are_those_of_the_classes():
+    evaluation = tr.evaluate(CLASSES, y_score=TABLE, random_state=1)
+    each = [evaluation.by_class[str(k)]["roc_auc"] for k in range(3)]
+    macro = evaluation["roc_auc_macro"]
+    assert macro.value == pytest.approx(np.mean([one.value for one in each]))
+    # No wider than if all classes erred together, no narrower than a single class over √3.
+    widths = [one.interval.width for one in each]
+    assert min(widths) / np.sqrt(3) * 0.9 < macro.interval.width <= np.mean(widths) + 1e-12
+
+
+def test_micro_averages_count_examples_and_not_pairs():
+    evaluation = tr.evaluate(CLASSES, y_score=TABLE, random_state=1)
+    micro = evaluation["roc_auc_micro"]
+    assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * 90, 90)))
+    assert micro.interval.method == "binomial_of_examples"
+
+
+def test_only_the_micro_average_asked_for_is_there():
+    names = ("roc_auc_micro",)
+    assert list(tr.evaluate(CLASSES, y_score=TABLE, measures=names, random_state=1)) == [*names]
+
+
+def test_weights_reach_the_average_over_documents():
+    heavy = np.where(CLASSES == 0, 5.0, 1.0)
+    plain = tr.evaluate(CLASSES, y_score=TABLE, random_state=1)["eleven_point_documents"]
+    weighted = tr.evaluate(CLASSES, y_score=TABLE, sample_weight=heavy, random_state=1)
+    copied = np.repeat(np.arange(90), heavy.astype(int))
+    expected = tr.evaluate(CLASSES[copied], y_score=TABLE[copied], random_state=1)
+    found = weighted["eleven_point_documents"]
+    assert found.value == pytest.approx(expected["eleven_point_documents"].value, rel=1e-12)
+    assert found.value != pytest.approx(plain.value, rel=1e-6)
+    assert found.interval.width > expected["eleven_point_documents"].interval.width
+
+
+def test_the_mean_loss_has_a_normal_interval_on_the_log_scale():
+    # Losses ln 2, ln 4: mean 1.5 ln 2, standard error ½ ln 2; exp(z/3) either way.
+    found = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True, random_state=1)["log_loss"]
+    ratio = np.exp(1.959963984540 / 3)
+    assert found.value == pytest.approx(1.5 * np.log(2))
+    assert ends(found) == pytest.approx((found.value / ratio, found.value * ratio), rel=1e-9)
+
+
+def test_an_impossible_class_makes_the_log_loss_infinite_and_says_so():
+    found = tr.evaluate([1, 0], y_score=[0.0, 0.25], probabilities=True, random_state=1)["log_loss"]
+    assert found.value == np.inf
+    assert ends(found) == (0, np.inf)
+    assert "1 true classes were given the probability 0" in found.notes

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+import truerisk as tr
+
+
+def said(*arguments, **options):
+    return " ".join(tr.evaluate(*arguments, random_state=1, **options).verdict)
+
+
+def counted(table, **options):
+    return " ".join(tr.evaluate_counts(table, random_state=1, **options).verdict)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        # Of the 100 the constant is wrong on, 90 won; of the 100 it is right on, 10 lost.
+        ([[90, 10], [10, 90]], "Sure: that is better than always answering"),
+        ([[10, 90], [90, 10]], "Sure: that is worse than always answering '0'"),
+        # 5 won, 1 lost: an exact sign test at 5 % needs 6 of 6.
+        ([[5, 5], [1, 89]], "Not sure: that cannot be told from always answering '0'"),
+        # 6 won, none lost: 2 · ½⁶ = .031.
+        ([[6, 4], [0, 90]], "Sure: that is better than always answering '0', which is right on 90"),
+        # 5 won, none lost: 2 · ½⁵ = .0625.
+        ([[5, 5], [0, 90]], "Not sure: that cannot be told from always answering '0'"),
+        ([[0, 10], [0, 90]], "On these it always answers '0', as a constant would."),
+    ],
+)
+def test_accuracy_is_compared_with_the_commonest_answer_by_a_sign_test(table, sentence):
+    assert sentence in counted(table)
+
+
+def test_accuracy_misleads_where_a_class_is_rare_and_only_there():
+    assert "mislead here: 99.0 % of the examples" in counted([[7, 3], [5, 985]])
+    assert "mislead" not in counted([[70, 30], [50, 850]])
+
+
+def test_predictions_that_may_be_unrelated_are_called_so():
+    assert "may be unrelated" in counted([[10, 10], [10, 10]])
+    assert "worse than chance" in counted([[10, 90], [90, 10]])
+    assert "unrelated" not in counted([[90, 10], [10, 90]])
+
+
+@pytest.mark.parametrize(
+    ("distance", "sentence"),
+    [
+        (2.0, "A positive outranks a negative with probability 0.9"),
+        (-2.0, "is below chance: the scores may belong to the other class"),
+        (0.0, "Not sure: the"),
+    ],
+)
+def test_the_area_is_put_into_words(distance, sentence):
+    rng = np.random.default_rng(2)
+    truth = np.arange(200) % 2
+    assert sentence in said(truth, y_score=rng.normal(size=200) + distance * truth)
+
+
+def test_what_is_open_says_how_much_would_do():
+    # Recall 5/10 = [.187, .813]: ±.313, and 10 · (.313/.05)² = 392 examples.
+    found = counted([[5, 5], [0, 990]])
+    assert "Open: recall is known only to ±0.31, from 10 positive examples; about 400" in found
+    assert "Open: accuracy" not in found
+    assert "from 1 example;" in counted([[1, 0], [0, 0]])
+
+
+def test_the_weakest_class_and_the_undefined_are_named():
+    found = counted([[9, 1, 0], [5, 5, 0], [0, 0, 10]], labels="abc")
+    assert "The weakest class is 'b': it finds 50.0 %" in found
+    assert "Undefined, because no example is called positive: precision" in counted(
+        [[0, 5], [0, 9]]
+    )
+
+
+def test_small_classes_that_do_worse_are_told():
+    table = np.diag([900, 1, 1]) + np.array([[0, 0, 0], [9, 0, 0], [9, 0, 0]])
+    assert "Small classes do worse: F1 is 0.980 over all" in counted(table)
+    assert "Small classes" not in counted(np.diag([9, 9, 9]))
+
+
+def test_what_was_rejected_is_told():
+    found = said([1, 0, 1, 0], [1, 0, 9, 9], reject="9", positive="1")
+    assert "It refuses to answer on 50.0 %" in found
