@@ -95,7 +95,15 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Resampled(Estimate):
-    """An estimate made of the values of several refits."""
+    """An estimate made of the values of several refits.
+
+    Examples
+    --------
+    >>> folds = Resampled(value=0.15, interval=None, measure="error_rate", method="folds", n=3,
+    ...                   target="the learner", replicates=(0.14, 0.16, 0.15))
+    >>> round(folds.standard_deviation, 4)
+    0.01
+    """
 
     replicates: tuple[float, ...] = ()
 
@@ -114,6 +122,14 @@ class Evaluation(Mapping[str, Estimate]):
     `by_class` holds the estimates of the single classes (empty for two classes); `verdict` says in
     words what is sure, what is not and which measure misleads; `settings` says what was assumed;
     `source` says where the predictions came from.
+
+    Examples
+    --------
+    >>> right = Estimate(value=0.9, interval=None, measure="accuracy", method="counts", n=10)
+    >>> evaluation = Evaluation(estimates={"accuracy": right}, n=10, level=0.95,
+    ...                         labels=("0", "1"), positive="1")
+    >>> list(evaluation), evaluation["accuracy"].value
+    (['accuracy'], 0.9)
     """
 
     estimates: Mapping[str, Estimate]

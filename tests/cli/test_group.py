@@ -8,7 +8,7 @@ import pytest
 
 from truerisk import cli
 from truerisk.cli import COMMANDS, main
-from truerisk.errors import InputError, InputWarning, MachineError
+from truerisk.errors import InputError, MachineError
 
 TRUERISK = (sys.executable, "-m", "truerisk.cli")
 
@@ -84,17 +84,6 @@ def test_a_bug_shows_its_traceback(run, monkeypatch):
     monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": fail})
     with pytest.raises(ZeroDivisionError):
         run("reproduce", "one")
-
-
-def test_our_warnings_are_sentences(run, monkeypatch):
-    import warnings  # noqa: PLC0415  (beside what is patched)
-
-    def warn():
-        warnings.warn("Looks like a slip.", InputWarning, stacklevel=1)
-        raise InputError("stop")
-
-    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": warn})
-    assert run("reproduce", "one").stderr == "Warning: Looks like a slip.\nError: stop\n"
 
 
 def test_nobody_reading_is_no_error():

@@ -19,14 +19,13 @@ import importlib
 import os
 import signal
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import click
 
-from truerisk.errors import InputError, InputWarning, MachineError, UndefinedMeasureWarning
+from truerisk.errors import InputError, MachineError
 
 FINDING, BAD_INPUT, PARTIAL, MACHINE = 1, 3, 4, 5
 INTERRUPTED, NOBODY_READS, TERMINATED = 130, 141, 143
@@ -68,7 +67,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
         """Run a command; turn what may go wrong into a sentence and an exit code."""
         try:
-            with _terminated_as_interrupted(), _plain_warnings():
+            with _terminated_as_interrupted():
                 result = super().invoke(ctx)
                 sys.stdout.flush()
                 return result
@@ -131,28 +130,3 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Tell our own warnings as sentences, without the line of code they come from."""
-    shown_before = warnings.showwarning
-
-    def show(  # noqa: PLR0917  (the signature is Python's)
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        if issubclass(category, (InputWarning, UndefinedMeasureWarning)):
-            click.echo(f"Warning: {_inert(str(message))}", err=True)
-        else:
-            shown_before(message, category, filename, lineno, file, line)
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show
-        for category in (InputWarning, UndefinedMeasureWarning):
-            warnings.simplefilter("always", category)
-        yield

@@ -53,6 +53,11 @@ class Request:
         Only these measures; all when not given.
     most_classes
         Refuse more classes than this: a score or an id was probably taken for a label.
+
+    Examples
+    --------
+    >>> Request(positive="spam", betas=(2.0,)).level
+    0.95
     """
 
     level: float = 0.95

@@ -43,6 +43,11 @@ class Roles:
 
     None is to be guessed, and "" is not to be used even if a column has a usual name.  Several
     score columns are one for each class.
+
+    Examples
+    --------
+    >>> Roles(truth="label", score=("p_cat", "p_dog"), id="").score_columns
+    ('p_cat', 'p_dog')
     """
 
     truth: str | None = None

@@ -43,5 +43,14 @@ def save_report(evaluation: Evaluation, path: Path | str) -> Path:
     MachineError
         If the folder does not exist, or cannot be written, or is full; an older report is then
         still there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from truerisk.evaluation import evaluate_counts
+    >>> with TemporaryDirectory() as folder:
+    ...     page = save_report(evaluate_counts([[50, 50], [40, 850]]), f"{folder}/report.html")
+    ...     page.name, "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
+    ('report.html', True)
     """
     return write_whole(Path(path), page_html(evaluation))

@@ -46,6 +46,12 @@ class Ranking:
         Number of positive and negative examples, whatever their weights.
     effective_n
         Number of equally weighted examples that would be as informative (Kish).
+
+    Examples
+    --------
+    >>> ranking = rank([0.9, 0.4, 0.1], [True, False, True])
+    >>> ranking.tp.tolist(), ranking.fp.tolist(), ranking.auc
+    ([1, 1, 2], [0, 1, 1], 0.5)
     """
 
     thresholds: NDArray[np.float64]

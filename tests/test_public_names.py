@@ -1,0 +1,43 @@
+"""The one public namespace: what it holds, in order, loadable, and shown at work."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import truerisk
+
+LIST = Path(truerisk.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+IMPORTS = re.findall(r"^from \.(\S+) import (\w+) as \2$", LIST, re.MULTILINE)
+NAMES = [name for _, name in IMPORTS]
+
+
+def test_the_list_of_names_is_what_the_package_offers():
+    assert sorted(NAMES) == sorted(truerisk.__all__) == sorted(dir(truerisk))
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_names_stand_in_the_order_of_their_modules():
+    assert IMPORTS == sorted(IMPORTS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_can_be_loaded_and_is_documented_where_it_is_written(name):
+    found = getattr(truerisk, name)
+    if name == "MEASURES":
+        return
+    assert found.__name__ == name
+    assert found.__module__.startswith("truerisk.")
+    assert inspect.getdoc(found)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "MEASURES"])
+def test_a_public_name_is_shown_at_work(name):
+    if not name.endswith("Error"):
+        assert ">>> " in inspect.getdoc(getattr(truerisk, name))
+
+
+def test_a_name_that_does_not_exist_is_refused():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = truerisk.no_such_name
