@@ -19,7 +19,7 @@ def test_the_list_of_names_is_what_the_package_offers():
 
 
 def test_names_stand_in_the_order_of_their_modules():
-    assert IMPORTS == sorted(IMPORTS)
+    assert sorted(IMPORTS) == IMPORTS
 
 
 @pytest.mark.parametrize("name", NAMES)
