@@ -19,6 +19,24 @@ def test_costs_move_the_threshold(run, predictions):
     assert (found["best"]["at"], found["best"]["value"]) == (0.4, 2 / 20)
 
 
+def test_costs_alone_are_enough_to_choose_by_cost(run, predictions):
+    alone = run("threshold", predictions, "--costs", "fp=1,fn=5", "--json").stdout
+    assert json.loads(alone)["best"]["at"] == 0.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--best", "gmean", "--costs", "fp=1,fn=5"), "`--costs` must go with --best cost"),
+        (("--best", "gmean", "--beta", "2"), "`--beta` must go with --best f1"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(run, predictions, arguments, message):
+    ended = run("threshold", predictions, *arguments)
+    assert ended.exit_code == 3
+    assert message in ended.stderr
+
+
 def test_beta_moves_the_threshold_towards_recall(run, predictions):
     found = json.loads(run("threshold", predictions, "--beta", "3", "--json").stdout)
     assert found["best"]["at"] == 0.4

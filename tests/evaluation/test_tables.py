@@ -40,3 +40,9 @@ def test_three_classes_have_names():
 def test_a_table_that_counts_nothing_is_refused(table, labels, message):
     with pytest.raises(InputError, match=message):
         tr.evaluate_counts(table, labels=labels)
+
+
+def test_classes_of_which_nothing_was_asked_are_not_listed():
+    table = [[5, 1, 0], [0, 4, 2], [1, 0, 3]]
+    assert tr.evaluate_counts(table, measures=("cohen_kappa",)).by_class == {}
+    assert list(tr.evaluate_counts(table, measures=("f1_macro",)).by_class) == ["0", "1", "2"]

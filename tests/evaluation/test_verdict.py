@@ -31,6 +31,17 @@ def test_accuracy_is_compared_with_the_commonest_answer_by_a_sign_test(table, se
     assert sentence in counted(table)
 
 
+def test_ends_that_nearly_agree_are_told_apart():
+    # 1000 errors in 10⁹: [9.39e-7, 1.064e-6].
+    found = counted([[10**9 - 1000, 1000], [0, 10**9]])
+    assert "finds 99.99990 % (99.99989 to 99.99991 % at 95 % confidence)" in found
+
+
+def test_sets_of_labels_are_right_when_every_label_is():
+    found = said([["a", "b"], ["a"]], [["a", "b"], ["b"]], multilabel=True)
+    assert found.startswith("It has every label right on 50.0 %")
+
+
 def test_accuracy_misleads_where_a_class_is_rare_and_only_there():
     assert "mislead here: 99.0 % of the examples" in counted([[7, 3], [5, 985]])
     assert "mislead" not in counted([[70, 30], [50, 850]])

@@ -41,9 +41,7 @@ OPTIMISTIC = (
 @click.option(
     "--best",
     type=click.Choice(CRITERIA),
-    default="f1",
-    show_default=True,
-    help="What is to be as good as possible.",
+    help="What is to be as good as possible: f1 if absent, cost if costs are given.",
 )
 @click.option("--beta", type=float, help="Take F with this β for f1.")
 @costs_option
@@ -93,8 +91,13 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
         sys.exit(PARTIAL)
 
 
-def _criterion(best: str, beta: float | None, costs: str | None) -> dict[str, Any]:
+def _criterion(best: str | None, beta: float | None, costs: str | None) -> dict[str, Any]:
     found = read_costs(costs)
+    best = best or ("f1" if costs is None else "cost")
+    if costs is not None and best != "cost":
+        raise InputError(f"`--costs` must go with --best cost; got --best {best}.")
+    if beta is not None and best != "f1":
+        raise InputError(f"`--beta` must go with --best f1; got --best {best}.")
     if best == "cost" and not isinstance(found, dict):
         raise InputError("`--costs` must give the costs by outcome, such as fp=1,fn=5.")
     chosen = {"by": "f_beta" if best == "f1" else best, "beta": 1.0 if beta is None else beta}

@@ -100,7 +100,7 @@ def _by_class(
     table = {} if counted is None else counted.by_class()
     for label, estimates in ranked.by_class().items():
         table.setdefault(label, {}).update(estimates)
-    return table
+    return {label: estimates for label, estimates in table.items() if estimates}
 
 
 def _curves(tallies: Tallies) -> dict[str, Any]:

@@ -55,8 +55,8 @@ def how_often_right(findings: Findings) -> Iterator[str]:
     accuracy, cells = findings.defined("accuracy"), findings.tallies.cells
     if accuracy is None or accuracy.interval is None or cells is None:
         return
-    what = "every label right" if cells.multilabel else "right"
-    yield f"It is {what} on {_percent(accuracy)} of the examples."
+    what = "has every label right" if cells.multilabel else "is right"
+    yield f"It {what} on {_percent(accuracy)} of the examples."
     if cells.multilabel:
         return
     counts = cells.class_counts()
@@ -228,7 +228,8 @@ def _percent(estimate: Estimate) -> str:
     if interval is None:
         return f"{100 * estimate.value:.1f} %"
     low, high = 100 * interval.low, 100 * interval.high
-    digits = 1 if max(low, 100 - high) > 0.1 or high - low > 0.1 else 4
+    # As many digits as it takes to tell the ends apart.
+    digits = min(max(math.ceil(-math.log10(max(high - low, 1e-12))), 1), 12)
     level = 100 * interval.level
     return (
         f"{100 * estimate.value:.{digits}f} % ({low:.{digits}f} to {high:.{digits}f} % "
