@@ -114,13 +114,24 @@ def test_audit_ends_with_one_when_a_check_fails(run, monkeypatch):
 
 
 def test_audit_measures_coverage_and_writes_the_page(run, monkeypatch, tmp_path):
-    from truerisk.audit import enumeration  # noqa: PLC0415  (beside what is patched)
+    from truerisk.audit import enumeration, simulation  # noqa: PLC0415  (beside what is patched)
+    from truerisk.audit.populations import POPULATIONS  # noqa: PLC0415
 
-    few = enumeration.enumerate_all
+    few, short = enumeration.enumerate_all, simulation.simulate_all
     monkeypatch.setattr(enumeration, "enumerate_all", lambda: few(["wilson", "wald"], [5], [0.9]))
-    ended = run("audit", "--output", tmp_path / "coverage.md")
+    monkeypatch.setattr(
+        simulation,
+        "simulate_all",
+        lambda repetitions: short(
+            populations=POPULATIONS[-1:], sizes=(20,), repetitions=repetitions
+        ),
+    )
+    ended = run("audit", "--repetitions", "2", "--output", tmp_path / "coverage.md")
     assert ended.exit_code == 0
-    assert "wilson" in (tmp_path / "coverage.md").read_text()
+    page = (tmp_path / "coverage.md").read_text()
+    assert "wilson" in page
+    assert "2 samples a\nfigure" in page
+    assert "| f1_macro | smoothed_delta |" in page
 
 
 def test_the_demo_is_the_same_every_time_and_ends_with_the_path(run, tmp_path):

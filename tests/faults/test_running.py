@@ -56,7 +56,7 @@ def test_a_page_for_which_there_is_no_room_leaves_the_old_one(predictions, tmp_p
 
     ended = score(predictions, "--html", page, "-q", preexec_fn=little_room)
     assert ended.returncode == MACHINE
-    assert "report.html' cannot be written: File too large. Nothing was changed." in ended.stderr
+    assert "report.html cannot be written: File too large. Nothing was changed." in ended.stderr
     assert page.read_text() == "old"
     assert sorted(tmp_path.iterdir()) == [predictions, page]
 
@@ -68,7 +68,7 @@ def test_an_absent_folder_is_told_before_anything_is_read(write, tmp_path):
     ended = score(write(BROKEN), "--html", tmp_path / "absent" / "report.html")
     assert ended.returncode == MACHINE
     assert "The folder of the output must exist" in ended.stderr
-    assert "absent' does not. Make it first." in ended.stderr
+    assert "absent does not. Make it first." in ended.stderr
 
 
 @LINUX
@@ -76,7 +76,7 @@ def test_a_folder_that_takes_no_file_is_told_before_anything_is_read(write):
     # Nobody, not even root, makes a file there.
     ended = score(write(BROKEN), "--html", "/proc/report.html")
     assert ended.returncode == MACHINE
-    assert "'/proc/report.html' cannot be written" in ended.stderr
+    assert "/proc/report.html cannot be written" in ended.stderr
     assert not Path("/proc/report.html").exists()
 
 

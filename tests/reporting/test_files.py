@@ -26,6 +26,13 @@ def test_an_absent_folder_is_refused_before_anything_is_computed(tmp_path):
         check_destination(tmp_path / "absent" / "report.html")
 
 
+def test_what_is_no_regular_file_is_never_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(MachineError, match="pipe is a device or a pipe"):
+        check_destination(pipe)
+
+
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(MachineError, match="is a folder"):
         check_destination(tmp_path)

@@ -44,6 +44,10 @@ class ScoredPopulation:
 
     def truth(self) -> dict[str, float]:
         """Take counts from the normal distribution, rankings from a million examples."""
+        return self._truth
+
+    @cached_property
+    def _truth(self) -> dict[str, float]:
         truth, score = self._draw(FRESH_EXAMPLES, np.random.default_rng(0))
         ranked = evaluate(truth, y_score=score, random_state=0, replicates=100)
         found = {name: estimate.value for name, estimate in ranked.items()}

@@ -47,10 +47,15 @@ class CountEstimates:
     costs: CostMatrix | None = None
 
     @cached_property
+    def every(self) -> Cells:
+        """The cells, with those that could have occurred."""
+        return with_every_cell(self.cells)
+
+    @cached_property
     def sample(self) -> CellSample:
-        """The cells as a sample, with those that could have occurred."""
-        every = with_every_cell(self.cells)
-        return CellSample.of(every, None if self.costs is None else self.costs.of_cells(every))
+        """The cells as a sample."""
+        costs = None if self.costs is None else self.costs.of_cells(self.every)
+        return CellSample.of(self.every, costs)
 
     @cached_property
     def over(self) -> NDArray[np.bool_] | None:
@@ -75,7 +80,7 @@ class CountEstimates:
 
     def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:
         """Estimate the measures of one label against the rest."""
-        sample = self.sample.collapsed(outcomes(with_every_cell(self.cells), label))
+        sample = self.sample.collapsed(outcomes(self.every, label))
         for name in names or self.request.wanted(self.binary_names()):
             yield self._estimate(find_measure(name), sample, binary_counts)
 
@@ -167,7 +172,7 @@ class CountEstimates:
 
     def _average_over_examples(self, measure: Measure) -> Estimate:
         """Average the measure of single examples: a share of the total, linear in the cells."""
-        values = of_each_cell(measure, with_every_cell(self.cells))
+        values = of_each_cell(measure, self.every)
         values = np.where(np.isnan(values), self.request.zero_division, values)
         defined = ~np.isnan(values)
         sample = replace(

@@ -17,6 +17,8 @@ def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
     if any(path.exists() and path.samefile(one) for one in inputs):
         raise InputError(f"The output must not be an input; {shown_path(path)} is read as well.")
     folder = path.parent
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise MachineError(f"The output must be a file; {shown_path(path)} is a device or a pipe.")
     if path.is_dir():
         raise MachineError(f"The output must be a file; {shown_path(path)} is a folder.")
     if not folder.is_dir():
