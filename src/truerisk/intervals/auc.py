@@ -13,6 +13,7 @@ from truerisk.intervals.beta_quantile import Array
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.delta import delta_interval, wald_interval
 from truerisk.results import Interval
+from truerisk.tallies.placements import share_below
 
 Scale = Literal["logit", "identity"]
 
@@ -58,8 +59,8 @@ def placements(scores_positive: ArrayLike, scores_negative: ArrayLike) -> Placem
         )
     of_positives, of_negatives = np.empty(positives.shape), np.empty(negatives.shape)
     for c in range(positives.shape[1]):
-        of_positives[:, c] = _share_below(positives[:, c], negatives[:, c])
-        of_negatives[:, c] = 1 - _share_below(negatives[:, c], positives[:, c])
+        of_positives[:, c] = share_below(positives[:, c], negatives[:, c])
+        of_negatives[:, c] = 1 - share_below(negatives[:, c], positives[:, c])
     return Placements(of_positives=of_positives, of_negatives=of_negatives)
 
 
@@ -71,15 +72,6 @@ def _columns(scores: ArrayLike) -> Array:
     if np.isnan(table).any():
         raise InputError(f"Scores must not be NaN; got {int(np.isnan(table).sum())} of them.")
     return table
-
-
-def _share_below(scores: Array, others: Array) -> Array:
-    """Give for each score the share of the others that lie under it, ties counting half."""
-    ordered = np.sort(others)
-    under = np.searchsorted(ordered, scores, side="left")
-    up_to = np.searchsorted(ordered, scores, side="right")
-    share: Array = (under + up_to) / (2 * others.size)
-    return share
 
 
 def delong_covariance(placed: Placements) -> Array:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
+from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking import (
     TOP,
     Ranking,
@@ -249,7 +250,10 @@ def cluster_auc_variance(
     if min(with_positives, with_negatives) < 2:
         return np.nan
     n_positive, n_negative = float(weights[positive].sum()), float(weights[~positive].sum())
-    placed = _placements(column, positive, weights)
+    placed = np.empty(n)
+    for rows in (positive, ~positive):
+        placed[rows] = share_below(column[rows], column[~rows], weights[~rows])
+    placed[~positive] = 1 - placed[~positive]
     auc = float(weights[positive] @ placed[positive]) / n_positive
     size = int(codes.max()) + 1
     off = weights * (placed - auc)
@@ -259,22 +263,6 @@ def cluster_auc_variance(
     second = of_negatives @ of_negatives / n_negative**2 * with_negatives / (with_negatives - 1)
     crossed = of_positives @ of_negatives / (n_positive * n_negative) * size / (size - 1)
     return float(first + second + 2 * crossed)
-
-
-def _placements(
-    scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: NDArray[np.float64]
-) -> Values:
-    """Share of the other class that each row is on the right side of, ties counting one half."""
-    placed = np.empty(len(scores))
-    for rows, others, above in ((positive, ~positive, True), (~positive, positive, False)):
-        order = np.argsort(scores[others], kind="stable")
-        ordered = scores[others][order]
-        passed = np.concatenate([[0.0], np.cumsum(weights[others][order])])
-        low = np.searchsorted(ordered, scores[rows], side="left")
-        high = np.searchsorted(ordered, scores[rows], side="right")
-        below = (passed[low] + passed[high]) / 2
-        placed[rows] = (below if above else passed[-1] - below) / passed[-1]
-    return placed
 
 
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:

@@ -1,0 +1,32 @@
+"""Where scores stand among other scores: what the AUC and its variances are made of."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+
+def share_below(scores: Values, others: Values, weight: Values | None = None) -> Values:
+    """Give for each score the share of the others that lie under it, ties counting half.
+
+    Parameters
+    ----------
+    scores
+        The scores to place.
+    others
+        Those they are placed among; at least one.
+    weight
+        What each of the others counts; 1 if not given.
+
+    Examples
+    --------
+    >>> share_below(np.array([0.4, 0.9]), np.array([0.1, 0.4, 0.5])).tolist()
+    [0.5, 1.0]
+    """
+    order = np.argsort(others)
+    under = np.searchsorted(others[order], scores, side="left")
+    up_to = np.searchsorted(others[order], scores, side="right")
+    if weight is None:
+        return np.asarray((under + up_to) / (2 * len(others)))
+    passed = np.concatenate([[0.0], np.cumsum(weight[order])])
+    return np.asarray((passed[under] + passed[up_to]) / (2 * passed[-1]))

@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truerisk.tallies.placements import share_below
+
+columns = st.lists(st.integers(0, 5), min_size=1, max_size=20)
+
+
+def test_two_ties_and_one_below_of_four_are_one_half():
+    # 1 lies under 2, and the two ties count half each: (1 + 2 · ½) / 4.
+    assert share_below(np.array([2.0]), np.array([2.0, 3.0, 1.0, 2.0])) == pytest.approx(0.5)
+
+
+@given(columns, columns)
+def test_it_is_the_mean_over_all_pairs(scores, others):
+    ours, theirs = np.array(scores, float), np.array(others, float)
+    won = (ours[:, None] > theirs) + 0.5 * (ours[:, None] == theirs)
+    assert share_below(ours, theirs) == pytest.approx(won.mean(axis=1))
+
+
+@given(columns, columns)
+def test_a_weight_of_three_counts_as_three_of_them(scores, others):
+    ours, theirs = np.array(scores, float), np.array(others, float)
+    times = 1 + np.arange(len(others)) % 3
+    repeated = share_below(ours, np.repeat(theirs, times))
+    assert share_below(ours, theirs, times.astype(float)) == pytest.approx(repeated)
