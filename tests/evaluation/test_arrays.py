@@ -219,6 +219,7 @@ def test_leaving_a_measure_out_changes_no_other():
         (([0, 1], [0, 1]), {"binomial": "beta"}, "`binomial` must be one of clopper_pearson"),
         (([0, 1], [0, 1]), {"sample_weight": [1, -1]}, "not negative; 1 are not, the first is -1"),
         (([0, 1], [0, 1]), {"sample_weight": [0, 0]}, "must not be 0 for every example"),
+        (([0, 1], [0, 1]), {"sample_weight": [1, 1e-300]}, "between 1e-100 and 1e.100; got 1e-300"),
         (([0, 1], [0, 1]), {"y_score": [0.1, np.nan]}, "`y_score` must be numbers; 1 are NaN"),
         (([0, 1], [0, 1]), {"y_score": ["a", "b"]}, "`y_score` must be numbers, n of them"),
         (([0, 1, 2], [0, 1, 2]), {"y_score": [0.1, 0.2, 0.3]}, "which of the 3 classes"),

@@ -127,3 +127,13 @@ def test_an_impossible_class_makes_the_log_loss_infinite_and_says_so():
     assert found.value == np.inf
     assert ends(found) == (0, np.inf)
     assert "1 true classes were given the probability 0" in found.notes
+
+
+def test_ranks_of_which_one_example_outweighs_all_have_an_interval():
+    # Worth one example: no resample of one has both classes.
+    found = tr.evaluate(
+        [1, 0, 1, 0], y_score=[0.9, 0.1, 0.3, 0.6], sample_weight=[1, 1, 1e9, 1], random_state=1
+    )
+    for name in ("ks", "average_precision"):
+        assert found[name].interval.covers(found[name].value)
+        assert found[name].interval.width > 0.9

@@ -22,6 +22,8 @@ from truerisk.tallies.score_tally import ScoreTally
 
 MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made
 
+LEAST_WEIGHT = 1e-100
+
 THE_REST = ("\0",)  # stands for the label that is not positive until all labels are known
 
 Members = Sequence[tuple[str, ...]]
@@ -88,6 +90,7 @@ class PredictionTally:
 
     def add(self, columns: Columns) -> "PredictionTally":
         """Count some rows; return the tally itself."""
+        _refuse_extreme(columns.weight)
         self.n += len(columns.truth)
         predicted = self._predicted(columns) if columns.predicted is None else columns.predicted
         if predicted is None:
@@ -286,6 +289,18 @@ class PredictionTally:
             single = self.classes is None and self.rankings
             return next(iter(self.rankings)) if single else None
         return positive_of_two(labels, asked)
+
+
+def _refuse_extreme(weight: NDArray[np.float64] | None) -> None:
+    """Refuse weights whose squares, which the intervals need, are no numbers any more."""
+    if weight is None:
+        return
+    extreme = (weight > 0) & ((weight < LEAST_WEIGHT) | (weight > 1 / LEAST_WEIGHT))
+    if extreme.any():
+        raise InputError(
+            f"`weight` must be 0 or between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}; "
+            f"got {weight[extreme][0]:g}. Multiply all weights by one number: only ratios count."
+        )
 
 
 def _distinct(columns: Columns) -> list[int]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.evaluation.count_estimates import finished, generator_for
+from truerisk.evaluation.count_intervals import MOST_UNDEFINED
 from truerisk.evaluation.grouped_scores import (
     GroupedScores,
     document_averages,
@@ -142,7 +143,7 @@ class RankingEstimates:
             return self._open()
         level = self.request.level
         binomial = _binomial_of_ranks(name, value, _units(ranking, grouped), level)
-        if drawn is None:
+        if drawn is None or np.isnan(drawn).mean() > MOST_UNDEFINED:
             kind = "binomial_of_positives"
             return replace(binomial, method=kind if grouped is None else f"cluster_{kind}")
         drawn_ends, _ = replicate_interval(
