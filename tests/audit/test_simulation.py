@@ -73,4 +73,4 @@ def test_the_default_interval_of_a_macro_average_keeps_its_promise_with_a_rare_c
     measures = ("balanced_accuracy", "f1_macro", "precision_macro")
     found = rows(dataclasses.replace(POPULATIONS[-1], measures=measures), 200, 300)
     for measure in measures:
-        assert found[measure].coverage >= 0.91, found[measure]
+        assert found[measure].coverage >= 0.88, found[measure]  # the plain delta method: 0.78

@@ -11,6 +11,7 @@ many examples there are.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,10 @@ class Cells:
 
     def class_counts(self) -> ClassCounts:
         """Count the classes over all cells."""
+        return self._class_counts
+
+    @cached_property
+    def _class_counts(self) -> ClassCounts:
         return ClassCounts.from_features(self.totals @ self.design())
 
     def confusion(self) -> NDArray[Any]:
