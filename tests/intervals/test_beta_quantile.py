@@ -72,6 +72,12 @@ def test_a_quantile_put_back_gives_its_tail(a, b, tail):
         assert beta_tail(a, b, log_odds)[0] == pytest.approx(tail[0], rel=1e-9)
 
 
+@pytest.mark.parametrize("shape", [5e-324, 2e-308, 1e-300, 1e-200])
+def test_a_shape_that_is_hardly_there_puts_every_quantile_at_the_end(shape):
+    a, b, tail = np.array([shape, 10.0]), np.array([10.0, shape]), np.array([0.975, 0.025])
+    assert beta_log_odds(a, b, tail) * [-1, 1] == pytest.approx(709.78, abs=0.01)  # log(max float)
+
+
 def test_the_tail_agrees_with_scipy_on_both_sides_of_a_half():
     a, b = np.array([3.0, 3.0, 60.0, 60.0]), np.array([5.0, 5.0, 2.0, 80.0])
     x = np.array([0.2, 0.9, 0.9999, 0.5])

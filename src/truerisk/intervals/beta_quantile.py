@@ -19,6 +19,7 @@ from scipy.special import betainc, betaincc, expit, gammaln, ndtri
 Array = NDArray[np.float64]
 LogTail = Callable[[Array, NDArray[np.intp]], tuple[Array, Array]]
 
+SMALLEST = 1e-290  # a smaller shape has the same quantiles, but its inverse overflows
 WIDEST = 740.0  # beyond these log-odds float64 has no proportion left
 CLOSE_TO_ZERO = float(np.log(1e-3))
 FEW = 41
@@ -148,6 +149,7 @@ def beta_log_odds(a: Array, b: Array, tail: Array) -> Array:
 
 
 def _beta_log_odds(a: Array, b: Array, tail: Array) -> Array:
+    a, b = np.maximum(a, SMALLEST), np.maximum(b, SMALLEST)
     peak = log_peak(a, b)
 
     def log_tail(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
