@@ -151,3 +151,77 @@ def test_a_method_that_degenerates_says_what_spoke_instead():
     found = tr.evaluate_counts([[10, 0], [0, 10]], random_state=1, cell_interval="bca")
     assert found["matthews_correlation"].interval.method == "smoothed_delta"
     assert found["matthews_correlation"].interval.low < 0.95
+
+
+def by_hand(centre, error, z=1.959963984540):
+    """Give the ends on the logit scale, and what the method would say."""
+    spread, logit = z * error / (centre * (1 - centre)), np.log(centre / (1 - centre))
+    return [1 / (1 + np.exp(-(logit + side * spread))) for side in (-1, 1)]
+
+
+def test_two_of_several_measures_smooth_two_classes_in_full():
+    # √(recall · specificity) of 8.5/11 and 18.5/21; d ln g = ½ (d ln a + d ln b).
+    a, b = 8.5 / 11, 18.5 / 21
+    centre = np.sqrt(a * b)
+    error = centre / 2 * np.sqrt((1 - a) / a / 11 + (1 - b) / b / 21)
+    found = tr.evaluate_counts([[8, 2], [2, 18]], random_state=1)["gmean"].interval
+    assert ends(found) == pytest.approx(by_hand(centre, error), rel=1e-10)
+
+
+def test_three_classes_worked_by_hand():
+    # Half an example right and half wrong in each class make the variance; a third of one each,
+    # two in all, make the centre, of which √(2/3) is gone towards.
+    table = np.array([[8, 1, 1], [2, 12, 6], [0, 1, 4]])
+    right, n = np.diag(table), table.sum(axis=1)
+    smooth = (right + 0.5) / (n + 1)
+    error = np.sqrt(np.sum(smooth * (1 - smooth) / (n + 1))) / 3
+    value, light = np.mean(right / n), np.mean((right + 1 / 3) / (n + 2 / 3))
+    centre = value + np.sqrt(2 / 3) * (light - value)
+    found = tr.evaluate_counts(table, random_state=1)["recall_macro"]
+    assert found.value == pytest.approx(value)
+    assert ends(found.interval) == pytest.approx(by_hand(centre, error), rel=1e-10)
+
+
+def test_groups_are_smoothed_by_half_a_group():
+    # tp, fn, fp, tn of three groups; half a group, of 106/16 rows, is added to each of the four.
+    table = np.array([[3, 1, 1, 4], [2, 0, 0, 3], [0, 1, 0, 1]])
+    cells = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
+    truth, predicted = np.repeat(np.tile(cells, (3, 1)), table.ravel(), axis=0).T
+    groups = np.repeat(np.arange(3), table.sum(axis=1))
+    unit = (9**2 + 5**2 + 2**2) / 16
+    tp, fn, fp, tn = table.sum(axis=0) + unit / 2
+    slopes = np.array([fn, -tp, 0, 0]) / (tp + fn) ** 2 / 2
+    slopes += np.array([0, 0, -tn, fp]) / (tn + fp) ** 2 / 2
+    influence = np.concatenate([table @ slopes, unit * np.sqrt(0.5) * slopes])
+    error = np.sqrt(7 / 6 * np.sum(influence**2))
+    centre = (tp / (tp + fn) + tn / (tn + fp)) / 2
+    found = tr.evaluate(truth, predicted, groups=groups, random_state=1)["balanced_accuracy"]
+    # Seven groups, half ones included: Student's t with 6 degrees.
+    expected = by_hand(centre, error, z=2.446911851145)
+    assert ends(found.interval) == pytest.approx(expected, rel=1e-9)
+    assert found.interval.method == "cluster_smoothed_delta"
+
+
+def test_sets_of_labels_worked_by_hand():
+    # Of each row, how many labels are found and how many missed; then half a row found, half a
+    # row missed and half a row falsely called for either label.
+    truth = [["a", "b"], ["a", "b"], ["a"], ["b"], ["b"], ["a"]]
+    called = [["a", "b"], ["a"], ["a"], ["b"], ["a"], []]
+    found, missed = np.array([2, 1, 1, 1, 0, 0]), np.array([0, 1, 0, 0, 1, 1])
+    value = 5 / 8
+    light = (5 + 2 / 3) / (8 + 4 / 3)  # two rows in all: ⅓ for each of the six halves
+    tp, fn = 5 + 1, 3 + 1
+    slopes = (fn * found - tp * missed) / (tp + fn) ** 2
+    extra = 2 * 0.5 * (fn**2 + tp**2) / (tp + fn) ** 4
+    error = np.sqrt(np.sum(slopes**2) + extra)
+    estimate = tr.evaluate(truth, called, multilabel=True, random_state=1)["recall_micro"]
+    assert estimate.value == value
+    assert ends(estimate.interval) == pytest.approx(by_hand(light, error), rel=1e-10)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca", "dirichlet"])
+def test_equal_weights_are_resampled_as_examples(method):
+    options = {"cell_interval": method, "random_state": 1, "measures": ("gmean",)}
+    plain = tr.evaluate(Y, PRED, **options)["gmean"].interval
+    heavy = tr.evaluate(Y, PRED, sample_weight=np.full(200, 5.0), **options)["gmean"].interval
+    assert ends(heavy) == pytest.approx(ends(plain), rel=1e-9)
