@@ -21,7 +21,10 @@ def counted(table, **options):
         # 5 won, 1 lost: an exact sign test at 5 % needs 6 of 6.
         ([[5, 5], [1, 89]], "Not sure: that cannot be told from always answering '0'"),
         # 6 won, none lost: 2 · ½⁶ = .031.
-        ([[6, 4], [0, 90]], "Sure: that is better than always answering '0', which is right on 90"),
+        (
+            [[6, 4], [0, 90]],
+            "Sure: that is better than always answering '0', which is right on 90.0 %.",
+        ),
         # 5 won, none lost: 2 · ½⁵ = .0625.
         ([[5, 5], [0, 90]], "Not sure: that cannot be told from always answering '0'"),
         ([[0, 10], [0, 90]], "On these it always answers '0', as a constant would."),
@@ -70,7 +73,7 @@ def test_the_area_is_put_into_words(distance, sentence):
 def test_what_is_open_says_how_much_would_do():
     # Recall 5/10 = [.187, .813]: ±.313, and 10 · (.313/.05)² = 392 examples.
     found = counted([[5, 5], [0, 990]])
-    assert "Open: recall is known only to ±0.31, from 10 positive examples; about 400" in found
+    assert "Open: recall is known only to ±0.31, from 10 positive examples; about 400 w" in found
     assert "Open: accuracy" not in found
     assert "from 1 example;" in counted([[1, 0], [0, 0]])
 
