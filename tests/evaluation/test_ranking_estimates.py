@@ -137,3 +137,24 @@ def test_ranks_of_which_one_example_outweighs_all_have_an_interval():
     for name in ("ks", "average_precision"):
         assert found[name].interval.covers(found[name].value)
         assert found[name].interval.width > 0.9
+
+
+def test_perfect_ranks_are_as_sure_as_their_examples():
+    # Nothing varies when it is resampled: what is left is 20 of 20 positives, and for KS both ends
+    # of a mean of two shares, of 4/(1/20 + 1/40) examples.
+    found = tr.evaluate(Y, y_score=Y * 1.0, random_state=1)
+    assert ends(found["average_precision"]) == pytest.approx(ends_of(binomial_interval(20, 20)))
+    size = 4 / (1 / 20 + 1 / 40)
+    low = 2 * fractional_interval(size, size).low - 1
+    assert ends(found["ks"]) == pytest.approx((low, 1.0))
+
+
+@pytest.mark.parametrize(("share", "size"), [(0.9, 50), (0.05, None)])
+def test_micro_averages_of_sets_count_examples_or_fewer_positives(share, size):
+    rng = np.random.default_rng(3)
+    sets = rng.random((50, 4)) < share
+    micro = tr.evaluate(
+        sets, y_score=sets + rng.normal(size=(50, 4)), multilabel=True, random_state=1
+    )["average_precision_micro"]
+    size = size or int(sets.sum())
+    assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * size, size)))
