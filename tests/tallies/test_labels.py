@@ -10,7 +10,7 @@ columns = st.one_of(
     st.lists(st.integers(-5, 5), min_size=1),
     st.lists(st.integers(-(2**60), 2**60), min_size=1),
     st.lists(st.booleans(), min_size=1),
-    st.lists(st.text(max_size=3), min_size=1),
+    st.lists(st.text(st.characters(exclude_characters="\0"), max_size=3), min_size=1),
 )
 
 
@@ -18,6 +18,12 @@ columns = st.one_of(
 def test_codes_lead_back_to_the_labels(column):
     coded = code_labels(column)
     assert [coded.members[code] for code in coded.truth] == [(str(label),) for label in column]
+
+
+@pytest.mark.parametrize("kind", [list, lambda labels: np.array(labels, dtype=object)])
+def test_labels_that_numpy_would_take_for_one_are_refused(kind):
+    with pytest.raises(InputError, match=r"without NUL characters; got 'a\\x00'"):
+        code_labels(kind(["a", "a\0"]))
 
 
 @given(st.lists(st.tuples(st.sets(st.text(max_size=2)), st.sets(st.text(max_size=2)))))

@@ -4,25 +4,7 @@ from collections.abc import Collection
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.tallies.labels import in_order
-
-# Booleans as Python, Arrow and R write them.
-BOOLEANS = (("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
-PLAIN_PAIRS = (("0", "1"), ("-1", "1"), *BOOLEANS)
-
-
-def plain_positive(labels: Collection[str]) -> str | None:
-    """Give the positive label of {0, 1}, {-1, 1} or booleans; None for any other labels.
-
-    Examples
-    --------
-    >>> plain_positive({"-1", "1"}), plain_positive({"ham", "spam"})
-    ('1', None)
-    """
-    for pair in PLAIN_PAIRS:
-        if labels and set(labels) <= set(pair):
-            return pair[1]
-    return None
+from truerisk.tallies.labels import PLAIN_PAIRS, in_order, plain_positive
 
 
 def other_of_pair(positive: str, labels: Collection[str]) -> tuple[str, ...]:

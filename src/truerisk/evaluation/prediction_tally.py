@@ -11,11 +11,11 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.grouped_scores import GroupedScores, joined
 from truerisk.evaluation.joint_scores import MOST_ENTRIES, JointScores
-from truerisk.evaluation.positive import other_of_pair, plain_positive, positive_of_two
+from truerisk.evaluation.positive import other_of_pair, positive_of_two
 from truerisk.evaluation.request import Request
 from truerisk.tallies.cells import Cells, CellTally
 from truerisk.tallies.documents import DocumentTally
-from truerisk.tallies.labels import in_order
+from truerisk.tallies.labels import in_order, plain_positive
 from truerisk.tallies.probabilities import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally

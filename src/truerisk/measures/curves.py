@@ -14,6 +14,7 @@ from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.measures.proportion import ratio
 from truerisk.measures.thresholds import Threshold, best_threshold, mean_cost, outcome_costs, sweep
+from truerisk.tallies.labels import plain_positive
 from truerisk.tallies.ranking import Ranking, rank
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ Values = NDArray[np.float64]
 
 # Blue and vermilion of Okabe and Ito: told apart by every kind of colour vision.
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"
-KNOWN_PAIRS = ({0, 1}, {-1, 1})
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,14 +283,21 @@ def is_positive(labels: NDArray[Any], positive: Any = None) -> NDArray[np.bool_]
             )
         return found.astype(np.bool_)
     values = np.unique(labels)
-    if labels.dtype.kind not in "iuf" or not any(
-        set(values.tolist()) <= pair for pair in KNOWN_PAIRS
-    ):
+    texts = [_label_text(value) for value in values.tolist()]
+    plain = plain_positive(texts)
+    if plain is None:
         raise InputError(
             "`y_true` must hold {0, 1}, {-1, 1} or booleans when the positive label is not named; "
             f"got {shown(values[:5].tolist())}. Name it with `positive=`."
         )
-    return np.asarray(labels == 1)
+    if plain not in texts:
+        return np.zeros(len(labels), dtype=np.bool_)
+    return np.asarray(labels == values[texts.index(plain)])
+
+
+def _label_text(label: Any) -> str:  # noqa: ANN401
+    # 1.0 is the label 1, and −0.0 the label 0.
+    return str(label + 0.0).removesuffix(".0") if isinstance(label, float) else str(label)
 
 
 def plain_label(text: str) -> str:

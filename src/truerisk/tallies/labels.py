@@ -1,6 +1,6 @@
 """Labels handed over as arrays → small integer codes and their texts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 
 LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not by sorting
+# Booleans as Python, Arrow and R write them.
+BOOLEANS = (("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
+PLAIN_PAIRS = (("0", "1"), ("-1", "1"), *BOOLEANS)
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,20 @@ def in_order(labels: Iterable[str]) -> tuple[str, ...]:
     if all(label.lstrip("-").isdecimal() for label in found):
         return tuple(sorted(found, key=lambda label: (int(label), label)))
     return tuple(sorted(found))
+
+
+def plain_positive(labels: Collection[str]) -> str | None:
+    """Give the positive label of {0, 1}, {-1, 1} or booleans; None for any other labels.
+
+    Examples
+    --------
+    >>> plain_positive({"-1", "1"}), plain_positive({"ham", "spam"})
+    ('1', None)
+    """
+    for pair in PLAIN_PAIRS:
+        if labels and set(labels) <= set(pair):
+            return pair[1]
+    return None
 
 
 def code_labels(y_true: Any, y_pred: Any = None) -> CodedLabels:  # noqa: ANN401
@@ -124,6 +141,8 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
     array = np.asarray(column)
     if array.ndim != 1:
         raise InputError(f"`{name}` must be one column of labels; got shape {array.shape}.")
+    if array.dtype.kind == "U" and array is not column:
+        _refuse_nul(column, name)
     if array.dtype.kind == "f":
         if not np.all(np.isfinite(array)):
             count = int(np.count_nonzero(~np.isfinite(array)))
@@ -141,9 +160,17 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
     return array
 
 
+def _refuse_nul(column: Iterable[Any], name: str) -> None:
+    """Refuse the character that NumPy drops from the end of a text: two labels would be one."""
+    wrong = next((text for text in column if isinstance(text, str) and "\0" in text), None)
+    if wrong is not None:
+        raise InputError(f"`{name}` must hold labels without NUL characters; got {shown(wrong)}.")
+
+
 def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
     kinds = {type(value) for value in array.tolist()}
     if kinds <= {str}:
+        _refuse_nul(array, name)
         return array.astype(np.str_)
     if kinds <= {bool} or kinds <= {int}:
         return np.array(array.tolist())
