@@ -102,33 +102,6 @@ def test_only_the_micro_average_asked_for_is_there():
     assert list(tr.evaluate(CLASSES, y_score=TABLE, measures=names, random_state=1)) == [*names]
 
 
-def test_weights_reach_the_average_over_documents():
-    heavy = np.where(CLASSES == 0, 5.0, 1.0)
-    plain = tr.evaluate(CLASSES, y_score=TABLE, random_state=1)["eleven_point_documents"]
-    weighted = tr.evaluate(CLASSES, y_score=TABLE, sample_weight=heavy, random_state=1)
-    copied = np.repeat(np.arange(90), heavy.astype(int))
-    expected = tr.evaluate(CLASSES[copied], y_score=TABLE[copied], random_state=1)
-    found = weighted["eleven_point_documents"]
-    assert found.value == pytest.approx(expected["eleven_point_documents"].value, rel=1e-12)
-    assert found.value != pytest.approx(plain.value, rel=1e-6)
-    assert found.interval.width > expected["eleven_point_documents"].interval.width
-
-
-def test_the_mean_loss_has_a_normal_interval_on_the_log_scale():
-    # Losses ln 2, ln 4: mean 1.5 ln 2, standard error ½ ln 2; exp(z/3) either way.
-    found = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True, random_state=1)["log_loss"]
-    ratio = np.exp(1.959963984540 / 3)
-    assert found.value == pytest.approx(1.5 * np.log(2))
-    assert ends(found) == pytest.approx((found.value / ratio, found.value * ratio), rel=1e-9)
-
-
-def test_an_impossible_class_makes_the_log_loss_infinite_and_says_so():
-    found = tr.evaluate([1, 0], y_score=[0.0, 0.25], probabilities=True, random_state=1)["log_loss"]
-    assert found.value == np.inf
-    assert ends(found) == (0, np.inf)
-    assert "1 true classes were given the probability 0" in found.notes
-
-
 def test_ranks_of_which_one_example_outweighs_all_have_an_interval():
     # Worth one example: no resample of one has both classes.
     found = tr.evaluate(
@@ -158,3 +131,23 @@ def test_micro_averages_of_sets_count_examples_or_fewer_positives(share, size):
     )["average_precision_micro"]
     size = size or int(sets.sum())
     assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * size, size)))
+
+
+def test_ranks_are_resampled():
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)
+    for name in ("average_precision", "breakeven_point", "ks", "best_f1", "eleven_point_precision"):
+        assert found[name].interval.method == "bootstrap_hull", name
+
+
+def test_micro_averages_of_groups_count_groups():
+    groups = np.arange(90) // 6
+    micro = tr.evaluate(CLASSES, y_score=TABLE, groups=groups, random_state=1)["roc_auc_micro"]
+    assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * 15, 15)))
+    assert micro.interval.method == "binomial_of_groups"
+
+
+def test_the_average_of_nearly_perfect_classes_stays_in_range():
+    score = np.eye(3)[CLASSES] + 0.4 * RNG.normal(size=(90, 3))
+    macro = tr.evaluate(CLASSES, y_score=score, random_state=1)["average_precision_macro"]
+    assert 0.9 < macro.value < 1
+    assert macro.interval.high <= 1

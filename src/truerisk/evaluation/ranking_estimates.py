@@ -3,28 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.evaluation.count_estimates import finished, generator_for
 from truerisk.evaluation.count_intervals import MOST_UNDEFINED
-from truerisk.evaluation.grouped_scores import (
-    GroupedScores,
-    document_averages,
-    error_of_mean,
-    losses,
-)
+from truerisk.evaluation.grouped_scores import GroupedScores
 from truerisk.evaluation.joint_scores import distance_of_mean
+from truerisk.evaluation.mean_estimates import MeanEstimates
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import delong_interval
 from truerisk.intervals.binomial import fractional_interval
-from truerisk.intervals.bounds import chernoff_kl
-from truerisk.intervals.delta import delta_interval
 from truerisk.intervals.replicates import replicate_interval, replicates_for
-from truerisk.measures.document_precision import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.ranking import Ranking
@@ -53,8 +45,7 @@ class RankingEstimates:
             yield from self._of_ranking(label)
         elif self.tallies.rankings:
             yield from self._averages()
-            yield from self._of_documents()
-        yield from self._of_probabilities()
+        yield from MeanEstimates(self.tallies, self.request).overall()
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of each class's own scores."""
@@ -232,63 +223,10 @@ class RankingEstimates:
         notes = (f"over {int(taken.sum())} of {len(each)} classes",)
         return finished(named, value, interval, self.tallies.n, notes)
 
-    def _of_documents(self) -> Iterator[Estimate]:
-        if self.tallies.documents is None:
-            return
-        found = summarise_documents(self.tallies.documents)
-        measure = find_measure("eleven_point_documents")
-        interval = self._mean_interval(found)
-        notes = (
-            (f"{found.undefined} documents have no correct category and are left out",)
-            if found.undefined
-            else ()
-        )
-        yield finished(measure, found.value, interval, found.documents, notes)
-
-    def _mean_interval(self, found: DocumentPrecision) -> Interval:
-        """Interval of a mean of numbers in [0, 1]: normal on the logit scale, or the KL bound."""
-        if np.isnan(found.value):
-            return self._open()
-        level, units = self.request.level, found.documents
-        error, method, grouped = found.standard_error, "delta", self._any_grouped
-        if grouped is not None:
-            units, method = grouped.groups, "cluster_delta"
-            error = error_of_mean(document_averages(self.tallies.grouped_scores), grouped)
-            error *= grouped.widening(level)
-        interval = delta_interval(
-            found.value, error, measure_range=(0.0, 1.0), level=level, method=method
-        )
-        return chernoff_kl(found.value, units, level=level) if interval is None else interval
-
     @property
     def _any_grouped(self) -> GroupedScores | None:
         """The groups of the rows, which are the same whatever is scored."""
         return next(iter(self.tallies.grouped_scores.values()), None)
-
-    def _of_probabilities(self) -> Iterator[Estimate]:
-        tally = self.tallies.probabilities
-        if tally is None:
-            return
-        grouped, level = self._any_grouped, self.request.level
-        of_rows = {} if grouped is None else losses(self.tallies.grouped_scores)
-        for measure in measures_that_need("probabilities"):
-            bounded = measure
-            if measure.name == "brier_score" and len(self.tallies.rankings) == 1:
-                bounded = replace(measure, measure_range=(0.0, 1.0))
-            value = float(measure.value(tally))
-            error: Any = tally.standard_error(measure.name)  # type: ignore[arg-type]
-            method, interval = "delta", None
-            if grouped is not None and np.isfinite(value):
-                error = error_of_mean(of_rows[measure.name], grouped)
-                error, method = error * grouped.widening(level), "cluster_delta"
-            if np.isfinite(value):
-                interval = delta_interval(
-                    value, error, measure_range=bounded.measure_range, level=level, method=method
-                )
-            notes: tuple[str, ...] = ()
-            if tally.impossible and measure.name == "log_loss":
-                notes = (f"{tally.impossible} true classes were given the probability 0",)
-            yield finished(bounded, value, interval or self._open(bounded), tally.rows, notes)
 
     def _open(self, measure: Measure | None = None) -> Interval:
         low, high = (0.0, 1.0) if measure is None else measure.measure_range
