@@ -1,5 +1,6 @@
 """What is loaded for a small job: the figures themselves are in benchmarks/start_up.py."""
 
+import os
 import subprocess
 import sys
 
@@ -40,3 +41,13 @@ def test_labels_and_scores_of_a_csv_file_need_none_of_the_compute_functions_of_a
     path.write_text("y_true,y_pred,score\n0,0,0.5\n1,1,0.75\n", encoding="utf-8")
     code = f"import truerisk; truerisk.evaluate_files([{str(path)!r}])"
     assert "pyarrow.compute" not in loaded_after(code)
+
+
+@pytest.mark.parametrize(("given", "taken"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+def test_a_command_starts_no_threads_for_matrices_unless_told_to(given, taken):
+    others = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    code = "import os, truerisk.cli; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=others | given
+    )
+    assert done.stdout.strip() == taken
