@@ -60,3 +60,12 @@ def test_sets_of_labels_have_no_costs():
     cells = CellTally().add(coded.truth, coded.predicted).cells(coded.members, multilabel=True)
     with pytest.raises(InputError, match="must not be given for sets of labels"):
         CostMatrix.of(np.zeros((2, 2)), ("a", "b"), None).of_cells(cells)
+
+
+def test_what_is_right_costs_nothing_and_a_pair_is_truth_then_prediction():
+    # 1 false negative, 1 false positive, 6 right: 5 + 1 of 8
+    cells = cells_of([1] * 4 + [0] * 4, [1, 1, 1, 0, 0, 0, 0, 1])
+    costs = CostMatrix.of({"fp": 1, "fn": 5}, cells.labels, positive="1")
+    assert cost_of(cells, costs) == 6 / 8
+    by_pair = CostMatrix.of({("1", "0"): 5, ("0", "1"): 1}, cells.labels, positive="1")
+    assert by_pair.values.tolist() == costs.values.tolist() == [[0, 1], [5, 0]]

@@ -193,3 +193,12 @@ def test_arrays_of_tables_are_computed_elementwise():
 def test_a_negative_beta_is_refused():
     with pytest.raises(InputError, match=r"`beta` must lie in \[0, inf\]; got -1"):
         find_measure("f_beta").function(KUBAT, beta=-1)
+
+
+def test_e_is_that_of_equal_importance_unless_said_otherwise():
+    assert MEASURES["e_beta"].value(KUBAT) == pytest.approx(1 - binary("f1", KUBAT), rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["matthews_correlation", "cohen_kappa", "youden"])
+def test_correlations_run_from_minus_one_to_one(name):
+    assert MEASURES[name].measure_range == (-1.0, 1.0)
