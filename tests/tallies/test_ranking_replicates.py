@@ -251,3 +251,15 @@ def test_a_class_in_one_group_has_no_cluster_variance():
 def test_groups_of_another_length_are_refused():
     with pytest.raises(InputError, match="`groups` must have one entry an example"):
         cluster_auc_variance([1.0, 2.0], [True, False], [0])
+
+
+def test_a_cluster_variance_is_the_same_to_the_last_digit_in_any_order():
+    rng = np.random.default_rng(3)
+    scores, positive = problem(60, decimals=1)
+    weight, groups = rng.choice([0.1, 0.7, 3.0], 60), rng.integers(0, 9, 60)
+    found = set()
+    for _ in range(20):
+        order, renamed = rng.permutation(60), rng.permutation(9)
+        rows = scores[order], positive[order], renamed[groups[order]]
+        found.add(cluster_auc_variance(*rows, weight=weight[order]))
+    assert len(found) == 1

@@ -8,6 +8,7 @@ fixed.  With no more than that many scores, the replicates are those of the rows
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -245,6 +246,10 @@ def cluster_auc_variance(
     refuse_nan(column)
     codes = _group_codes(groups, n)
     weights = np.ones(n) if weight is None else as_weights(weight, n)
+    # Sums in an order of their own: no digit may depend on how the rows are spread over files.
+    order = np.lexsort((weights, positive, column))
+    column, positive = column[order], positive[order]
+    weights, codes = weights[order], codes[order]
     with_positives = len(np.unique(codes[positive & (weights > 0)]))
     with_negatives = len(np.unique(codes[~positive & (weights > 0)]))
     if min(with_positives, with_negatives) < 2:
@@ -259,9 +264,9 @@ def cluster_auc_variance(
     off = weights * (placed - auc)
     of_positives = np.bincount(codes, weights=np.where(positive, off, 0), minlength=size)
     of_negatives = np.bincount(codes, weights=np.where(positive, 0, off), minlength=size)
-    first = of_positives @ of_positives / n_positive**2 * with_positives / (with_positives - 1)
-    second = of_negatives @ of_negatives / n_negative**2 * with_negatives / (with_negatives - 1)
-    crossed = of_positives @ of_negatives / (n_positive * n_negative) * size / (size - 1)
+    first = fsum(of_positives**2) / n_positive**2 * with_positives / (with_positives - 1)
+    second = fsum(of_negatives**2) / n_negative**2 * with_negatives / (with_negatives - 1)
+    crossed = fsum(of_positives * of_negatives) / (n_positive * n_negative) * size / (size - 1)
     return float(first + second + 2 * crossed)
 
 
