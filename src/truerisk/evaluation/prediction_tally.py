@@ -133,8 +133,7 @@ class PredictionTally:
             score = score[:, None]
         else:
             names = self.classes or ()
-        belongs = np.array([[name in one for name in names] for one in columns.members])
-        truth = belongs[columns.truth]
+        truth = np.column_stack([_belongs(name, columns) for name in names])
         for at, name in enumerate(names):
             self._add_ranking(name, np.ascontiguousarray(score[:, at]), truth[:, at], columns)
         if len(names) == 1:
@@ -301,6 +300,14 @@ def _refuse_extreme(weight: NDArray[np.float64] | None) -> None:
             f"`weight` must be 0 or between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}; "
             f"got {weight[extreme][0]:g}. Multiply all weights by one number: only ratios count."
         )
+
+
+def _belongs(label: str, columns: Columns) -> NDArray[np.bool_]:
+    """Tell the examples of a label."""
+    codes = [code for code, one in enumerate(columns.members) if label in one]
+    if len(codes) == 1:  # a comparison is several times as fast as a look-up
+        return np.asarray(columns.truth == codes[0])
+    return np.isin(np.arange(len(columns.members)), codes)[columns.truth]
 
 
 def _distinct(columns: Columns) -> list[int]:

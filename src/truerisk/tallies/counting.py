@@ -50,6 +50,10 @@ def count_pairs(
             return table
     _refuse_strange_codes(first, n_first, "first")
     _refuse_strange_codes(second, n_second, "second")
+    if n_first == n_second == 2:
+        both = np.count_nonzero(first & second)
+        ones = np.count_nonzero(first), np.count_nonzero(second)
+        return np.array([[n - sum(ones) + both, ones[1] - both], [ones[0] - both, both]])
     pairs = first.astype(np.int64) * n_second + second
     return np.bincount(pairs, minlength=n_first * n_second).reshape(n_first, n_second)
 

@@ -22,7 +22,7 @@ from truerisk.tallies.score_histogram import ScoreHistogram
 FOUR_GIBIBYTES = 2**32
 LABEL_BYTES = 1
 WEIGHT_BYTES = 8
-JOINED_BELOW = 2**20  # rows; smaller batches are joined, so that a million of them cost little
+JOINED_BELOW = 2**16  # rows; smaller batches are joined, so that a million of them cost little
 
 
 @dataclass(eq=False)
