@@ -1,8 +1,40 @@
-"""One setting for all laws: no clock, and on CI the same examples every time."""
+"""What all tests share: files written and read, and one setting for all laws."""
 
 import os
 
+import pytest
 from hypothesis import settings
 
+from truerisk.reading import ReadingOptions, Roles, open_predictions
+
+# No clock, and on CI the same examples every time.
 settings.register_profile("truerisk", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("truerisk")
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file and give its path."""
+
+    def write(content, name="predictions.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def read():
+    """Read files to the end; give the source after reading, and its batches."""
+
+    def read(*paths, roles=None, needs_truth=True, **options):
+        files = open_predictions(
+            paths,
+            roles=roles or Roles(),
+            options=ReadingOptions(**options),
+            needs_truth=needs_truth,
+        )
+        return files, list(files.batches())
+
+    return read

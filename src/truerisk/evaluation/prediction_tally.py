@@ -307,7 +307,7 @@ def _belongs(label: str, columns: Columns) -> NDArray[np.bool_]:
     codes = [code for code, one in enumerate(columns.members) if label in one]
     if len(codes) == 1:  # a comparison is several times as fast as a look-up
         return np.asarray(columns.truth == codes[0])
-    return np.isin(np.arange(len(columns.members)), codes)[columns.truth]
+    return np.asarray(np.isin(np.arange(len(columns.members)), codes)[columns.truth])
 
 
 def _distinct(columns: Columns) -> list[int]:
