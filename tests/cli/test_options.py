@@ -1,8 +1,12 @@
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+import truerisk.reading
 from truerisk.cli.options import read_costs
+from truerisk.cli.score import score
 from truerisk.errors import InputError
 
 
@@ -78,3 +82,23 @@ def test_a_tab_may_be_written_as_backslash_t(run, tmp_path):
     path = tmp_path / "data.tsv"
     path.write_text("y_true\ty_pred\n1\t1\n0\t0\n")
     assert run("score", path, "--delimiter", "\\t", "-q").exit_code == 0
+
+
+def test_every_option_that_a_message_names_exists():
+    source = Path(truerisk.reading.__file__).parents[1]
+    text = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("reading", "evaluation", "tallies", "checks.py")
+        for path in (sorted((source / folder).rglob("*.py")) or [source / folder])
+    )
+    named = set(re.findall(r"--[a-z][a-z-]+[a-z]", text)) - {"--help"}
+    known = {option for parameter in score.params for option in parameter.opts}
+    assert len(named) > 15
+    assert named <= known
+
+
+def test_limits_reach_the_reader(run, predictions):
+    ended = run("score", predictions, "--max-line-bytes", "3")
+    assert ended.exit_code == 3
+    assert "Raise --max-line-bytes" in ended.output
+    assert run("score", predictions, "--max-line-bytes", "100", "--hash-all").exit_code == 0

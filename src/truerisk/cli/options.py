@@ -47,6 +47,16 @@ READING = (
     click.option(
         "--multilabel-sep", metavar="TEXT", help="What separates several labels of a row."
     ),
+    *(
+        click.option(f"--{name.replace('_', '-')}", type=click.IntRange(min=1), help=what)
+        for name, what in (
+            ("max_labels", "Most distinct labels of a column; 1,000,000 if absent."),
+            ("max_line_bytes", "Longest line; 16 MiB if absent."),
+            ("max_expanded_bytes", "Largest expanded file; 1 TiB if absent."),
+            ("max_ratio", "Most that a compressed file may expand; 1000 times if absent."),
+        )
+    ),
+    click.option("--hash-all", is_flag=True, help="Print the SHA-256 of files over 2 GiB, too."),
 )
 ROLE_OPTIONS = {
     "truth": "truth",
@@ -55,9 +65,10 @@ ROLE_OPTIONS = {
     "weight": "weight",
     "id": "id_column",
 }
+AS_NAMED = ("encoding", "decimal", "missing", "strip", "allow_inf", "hash_all")
+LIMITS = ("max_labels", "max_line_bytes", "max_expanded_bytes", "max_ratio")
 READING_NAMES = (
-    "truth", "pred", "score", "group", "weight", "id_column", "delimiter", "encoding", "decimal",
-    "missing", "strip", "allow_inf", "multilabel_sep",
+    *ROLE_OPTIONS.values(), "score", "delimiter", "multilabel_sep", *AS_NAMED, *LIMITS,
 )  # fmt: skip
 
 level_option = click.option(
@@ -92,12 +103,9 @@ def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     roles = {role: taken[name] for role, name in ROLE_OPTIONS.items()}
     strictness = ReadingOptions(
         delimiter=_unescaped(taken["delimiter"]),
-        encoding=taken["encoding"],
-        decimal=taken["decimal"],
-        missing=taken["missing"],
-        allow_inf=taken["allow_inf"],
-        strip=taken["strip"],
         multilabel_separator=taken["multilabel_sep"],
+        **{name: taken[name] for name in AS_NAMED},
+        **{name: taken[name] for name in LIMITS if taken[name] is not None},
     )
     return Roles(score=score[0] if len(score) == 1 else score or None, **roles), strictness
 

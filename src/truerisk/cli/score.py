@@ -56,7 +56,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     "--zero-division",
     type=float,
     default=float("nan"),
-    help="Value of an undefined measure within averages; left out if absent.",
+    help="Value that stands in for an undefined one; undefined stays undefined if absent.",
 )
 @click.option(
     "--average-over",
