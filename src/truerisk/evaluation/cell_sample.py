@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
-from truerisk.intervals.delta import cell_gradient, cluster_standard_error, standard_error
+from truerisk.intervals.delta import (
+    cell_gradient,
+    cluster_standard_error,
+    standard_error,
+    student_factor,
+)
 from truerisk.intervals.replicates import (
     acceleration_of,
     dirichlet_cells,
@@ -151,8 +155,7 @@ class CellSample:
         """How much wider than the normal quantile few groups make an interval: Student's t."""
         if self.by_group is None or len(self.by_group) < 2:
             return 1.0
-        tail = (1 - level) / 2
-        return float(stdtrit(len(self.by_group) - 1, tail) / ndtri(tail))
+        return student_factor(len(self.by_group), level)
 
     def acceleration(self, gradient: NDArray[np.float64]) -> float:
         """Give the skewness that BCa corrects for, of the influence of one unit."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
+from truerisk.intervals.delta import student_factor
 from truerisk.tallies.documents import LEVELS, eleven_precisions
 
 
@@ -29,8 +29,7 @@ class GroupedScores:
 
     def widening(self, level: float) -> float:
         """How much wider than the normal quantile few groups make an interval: Student's t."""
-        tail = (1 - level) / 2
-        return float(stdtrit(max(self.groups - 1, 1), tail) / ndtri(tail))
+        return student_factor(self.groups, level)
 
 
 def joined(parts: Sequence[GroupedScores]) -> GroupedScores:

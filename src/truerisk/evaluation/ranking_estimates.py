@@ -16,6 +16,7 @@ from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import delong_interval
 from truerisk.intervals.binomial import fractional_interval
+from truerisk.intervals.delta import student_factor
 from truerisk.intervals.replicates import replicate_interval, replicates_for
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
@@ -104,9 +105,10 @@ class RankingEstimates:
         positives, negatives = (max(1, int(units)) for units in _units(ranking, grouped))
         level = self.request.level
         if grouped is None:
-            return delong_interval(
-                ranking.auc, ranking.delong_variance, positives, negatives, level=level
-            )
+            # The rarer class decides how well the variance is known.
+            widening = student_factor(min(positives, negatives), level)
+            variance = ranking.delong_variance * widening**2
+            return delong_interval(ranking.auc, variance, positives, negatives, level=level)
         variance = cluster_auc_variance(
             grouped.score, grouped.is_positive, grouped.group, grouped.weight
         )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtri, stdtrit
 
 from truerisk.checks import check_level, check_number
 from truerisk.intervals.beta_quantile import Array
@@ -126,6 +126,22 @@ def cluster_standard_error(gradient: ArrayLike, cells_by_group: ArrayLike) -> fl
     used = table.any(axis=0)
     influence = table[:, used] @ slopes[used]
     return math.sqrt(groups / (groups - 1) * float(influence @ influence))
+
+
+def student_factor(units: float, level: float) -> float:
+    r"""Say how much wider than the normal quantile few independent units make an interval.
+
+    .. math:: t_{units - 1} / z
+
+    A variance estimated from few units is itself uncertain, and as often too small as too large.
+
+    Examples
+    --------
+    >>> round(student_factor(5, 0.95), 3), round(student_factor(1000, 0.95), 3)
+    (1.417, 1.001)
+    """
+    tail = (1 - check_level(level)) / 2
+    return float(stdtrit(max(units - 1, 1), tail) / ndtri(tail))
 
 
 def wald_interval(
