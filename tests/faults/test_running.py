@@ -26,7 +26,9 @@ def predictions(write):
 
 def score(*arguments, **options):
     command = (*TRUERISK, "score", *map(str, arguments))
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # Output is kept back until the end unless this is set: the harder case, and the usual one.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": buffered}
     return subprocess.run(command, check=False, **(piped | options))
 
 

@@ -81,14 +81,22 @@ class Commands(click.Group):
         except MemoryError:
             _fail("The memory of this machine does not suffice.", MACHINE)
         except BrokenPipeError:
-            # Python flushes at exit; with nobody reading, that would fail a second time.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_what_cannot_be_printed()
             sys.exit(NOBODY_READS)
         except OSError as error:
+            _drop_what_cannot_be_printed()
             where = f": {error.filename}" if error.filename is not None else ""
             _fail(f"{error.strerror or error}{where}", MACHINE)
         except KeyboardInterrupt:
             _fail("Interrupted; nothing was written.", INTERRUPTED)
+
+
+def _drop_what_cannot_be_printed() -> None:
+    """Python flushes at exit; what failed once would fail a second time, with another code."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(
