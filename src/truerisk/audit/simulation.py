@@ -13,7 +13,7 @@ from truerisk.intervals.binomial import binomial_interval
 from truerisk.results import Interval
 
 SIZES = (50, 200, 1000)
-REPETITIONS = 300
+REPETITIONS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)

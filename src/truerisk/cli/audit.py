@@ -15,7 +15,7 @@ from truerisk.cli.progress import Progress
 @click.option(
     "--repetitions",
     type=click.IntRange(min=1),
-    default=300,
+    default=1000,
     show_default=True,
     help="Samples drawn for each simulated figure.",
 )
