@@ -210,6 +210,8 @@ def delta_interval(
         return None
     if math.isfinite(low) and math.isfinite(high):
         share = (value - low) / (high - low)
+        if not 0 < share < 1:  # a value so near an end that rounding puts it there
+            return None
         spread = z * standard_error / ((high - low) * share * (1 - share))
         centre = math.log(share) - math.log1p(-share)
         ends = [low + (high - low) * float(expit(centre + s)) for s in (-spread, spread)]
