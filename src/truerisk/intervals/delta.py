@@ -209,11 +209,10 @@ def delta_interval(
     if not usable or not low < value < high:
         return None
     if math.isfinite(low) and math.isfinite(high):
-        share = (value - low) / (high - low)
-        if not 0 < share < 1:  # a value so near an end that rounding puts it there
-            return None
-        spread = z * standard_error / ((high - low) * share * (1 - share))
-        centre = math.log(share) - math.log1p(-share)
+        # Both distances keep their digits where a share of the range would be rounded to 0 or 1.
+        below, above = value - low, high - value
+        spread = z * standard_error * (high - low) / (below * above)
+        centre = math.log(below) - math.log(above)
         ends = [low + (high - low) * float(expit(centre + s)) for s in (-spread, spread)]
     elif math.isfinite(low):
         ratio = math.exp(min(z * standard_error / (value - low), 700.0))
