@@ -60,7 +60,7 @@ class ReadingOptions:
     max_expanded_bytes: int = 2**40
     max_ratio: int = 1000
     max_labels: int = 1_000_000
-    batch_rows: int = 2**17
+    batch_rows: int = 2**18
     block_bytes: int = 4 * MIB
     hash_all: bool = False
     max_hashed_bytes: int = 2 * 2**30
