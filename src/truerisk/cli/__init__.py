@@ -15,6 +15,7 @@ exit   when
 A command's module is imported when the command is run, so that help is quick.
 """
 
+import gc
 import importlib
 import os
 import signal
@@ -26,6 +27,8 @@ from typing import Any, NoReturn
 import click
 
 from truerisk.errors import InputError, MachineError
+
+GARBAGE_THRESHOLD = 200_000  # objects made before garbage is looked for; Python's own is 700
 
 # No command multiplies large matrices, and starting threads for it takes a tenth of a start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -69,6 +72,9 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
         """Run a command; turn what may go wrong into a sentence and an exit code."""
+        # Loading libraries makes many objects and no garbage: looking for it takes a tenth of
+        # the time of a small job.
+        gc.set_threshold(GARBAGE_THRESHOLD)
         try:
             with _terminated_as_interrupted():
                 result = super().invoke(ctx)
