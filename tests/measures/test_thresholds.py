@@ -100,5 +100,7 @@ def test_options_that_say_nothing_are_refused(options, message):
 
 
 def test_every_criterion_is_explained():
+    # Python 3.13 takes the indentation off docstrings, earlier ones leave it.
+    lines = [line.strip() for line in best_threshold.__doc__.splitlines()]
     for name in CRITERIA:
-        assert f"    {name} " in best_threshold.__doc__
+        assert any(line.startswith(f"{name} ") for line in lines)

@@ -13,7 +13,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False, width=64).filter(lambd
 
 def test_what_rounding_would_lose_is_kept():
     # By hand: 1e16 + 1 rounds to 1e16, so a plain sum gives 0; the true sum is 1.
-    assert sum([1e16, 1.0, -1e16]) == 0.0
+    assert 1e16 + 1.0 - 1e16 == 0.0
     assert ExactSum().add([1e16, 1.0, -1e16]).value == 1.0
 
 
