@@ -29,6 +29,11 @@ how often the interval that the user gets, at 95 %, contains the truth.  {repeti
 figure: one figure is uncertain by about ±{error:.3f} (99 %).  *Least* and *mean* are over the
 populations: {populations}.  Samples in which a measure is undefined count neither way.
 
+The smoothing, Student's t for the AUC and the hull were chosen by looking at populations like
+these, so they look somewhat better here than they will elsewhere.  On tables that were not looked
+at when choosing: twenty classes with shares 1, 1/2, 1/3, … cover 0.845 to 0.965 (macro F1 least,
+200 samples a figure), thirty classes 0.90 to 0.98.
+
 11-point precision is about its value at ever more examples; on a small sample it is itself too
 high, since the precision at recall 1 depends on the lowest positive of all.
 """
