@@ -155,7 +155,7 @@ class CountEstimates:
             counts = ClassCounts.from_features(features)
             return average.function(measure, counts, self.over, self.request.zero_division)
 
-        named = _averaged(measure, average.name, average.title, "class")
+        named = averaged_measure(measure, average.name, average.title, "class")
         value = float(function(self.sample.features))
         if average.name == "micro" and self._micro_is_accuracy(measure):
             transform = MICRO_IS_ACCURACY[measure.name]
@@ -182,7 +182,7 @@ class CountEstimates:
         def function(features: NDArray[Any]) -> Any:  # noqa: ANN401
             return ratio(features[..., 0], features[..., 1])
 
-        named = _averaged(measure, "samples", "average over examples", "example")
+        named = averaged_measure(measure, "samples", "average over examples", "example")
         value = float(function(sample.features))
         interval = self._cell_interval(sample, function, value, named)
         n = sample.counted(lambda features: features[..., 1])
@@ -234,7 +234,8 @@ class CountEstimates:
         )
 
 
-def _averaged(measure: Measure, average: str, title: str, unit: str) -> Measure:
+def averaged_measure(measure: Measure, average: str, title: str, unit: str) -> Measure:
+    """Name a measure after its average."""
     return replace(
         measure,
         name=f"{measure.name}_{average}",

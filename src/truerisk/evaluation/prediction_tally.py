@@ -92,6 +92,11 @@ class PredictionTally:
         """Count some rows; return the tally itself."""
         _refuse_extreme(columns.weight)
         self.n += len(columns.truth)
+        if columns.score is not None and columns.score.ndim == 2 and self.classes is None:
+            raise InputError(
+                f"Each of the {columns.score.shape[1]} scores of a row must say which class it is "
+                "of; a list does not. Write one column a class, such as score_cat, score_dog."
+            )
         predicted = self._predicted(columns) if columns.predicted is None else columns.predicted
         if predicted is None:
             self.truth_codes.update(_distinct(columns))

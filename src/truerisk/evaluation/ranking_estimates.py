@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.evaluation.count_estimates import finished, generator_for
+from truerisk.evaluation.count_estimates import averaged_measure, finished, generator_for
 from truerisk.evaluation.count_intervals import MOST_UNDEFINED
 from truerisk.evaluation.grouped_scores import GroupedScores
 from truerisk.evaluation.joint_scores import distance_of_mean
@@ -18,6 +18,7 @@ from truerisk.intervals.auc import delong_interval
 from truerisk.intervals.binomial import fractional_interval
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.replicates import replicate_interval, replicates_for
+from truerisk.measures.averages import AVERAGES
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.ranking import Ranking
@@ -196,13 +197,7 @@ class RankingEstimates:
         """
         values = np.array([one.value for one in each])
         taken = ~np.isnan(values) & (weights > 0)
-        title = {"macro": "macro average", "weighted": "average weighted by support"}[how]
-        named = replace(
-            measure,
-            name=f"{measure.name}_{how}",
-            title=f"{measure.title}, {title}",
-            undefined="it is undefined in every class",
-        )
+        named = averaged_measure(measure, how, AVERAGES[how].title, "class")
         if not taken.any():
             return finished(named, np.nan, self._open(), self.tallies.n)
         share = weights[taken] / weights[taken].sum()
