@@ -2,6 +2,8 @@
 
 from .errors import InputError as InputError
 from .errors import MachineError as MachineError
+from .errors import NotConvergedWarning as NotConvergedWarning
+from .errors import UnstableWarning as UnstableWarning
 from .estimation.splits import five_by_two as five_by_two
 from .estimation.splits import k_fold as k_fold
 from .estimation.summary import summarise as summarise

@@ -1,11 +1,13 @@
 """What can go wrong, and what the command line makes of it.
 
-============  ====================================================  ====
-class         when                                                  exit
-============  ====================================================  ====
-InputError    an argument or a file cannot mean what it says        3
-MachineError  disk, memory, worker, a file that changed while read  5
-============  ====================================================  ====
+===================  ====================================================  ====
+class                when                                                  exit
+===================  ====================================================  ====
+InputError           an argument or a file cannot mean what it says        3
+MachineError         disk, memory, worker, a file that changed while read  5
+NotConvergedWarning  a solver stopped at its cap; its gap is told          0
+UnstableWarning      an SVM has no support vector that pins its bias down  0
+===================  ====================================================  ====
 
 A finding (``--fail-under``) ends in 1, a wrong option in 2, a measure without a value in 4; none
 is an error of the library.
@@ -18,3 +20,11 @@ class InputError(ValueError):
 
 class MachineError(RuntimeError):
     """The machine, not the input, stood in the way; nothing half-written is left behind."""
+
+
+class NotConvergedWarning(UserWarning):
+    """A solver reached its cap before its tolerance; the message tells the gap that is left."""
+
+
+class UnstableWarning(UserWarning):
+    """Every support vector of an SVM is at its bound, so that its bias is one of many."""

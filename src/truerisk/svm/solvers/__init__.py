@@ -1,0 +1,1 @@
+"""The compiled solvers.  Each module says: problem, given, returns, source."""

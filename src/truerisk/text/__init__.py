@@ -1,0 +1,1 @@
+"""Documents → vectors of unit length, and one binary problem a category."""
