@@ -1,0 +1,189 @@
+"""What LinearSVM and KernelSVM share: labels in, one exact optimum a class, what it keeps."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from truerisk.checks import check_number, check_whole_number
+from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
+from truerisk.svm.one_vs_rest import ClassWeight, Targets, targets_of, upper_bounds
+from truerisk.svm.problems import Effort, Problem
+from truerisk.svm.solution import Solution
+
+Array = NDArray[np.float64]
+
+
+class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A soft-margin support vector machine, hinge loss and free bias, one-vs-rest."""
+
+    C: float
+    tol: float
+    max_iter: int
+    class_weight: ClassWeight
+    warm_start: bool
+    n_jobs: int | None
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ANN401
+        """Train on the examples.
+
+        Parameters
+        ----------
+        X, y
+            Examples, dense or sparse, and their labels: two classes, more, or a matrix of 0 and 1
+            with a column for each label.
+        sample_weight
+            α of example i may be at most C · weight i; weight 0 leaves the example out.
+        """
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, order="C"
+        )
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = self._one_column(y)
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        targets = targets_of(y)
+        cost = check_number(self.C, "C", low=0.0)
+        if cost == 0.0:
+            raise InputError("`C` must be positive; got 0. Small values, as 0.001, learn little.")
+        upper = upper_bounds(targets, cost, self.class_weight, weights)
+        problem = self._problem_of(X, weights)
+        starts = self._starts(targets)
+        self._targets = targets
+        self.classes_ = targets.classes
+        self.solutions_ = self._solve(problem, targets, upper, starts)
+        self._keep(problem, X)
+        self._tell()
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+        """Give the label of each row, or the matrix of labels the machine was trained on."""
+        decision = self.decision_function(X)
+        return self._targets.labels_of(decision[None, :] if decision.ndim == 1 else decision.T)
+
+    def decision_function(self, X: Any) -> Array:  # noqa: ANN401
+        """Give w·x + b of each row; for more than two classes, a column for each."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        decision = self._decide(X)
+        is_binary = len(self.solutions_) == 1 and not self._targets.is_multilabel
+        return decision[:, 0] if is_binary else decision
+
+    @abstractmethod
+    def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ANN401
+        """Bring the examples into the form the solver takes."""
+
+    @abstractmethod
+    def _keep(self, problem: Problem, X: Any) -> None:  # noqa: ANN401
+        """Keep what a decision needs."""
+
+    @abstractmethod
+    def _decide(self, X: Any) -> Array:  # noqa: ANN401
+        """Give the decision values, a column for each problem."""
+
+    def _solve(
+        self,
+        problem: Problem,
+        targets: Targets,
+        upper: Array,
+        starts: Sequence[Solution | None],
+    ) -> tuple[Solution, ...]:
+        effort = Effort(
+            tolerance=check_number(self.tol, "tol", low=0.0),
+            passes=check_whole_number(self.max_iter, "max_iter", low=1),
+        )
+
+        def solve(k: int) -> Solution:
+            return solve_one(problem, targets.signs[k], upper[k], effort, starts[k])
+
+        workers = min(effective_n_jobs(self.n_jobs), len(targets.signs))
+        if workers == 1:
+            return tuple(map(solve, range(len(targets.signs))))
+        with ThreadPoolExecutor(workers) as pool:
+            return tuple(pool.map(solve, range(len(targets.signs))))
+
+    def _starts(self, targets: Targets) -> Sequence[Solution | None]:
+        """Give the solutions to start from: those of the last fit, if it was of the same labels."""
+        if self.warm_start and hasattr(self, "solutions_"):
+            same = len(self.solutions_) == len(targets.signs) and all(
+                np.array_equal(solution.y, signs)
+                for solution, signs in zip(self.solutions_, targets.signs, strict=True)
+            )
+            if same:
+                return self.solutions_
+        return [None] * len(targets.signs)
+
+    def _tell(self) -> None:
+        """Set the attributes that are read off the solutions; warn of what is not as it should."""
+
+        def stack(name: str) -> Any:  # noqa: ANN401
+            values = [getattr(solution, name) for solution in self.solutions_]
+            is_binary = len(values) == 1 and not self._targets.is_multilabel
+            return values[0] if is_binary else np.array(values)
+
+        self.alpha_: Array = stack("alpha")
+        self.slack_: Array = stack("slack")
+        self.upper_: Array = stack("upper")
+        self.stable_ = stack("stable")
+        self.gap_ = max(solution.gap for solution in self.solutions_)
+        self.n_iter_ = max(1, *(solution.passes for solution in self.solutions_))
+        self.intercept_ = np.array([solution.bias for solution in self.solutions_])
+        if self.gap_ > self.tol:
+            warnings.warn(
+                f"The solver stopped at {self.max_iter} passes with a gap of {self.gap_:.2g}; "
+                f"asked was {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",
+                NotConvergedWarning,
+                stacklevel=3,
+            )
+        unstable = [k for k, solution in enumerate(self.solutions_) if _bias_is_loose(solution)]
+        if unstable:
+            of = "" if len(self.solutions_) == 1 else f" of {len(unstable)} classes"
+            warnings.warn(
+                f"Every support vector{of} is at its bound: the bias is one of many that are as "
+                "good. A larger `C` usually helps.",
+                UnstableWarning,
+                stacklevel=3,
+            )
+
+    @staticmethod
+    def _one_column(y: NDArray[Any]) -> NDArray[Any]:
+        from sklearn.utils.validation import column_or_1d  # noqa: PLC0415
+
+        column: NDArray[Any] = column_or_1d(y, warn=True)
+        return column
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def solve_one(
+    problem: Problem, y: Array, upper: Array, effort: Effort, start: Solution | None = None
+) -> Solution:
+    """Solve one binary problem; where all examples that count are of one class, say so always."""
+    counted = y[upper > 0]
+    if len(counted) and counted.min() < counted.max():
+        return problem.solve(y, upper, effort, start)
+    sign = float(counted[0]) if len(counted) else -1.0
+    return Solution(
+        y=y,
+        upper=upper,
+        alpha=np.zeros(len(y)),
+        bias=sign,
+        decision=np.full(len(y), sign),
+        gap=0.0,
+        passes=0,
+    )
+
+
+def _bias_is_loose(solution: Solution) -> bool:
+    return bool(solution.alpha.any()) and not solution.stable

@@ -1,0 +1,129 @@
+"""The support vector machine with any kernel, on its Gram matrix."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+
+from truerisk.errors import InputError
+from truerisk.svm.classifier import MarginClassifier
+from truerisk.svm.kernels import KernelFunction, settle_kernel
+from truerisk.svm.one_vs_rest import ClassWeight
+from truerisk.svm.problems import Problem, gram_problem
+
+Array = NDArray[np.float64]
+
+ASYMMETRY = 1e-8  # of the largest entry: more is no rounding
+
+
+class KernelSVM(MarginClassifier):
+    r"""A support vector machine with hinge loss, a free bias and any kernel, solved exactly.
+
+    .. math:: \min_\alpha \; \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j k(x_i, x_j)
+              - \sum_i \alpha_i, \qquad 0 \le \alpha_i \le C v_i, \quad \sum_i y_i \alpha_i = 0
+
+    Solved on the Gram matrix, which is computed once for all classes: sequential minimal
+    optimisation to come near, then the active set to the exact optimum.  Takes 8 n² bytes and more;
+    `LinearSVM` takes none of that.
+
+    Parameters
+    ----------
+    C
+        The price of an error.  Example i has the price C · sample weight · class weight.
+    kernel
+        "linear", "poly", "rbf", "precomputed", or a function of two matrices that returns the
+        matrix of values.
+    gamma, degree, coef0
+        As in scikit-learn's `SVC`: (γ x·x′ + coef0)^degree and exp(−γ|x − x′|²).
+    tol, class_weight, max_iter, warm_start, n_jobs
+        As in `LinearSVM`.
+
+    Attributes
+    ----------
+    alpha_, slack_, upper_, squared_radius_, radius_rule_, stable_, gap_, intercept_
+        As in `LinearSVM`.
+    support_, support_vectors_, dual_coef_
+        The training examples with α > 0 in some problem, and y·α of them, a row for each problem.
+
+    Examples
+    --------
+    >>> circle = [[0.0, 0.0], [0.1, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+    >>> svm = KernelSVM(C=10, kernel="rbf", gamma=1.0).fit(circle, [1, 1, 0, 0, 0, 0])
+    >>> svm.predict([[0.0, 0.1], [0.9, 0.9]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-6,
+        class_weight: ClassWeight = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ANN401
+        self.kernel_ = settle_kernel(
+            self.kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            sample_weight=weights,
+        )
+        if self.kernel == "precomputed":
+            _check_gram(X)
+        problem = gram_problem(self.kernel_, X)
+        if callable(self.kernel):
+            _check_gram(problem.gram)
+        return problem
+
+    def _keep(self, problem: Problem, X: Any) -> None:  # noqa: ANN401
+        signed = np.array([solution.y * solution.alpha for solution in self.solutions_])
+        self.support_ = np.flatnonzero(signed.any(axis=0))
+        self.support_vectors_ = X[:0] if self.kernel == "precomputed" else X[self.support_]
+        self.dual_coef_ = signed[:, self.support_]
+        self.squared_radius_, self.radius_rule_ = problem.radius
+
+    def _decide(self, X: Any) -> Array:  # noqa: ANN401
+        if self.kernel == "precomputed":
+            products = X[:, self.support_]
+        else:
+            products = self.kernel_.between(X, self.support_vectors_)
+        return np.asarray(products @ self.dual_coef_.T) + self.intercept_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+
+def _check_gram(gram: Any) -> None:  # noqa: ANN401
+    """Refuse what cannot be the matrix of a kernel's values."""
+    if hasattr(gram, "tocsr"):
+        raise InputError("`X` must be a dense matrix for a precomputed kernel; got a sparse one.")
+    if gram.shape[0] != gram.shape[1]:
+        raise InputError(
+            f"`X` must be the square matrix of kernel values of the training examples; "
+            f"got {gram.shape[0]} × {gram.shape[1]}."
+        )
+    if np.abs(gram - gram.T).max() > ASYMMETRY * max(np.abs(gram).max(), 1e-300):
+        raise InputError("`kernel` must be symmetric, k(x, x′) = k(x′, x); the matrix is not.")

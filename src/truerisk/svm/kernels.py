@@ -1,0 +1,141 @@
+"""Kernels k(x, x′): the known ones by name, any other as a function of two matrices."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import check_choice, check_number, check_whole_number
+from truerisk.errors import InputError
+
+Array = NDArray[np.float64]
+KernelFunction = Callable[[Any, Any], Any]
+
+NAMES = ("linear", "poly", "rbf", "precomputed")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    r"""A kernel with its parameters settled, as it was when the machine was trained.
+
+    ============  ==========================================
+    linear        :math:`x \cdot x'`
+    poly          :math:`(\gamma\, x \cdot x' + c_0)^{degree}`
+    rbf           :math:`\exp(-\gamma |x - x'|^2)`
+    precomputed   the rows handed over hold the values
+    a function    its matrix of values, a row for each x
+    ============  ==========================================
+
+    Examples
+    --------
+    >>> Kernel("poly", gamma=1.0, degree=2, coef0=1.0).between(np.eye(2), np.eye(2))
+    array([[4., 1.],
+           [1., 4.]])
+    """
+
+    rule: str | KernelFunction
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+    shift: Array | None = None  # the mean of the training examples: distances do not change by it
+
+    @property
+    def name(self) -> str:
+        """What the kernel is called; "callable" for a function."""
+        return self.rule if isinstance(self.rule, str) else "callable"
+
+    def between(self, X: Any, others: Any) -> Array:  # noqa: ANN401
+        """Give the matrix of k(x, x′) for the rows of both."""
+        if callable(self.rule):
+            values = np.asarray(self.rule(X, others), dtype=float)
+            if values.shape != (X.shape[0], others.shape[0]):
+                raise InputError(
+                    f"`kernel` must return a matrix of {X.shape[0]} × {others.shape[0]} values; "
+                    f"got {values.shape}. It is called with two matrices, not two rows."
+                )
+            if not np.isfinite(values).all():
+                raise InputError("`kernel` must return finite values; got NaN or infinity.")
+            return values
+        if self.rule == "rbf":
+            return self._gaussian(X, others)
+        products = X @ others.T
+        products = np.asarray(products.todense() if hasattr(products, "todense") else products)
+        if self.rule == "poly":
+            products = (self.gamma * products + self.coef0) ** self.degree
+        return np.ascontiguousarray(products, dtype=float)
+
+    def diagonal(self, X: Any) -> Array:  # noqa: ANN401
+        """Give k(x, x) of each row."""
+        if self.rule == "rbf":
+            return np.ones(X.shape[0])
+        if self.rule in {"linear", "poly"}:
+            squares = squared_lengths(X)
+            return (
+                squares
+                if self.rule == "linear"
+                else (self.gamma * squares + self.coef0) ** self.degree
+            )
+        return np.array(
+            [float(self.between(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])]
+        )
+
+    def _gaussian(self, X: Any, others: Any) -> Array:  # noqa: ANN401
+        # |x|² + |x′|² − 2 x·x′ loses the digits that both have in common: take the mean off first.
+        if self.shift is not None and not hasattr(X, "tocsr"):
+            X, others = X - self.shift, others - self.shift
+        products = X @ others.T
+        products = np.asarray(products.todense() if hasattr(products, "todense") else products)
+        distances = squared_lengths(X)[:, None] + squared_lengths(others)[None, :] - 2 * products
+        np.maximum(distances, 0.0, out=distances)
+        return np.ascontiguousarray(np.exp(-self.gamma * distances))
+
+
+def squared_lengths(X: Any) -> Array:  # noqa: ANN401
+    """Give x·x of each row, dense or sparse."""
+    if hasattr(X, "tocsr"):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def settle_kernel(
+    rule: str | KernelFunction,
+    X: Any,  # noqa: ANN401
+    *,
+    gamma: str | float,
+    degree: int,
+    coef0: float,
+    sample_weight: Array,
+) -> Kernel:
+    """Check the parameters of a kernel and settle those that depend on the data.
+
+    `gamma` "scale" is 1 / (features · variance of all entries), by the weights of the examples, so
+    that an example of weight 0 changes nothing; "auto" is 1 / features.
+    """
+    if not callable(rule):
+        check_choice(rule, NAMES, "kernel")
+    if rule not in {"poly", "rbf"}:
+        return Kernel(rule)
+    check_whole_number(degree, "degree", low=1)
+    check_number(coef0, "coef0")
+    width = max(X.shape[1], 1)
+    if isinstance(gamma, str):
+        check_choice(gamma, ("scale", "auto"), "gamma")
+        spread = _variance(X, sample_weight) if gamma == "scale" else 1.0
+        value = 1.0 / (width * spread) if spread > 0 else 1.0
+    else:
+        value = check_number(gamma, "gamma", low=0.0)
+    shift = None
+    if rule == "rbf" and not hasattr(X, "tocsr"):
+        shift = np.average(X, axis=0, weights=sample_weight)
+    return Kernel(rule, gamma=value, degree=degree, coef0=coef0, shift=shift)
+
+
+def _variance(X: Any, sample_weight: Array) -> float:  # noqa: ANN401
+    """Give the variance of all entries, each row counted by its weight."""
+    total = sample_weight.sum() * X.shape[1]
+    mean = float(np.asarray(sample_weight @ X).sum()) / total
+    if hasattr(X, "tocsr"):
+        return float(sample_weight @ squared_lengths(X)) / total - mean**2
+    return float(sample_weight @ np.einsum("ij,ij->i", X - mean, X - mean)) / total

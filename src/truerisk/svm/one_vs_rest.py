@@ -1,0 +1,103 @@
+"""Labels → one binary problem a class: −1 and 1, and what each α may be at most."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import check_choice, check_number
+from truerisk.errors import InputError
+
+Array = NDArray[np.float64]
+ClassWeight = Mapping[Any, float] | str | None
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The binary problems of one training set.
+
+    `signs` has a row of −1 and 1 for each problem: one for two classes (the second is positive),
+    one a class for more, one a column for a matrix of label indicators.
+    """
+
+    classes: NDArray[Any]
+    signs: Array
+    is_multilabel: bool
+
+    def labels_of(self, decision: Array) -> NDArray[Any]:
+        """Turn decision values, a row a problem, into labels as they were handed over."""
+        if self.is_multilabel:
+            return (decision.T > 0).astype(int)
+        if len(self.signs) == 1:
+            return self.classes[(decision[0] > 0).astype(int)]
+        return self.classes[decision.argmax(axis=0)]
+
+
+def targets_of(y: Any) -> Targets:  # noqa: ANN401
+    """Find the classes of `y` and the binary problems they make.
+
+    Examples
+    --------
+    >>> targets_of(["b", "a", "b"]).signs
+    array([[ 1., -1.,  1.]])
+    >>> len(targets_of([1, 2, 3]).signs)
+    3
+    """
+    from sklearn.utils.multiclass import (  # noqa: PLC0415  (costs start-up time)
+        check_classification_targets,
+        type_of_target,
+    )
+
+    check_classification_targets(y)
+    if type_of_target(y, input_name="y").startswith("multilabel"):
+        table = np.asarray(y.todense() if hasattr(y, "tocsr") else y)
+        return Targets(np.arange(table.shape[1]), np.where(table.T == 1, 1.0, -1.0), True)  # noqa: FBT003
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(
+            f"`y` must hold at least two classes; got one class only: {classes.tolist()}."
+        )
+    if len(classes) == 2:
+        return Targets(classes, np.where(codes == 1, 1.0, -1.0)[None, :], False)  # noqa: FBT003
+    return Targets(
+        classes,
+        np.where(codes == np.arange(len(classes))[:, None], 1.0, -1.0),
+        False,  # noqa: FBT003
+    )
+
+
+def upper_bounds(targets: Targets, C: float, class_weight: ClassWeight, weights: Array) -> Array:
+    r"""Give what each α may be at most, a row a problem: U = C · class weight · sample weight.
+
+    "balanced" gives each side of each problem the same total: total weight / (2 · weight of the
+    side).  A mapping weighs the classes as they are named (with more than two classes, the positive
+    side by its class, the rest by 1); of a matrix of indicators, the columns by their number.
+    """
+    upper = C * np.broadcast_to(weights, targets.signs.shape).copy()
+    if class_weight is None:
+        return upper
+    if isinstance(class_weight, str):
+        check_choice(class_weight, ["balanced"], "class_weight")
+        for signs, row in zip(targets.signs, upper, strict=True):
+            for side in (signs > 0, signs < 0):
+                if (on_side := weights[side].sum()) > 0:
+                    row[side] *= weights.sum() / (2 * on_side)
+        return upper
+    factors = _factors(class_weight, targets.classes.tolist())
+    if len(targets.signs) == 1 and not targets.is_multilabel:
+        return upper * np.where(targets.signs > 0, factors[1], factors[0])
+    return upper * np.where(targets.signs > 0, np.array(factors)[:, None], 1.0)
+
+
+def _factors(class_weight: Mapping[Any, float], names: list[Any]) -> list[float]:
+    """Give the weight of each class, 1 for those not named."""
+    for name, factor in class_weight.items():
+        if name not in names:
+            raise InputError(
+                f"`class_weight` must name classes of `y`; got {name!r}, none of {names}."
+            )
+        check_number(factor, f"class_weight[{name!r}]", low=0.0, high=sys.float_info.max)
+    return [float(class_weight.get(name, 1.0)) for name in names]

@@ -1,0 +1,180 @@
+"""Training examples in the form their solver takes, made once for all classes and all costs.
+
+A problem knows the examples and no labels.  Three forms, one face: sparse rows, dense features,
+Gram matrix.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import MachineError
+from truerisk.svm.kernels import Kernel
+from truerisk.svm.radius import squared_radius
+from truerisk.svm.solution import LinearSolution, Solution
+from truerisk.svm.solvers.gram_dual import solve_gram
+from truerisk.svm.solvers.gram_without import margins_without_gram
+from truerisk.svm.solvers.linear_dual import solve_rows
+from truerisk.svm.solvers.low_rank import solve_features
+from truerisk.svm.solvers.rows import Rows, as_rows
+from truerisk.svm.solvers.rows_without import margins_without
+
+Array = NDArray[np.float64]
+
+FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on dense data
+PATH_EXAMPLES = 4000  # up to here leave-one-out follows the path on a Gram matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How far a solver goes: to a gap of `tolerance`, or `passes` times over the data."""
+
+    tolerance: float = 1e-6
+    passes: int = 1000
+
+
+class Problem(Protocol):
+    """Examples that can be trained on, and left out one by one."""
+
+    def solve(
+        self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
+    ) -> Solution:
+        """Find the optimum for these labels (−1, 1) and these bounds of α."""
+
+    def margins_without(
+        self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
+    ) -> Array:
+        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+
+    @property
+    def radius(self) -> tuple[float, str]:
+        """R² and the rule it was found by."""
+
+
+@dataclass(frozen=True)
+class SparseProblem:
+    """Sparse rows, a linear kernel: coordinate descent and Newton steps, no Gram matrix."""
+
+    X: Any
+    rows: Rows
+
+    def solve(
+        self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
+    ) -> LinearSolution:
+        """Find the optimum for these labels (−1, 1) and these bounds of α."""
+        return solve_rows(
+            self.rows,
+            y,
+            upper,
+            tolerance=effort.tolerance,
+            max_passes=effort.passes,
+            start=start if isinstance(start, LinearSolution) else None,
+        )
+
+    def margins_without(
+        self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
+    ) -> Array:
+        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        return margins_without(self.rows, solution, which, workers=workers)
+
+    @property
+    def radius(self) -> tuple[float, str]:
+        """R² and the rule it was found by."""
+        return squared_radius(Kernel("linear"), self.X)
+
+
+@dataclass(frozen=True)
+class DenseProblem:
+    """Few dense features, a linear kernel: an interior point, then an exact finish."""
+
+    X: Array
+
+    def solve(
+        self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
+    ) -> LinearSolution:
+        """Find the optimum for these labels (−1, 1) and these bounds of α."""
+        del start  # an interior point starts from the centre
+        return solve_features(
+            self.X, y, upper, tolerance=effort.tolerance, max_passes=effort.passes
+        )
+
+    def margins_without(
+        self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
+    ) -> Array:
+        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        if len(self.X) <= PATH_EXAMPLES:
+            gram = GramProblem(self.X @ self.X.T)
+            return gram.margins_without(solution, which, workers=workers)
+        return margins_without(as_rows(self.X), solution, which, workers=workers)
+
+    @property
+    def radius(self) -> tuple[float, str]:
+        """R² and the rule it was found by."""
+        return squared_radius(Kernel("linear"), self.X)
+
+
+@dataclass(frozen=True)
+class GramProblem:
+    """Any kernel, by the matrix of its values."""
+
+    gram: Array
+
+    def solve(
+        self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
+    ) -> Solution:
+        """Find the optimum for these labels (−1, 1) and these bounds of α."""
+        return solve_gram(
+            self.gram,
+            y,
+            upper,
+            tolerance=effort.tolerance,
+            max_passes=effort.passes,
+            start=start,
+        )
+
+    def margins_without(
+        self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
+    ) -> Array:
+        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        return margins_without_gram(
+            self.gram, solution, which, squared_radius=self.radius[0], workers=workers
+        )
+
+    @property
+    def radius(self) -> tuple[float, str]:
+        """R² and the rule it was found by."""
+        return squared_radius(Kernel("precomputed"), self.gram)
+
+
+def linear_problem(X: Any) -> SparseProblem | DenseProblem:  # noqa: ANN401
+    """Choose the form for a linear kernel: dense where the features are few."""
+    if X.shape[1] <= FEW_FEATURES:
+        dense = np.asarray(X.todense()) if hasattr(X, "tocsr") else X
+        return DenseProblem(np.ascontiguousarray(dense, dtype=float))
+    return SparseProblem(X, as_rows(X))
+
+
+def gram_problem(kernel: Kernel, X: Any) -> GramProblem:  # noqa: ANN401
+    """Compute the Gram matrix, if it fits the memory."""
+    if kernel.rule == "precomputed":
+        return GramProblem(np.ascontiguousarray(X, dtype=float))
+    n = X.shape[0]
+    needed, there = 8 * n * n, _free_memory()
+    if there is not None and 3 * needed > there:
+        raise MachineError(
+            f"The Gram matrix of {n} examples and the work on it take {3 * needed / 2**30:.1f} "
+            f"GiB; {there / 2**30:.1f} GiB are free. "
+            "Use LinearSVM, which needs none, or fewer examples."
+        )
+    return GramProblem(kernel.between(X, X))
+
+
+def _free_memory() -> int | None:
+    """Give the bytes of memory that are free, where the system tells."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on this system
+        return None
