@@ -1,9 +1,11 @@
 """What LinearSVM and KernelSVM share: labels in, one exact optimum a class, what it keeps."""
 
+import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +13,12 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from truerisk.checks import check_number, check_whole_number
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
@@ -20,6 +27,16 @@ from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Checked examples, their binary problems, their weights, and the form the solver takes."""
+
+    X: Any
+    targets: Targets
+    weights: Array
+    problem: Problem
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -43,37 +60,56 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight
             α of example i may be at most C · weight i; weight 0 leaves the example out.
         """
+        self.train(X, y, sample_weight)
+        return self
+
+    def train(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Problem:  # noqa: ANN401
+        """Train as `fit` does, and give the examples in the form their solver took them."""
+        prepared = self.prepare(X, y, sample_weight)
+        targets = prepared.targets
+        upper = self.upper_of(prepared, self.C)
+        starts = self._starts(targets)
+        self.targets_ = targets
+        self.classes_ = targets.classes
+        self.solutions_ = self._solve(prepared.problem, targets, upper, starts)
+        self._keep(prepared)
+        self._tell()
+        return prepared.problem
+
+    def prepare(
+        self,
+        X: Any,  # noqa: ANN401
+        y: Any,  # noqa: ANN401
+        sample_weight: ArrayLike | None = None,
+    ) -> "Prepared":
+        """Check the examples and bring them into the form that every class and every C share."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, order="C"
         )
         if y.ndim == 2 and y.shape[1] == 1:
-            y = self._one_column(y)
+            y = column_or_1d(y, warn=True)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         targets = targets_of(y)
-        cost = check_number(self.C, "C", low=0.0)
+        return Prepared(X, targets, weights, self._problem_of(X, weights))
+
+    def upper_of(self, prepared: "Prepared", C: float) -> Array:
+        """Give what each α may be at most, a row for each binary problem."""
+        cost = check_number(C, "C", low=0.0, high=sys.float_info.max)
         if cost == 0.0:
             raise InputError("`C` must be positive; got 0. Small values, as 0.001, learn little.")
-        upper = upper_bounds(targets, cost, self.class_weight, weights)
-        problem = self._problem_of(X, weights)
-        starts = self._starts(targets)
-        self._targets = targets
-        self.classes_ = targets.classes
-        self.solutions_ = self._solve(problem, targets, upper, starts)
-        self._keep(problem, X)
-        self._tell()
-        return self
+        return upper_bounds(prepared.targets, cost, self.class_weight, prepared.weights)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
         """Give the label of each row, or the matrix of labels the machine was trained on."""
         decision = self.decision_function(X)
-        return self._targets.labels_of(decision[None, :] if decision.ndim == 1 else decision.T)
+        return self.targets_.labels_of(decision[None, :] if decision.ndim == 1 else decision.T)
 
     def decision_function(self, X: Any) -> Array:  # noqa: ANN401
         """Give w·x + b of each row; for more than two classes, a column for each."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         decision = self._decide(X)
-        is_binary = len(self.solutions_) == 1 and not self._targets.is_multilabel
+        is_binary = len(self.solutions_) == 1 and not self.targets_.is_multilabel
         return decision[:, 0] if is_binary else decision
 
     @abstractmethod
@@ -81,7 +117,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Bring the examples into the form the solver takes."""
 
     @abstractmethod
-    def _keep(self, problem: Problem, X: Any) -> None:  # noqa: ANN401
+    def _keep(self, prepared: "Prepared") -> None:
         """Keep what a decision needs."""
 
     @abstractmethod
@@ -125,7 +161,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         def stack(name: str) -> Any:  # noqa: ANN401
             values = [getattr(solution, name) for solution in self.solutions_]
-            is_binary = len(values) == 1 and not self._targets.is_multilabel
+            is_binary = len(values) == 1 and not self.targets_.is_multilabel
             return values[0] if is_binary else np.array(values)
 
         self.alpha_: Array = stack("alpha")
@@ -140,7 +176,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"The solver stopped at {self.max_iter} passes with a gap of {self.gap_:.2g}; "
                 f"asked was {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",
                 NotConvergedWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         unstable = [k for k, solution in enumerate(self.solutions_) if _bias_is_loose(solution)]
         if unstable:
@@ -149,15 +185,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Every support vector{of} is at its bound: the bias is one of many that are as "
                 "good. A larger `C` usually helps.",
                 UnstableWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-
-    @staticmethod
-    def _one_column(y: NDArray[Any]) -> NDArray[Any]:
-        from sklearn.utils.validation import column_or_1d  # noqa: PLC0415
-
-        column: NDArray[Any] = column_or_1d(y, warn=True)
-        return column
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

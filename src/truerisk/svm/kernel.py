@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from truerisk.errors import InputError
-from truerisk.svm.classifier import MarginClassifier
+from truerisk.svm.classifier import MarginClassifier, Prepared
 from truerisk.svm.kernels import KernelFunction, settle_kernel
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import Problem, gram_problem
@@ -95,12 +95,13 @@ class KernelSVM(MarginClassifier):
             _check_gram(problem.gram)
         return problem
 
-    def _keep(self, problem: Problem, X: Any) -> None:  # noqa: ANN401
+    def _keep(self, prepared: Prepared) -> None:
         signed = np.array([solution.y * solution.alpha for solution in self.solutions_])
         self.support_ = np.flatnonzero(signed.any(axis=0))
-        self.support_vectors_ = X[:0] if self.kernel == "precomputed" else X[self.support_]
+        rows = [] if self.kernel == "precomputed" else self.support_
+        self.support_vectors_ = prepared.X[rows]
         self.dual_coef_ = signed[:, self.support_]
-        self.squared_radius_, self.radius_rule_ = problem.radius
+        self.squared_radius_, self.radius_rule_ = prepared.problem.radius
 
     def _decide(self, X: Any) -> Array:  # noqa: ANN401
         if self.kernel == "precomputed":

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.svm.classifier import MarginClassifier
+from truerisk.svm.classifier import MarginClassifier, Prepared
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import Problem, linear_problem
 from truerisk.svm.solution import LinearSolution
@@ -85,15 +85,15 @@ class LinearSVM(MarginClassifier):
     def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ANN401, ARG002
         return linear_problem(X)
 
-    def _keep(self, problem: Problem, X: Any) -> None:  # noqa: ANN401
-        none = np.zeros(X.shape[1])
+    def _keep(self, prepared: Prepared) -> None:
+        none = np.zeros(prepared.X.shape[1])
         self.coef_ = np.array(
             [
                 solution.weights if isinstance(solution, LinearSolution) else none
                 for solution in self.solutions_
             ]
         )
-        self.squared_radius_, self.radius_rule_ = problem.radius
+        self.squared_radius_, self.radius_rule_ = prepared.problem.radius
 
     def _decide(self, X: Any) -> Array:  # noqa: ANN401
         return np.asarray(X @ self.coef_.T) + self.intercept_

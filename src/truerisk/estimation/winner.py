@@ -1,0 +1,80 @@
+"""What the best of many is worth: the estimate of a winner without the luck it won by."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.estimation.one_vs_rest_counts import measure_values
+from truerisk.results import Estimate, Interval
+
+Array = NDArray[np.float64]
+
+AT_A_TIME = 50  # replicates whose weights are held at once
+
+
+def corrected_estimate(
+    measure: str,
+    signs: Array,
+    wrong: NDArray[np.bool_],
+    *,
+    higher_is_better: bool,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Judge the choice itself: choose on examples drawn with replacement, judge by the others.
+
+    Parameters
+    ----------
+    measure, signs, wrong
+        As in `measure_values`; the first axis of `wrong` is the candidate.
+
+    References
+    ----------
+    .. [1] I. Tsamardinos, E. Greasidou and G. Borboudakis, "Bootstrapping the out-of-sample
+       predictions for efficient and accurate cross-validation", Machine Learning 107, 2018.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> coins = rng.random((20, 1, 50)) < 0.5  # twenty candidates that know nothing
+    >>> luck = measure_values("error_rate", np.ones((1, 50)), coins).min()
+    >>> judged = corrected_estimate("error_rate", np.ones((1, 50)), coins, level=0.95,
+    ...                             higher_is_better=False, replicates=500, rng=rng)
+    >>> bool(luck < 0.4), round(judged.value, 1)
+    (True, 0.5)
+    """
+    n = signs.shape[1]
+    judged: list[float] = []
+    for start in range(0, replicates, AT_A_TIME):
+        size = min(AT_A_TIME, replicates - start)
+        drawn = rng.multinomial(n, np.full(n, 1 / n), size=size).astype(float)
+        inside = measure_values(measure, signs, wrong, drawn)
+        outside = measure_values(measure, signs, wrong, (drawn == 0.0).astype(float))
+        order = inside if higher_is_better else -inside
+        winner = np.where(np.isnan(order), -np.inf, order).argmax(axis=0)
+        judged.extend(outside[winner, np.arange(size)].tolist())
+    values = np.array(judged)[~np.isnan(judged)]
+    if not len(values):
+        return Estimate(
+            value=np.nan,
+            interval=Interval(0.0, 1.0, level, "bootstrap_out_of_bag"),
+            measure=measure,
+            method="chosen_by_bootstrap",
+            n=n,
+            target="the learner at this sample size",
+            notes=("the measure is undefined in every replicate",),
+        )
+    tail = (1 - level) / 2
+    low, high = np.quantile(values, [tail, 1 - tail])
+    value = float(values.mean())
+    return Estimate(
+        value=value,
+        interval=Interval(
+            min(float(low), value), max(float(high), value), level, "bootstrap_out_of_bag"
+        ),
+        measure=measure,
+        method="chosen_by_bootstrap",
+        n=n,
+        target="the learner at this sample size",
+        notes=("each replicate chooses anew and is judged by the examples it did not draw",),
+    )

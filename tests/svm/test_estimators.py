@@ -1,0 +1,203 @@
+"""Both classifiers, in the contract of scikit-learn and beyond it."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
+from truerisk.svm.kernel import KernelSVM
+from truerisk.svm.linear import LinearSVM
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+KINDS = {"linear": LinearSVM, "kernel": KernelSVM}
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.errors.UnstableWarning")
+@parametrize_with_checks([LinearSVM(), KernelSVM(), KernelSVM(kernel="linear")])
+def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def duality_gap(svm, gram):
+    """The gap between the primal and the dual value, which bounds how far both are off."""
+    signed = svm.alpha_ * svm.targets_.signs[0]
+    norm = signed @ gram @ signed
+    return norm / 2 + svm.upper_ @ svm.slack_ - (svm.alpha_.sum() - norm / 2)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("unscaled", [load_breast_cancer, load_wine])
+def test_the_optimum_is_exact_on_data_as_it_comes(unscaled, C):
+    X, y = unscaled(return_X_y=True)
+    svm = LinearSVM(C=C).fit(X, y == 1)
+    primal = svm.coef_[0] @ svm.coef_[0] / 2 + C * svm.slack_.sum()
+    assert svm.gap_ <= 1e-6
+    assert abs(duality_gap(svm, X @ X.T)) <= 1e-5 * (1 + primal)
+    assert abs(svm.alpha_ @ svm.targets_.signs[0]) <= 1e-9 * svm.upper_.sum()
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"kernel": "linear"},
+        {"kernel": "poly", "degree": 3, "gamma": 0.2, "coef0": 1.0},
+        {"kernel": "rbf", "gamma": 0.3},
+    ],
+    ids=lambda kernel: kernel["kernel"],
+)
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_it_agrees_with_libsvm(kernel, C):
+    X, y = IRIS[50:], SPECIES[50:] == 2
+    theirs = SVC(C=C, tol=1e-9, **kernel).fit(X, y)
+    ours = KernelSVM(C=C, **kernel).fit(X, y)
+    assert ours.decision_function(X) == pytest.approx(theirs.decision_function(X), abs=2e-5)
+    signed = np.zeros(len(X))
+    signed[theirs.support_] = theirs.dual_coef_[0]
+    value = np.abs(signed).sum() - signed @ ours.kernel_.between(X, X) @ signed / 2
+    signed = ours.alpha_ * ours.targets_.signs[0]
+    ours_value = np.abs(signed).sum() - signed @ ours.kernel_.between(X, X) @ signed / 2
+    assert ours_value == pytest.approx(value, rel=1e-6)
+
+
+def test_gamma_scale_is_that_of_scikit_learn():
+    theirs = SVC(C=2.0, tol=1e-9).fit(IRIS[50:], SPECIES[50:])
+    ours = KernelSVM(C=2.0).fit(IRIS[50:], SPECIES[50:])
+    expected = theirs.decision_function(IRIS[50:])
+    assert ours.decision_function(IRIS[50:]) == pytest.approx(expected, abs=2e-5)
+
+
+def test_a_callable_and_a_precomputed_kernel_give_what_the_name_gives():
+    X, y = IRIS[50:], SPECIES[50:]
+    named = KernelSVM(C=1.0, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X, y)
+    called = KernelSVM(C=1.0, kernel=lambda a, b: (a @ b.T + 1.0) ** 2).fit(X, y)
+    gram = (X @ X.T + 1.0) ** 2
+    given = KernelSVM(C=1.0, kernel="precomputed").fit(gram, y)
+    assert called.decision_function(X) == pytest.approx(named.decision_function(X), abs=1e-6)
+    assert given.decision_function(gram) == pytest.approx(named.decision_function(X), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_three_classes_are_three_machines(kind):
+    svm = KINDS[kind](C=1.0).fit(IRIS, SPECIES)
+    single = OneVsRestClassifier(KINDS[kind](C=1.0)).fit(IRIS, SPECIES)
+    assert svm.alpha_.shape == svm.slack_.shape == (3, 150)
+    assert svm.decision_function(IRIS) == pytest.approx(single.decision_function(IRIS), abs=1e-6)
+    assert (svm.predict(IRIS) == single.predict(IRIS)).all()
+
+
+def test_workers_change_nothing():
+    one = LinearSVM(C=1.0).fit(IRIS, SPECIES)
+    two = LinearSVM(C=1.0, n_jobs=2).fit(IRIS, SPECIES)
+    assert (one.alpha_ == two.alpha_).all()
+    assert (one.coef_ == two.coef_).all()
+
+
+def test_labels_are_columns_and_one_that_never_occurs_is_never_given():
+    labels = np.column_stack([SPECIES == 0, SPECIES == 2, np.zeros(150)]).astype(int)
+    svm = LinearSVM(C=1.0).fit(IRIS, labels)
+    called = svm.predict(IRIS)
+    assert (called[:, 0] == labels[:, 0]).all()
+    assert not called[:, 2].any()
+    assert (svm.decision_function(IRIS)[:, 2] == -1.0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_weight_is_a_bound_and_weight_0_leaves_out(kind):
+    X, y = IRIS[50:], SPECIES[50:]
+    weights = np.ones(100)
+    weights[::7] = 0.0
+    weights[1::7] = 3.0
+    weighted = KINDS[kind](C=0.5).fit(X, y, sample_weight=weights)
+    assert (weighted.upper_ == 0.5 * weights).all()
+    assert (weighted.alpha_[::7] == 0.0).all()
+    times = weights.astype(int)
+    repeated = KINDS[kind](C=0.5).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    expected = repeated.decision_function(X)
+    assert weighted.decision_function(X) == pytest.approx(expected, abs=1e-5)
+
+
+def test_class_weights_are_those_of_libsvm():
+    X, y = IRIS[50:], SPECIES[50:]
+    for weight in ({1: 5.0, 2: 0.5}, "balanced"):
+        theirs = SVC(kernel="linear", class_weight=weight, tol=1e-9).fit(X[:80], y[:80])
+        ours = LinearSVM(class_weight=weight).fit(X[:80], y[:80])
+        expected = theirs.decision_function(X)
+        assert ours.decision_function(X) == pytest.approx(expected, abs=1e-5)
+
+
+def test_sparse_and_dense_are_one_problem():
+    X, y = make_classification(120, 260, n_informative=20, random_state=3)
+    X[np.abs(X) < 0.8] = 0.0
+    dense = LinearSVM(C=0.1).fit(X, y)
+    sparse = LinearSVM(C=0.1).fit(csr_matrix(X), y)
+    kernel = KernelSVM(C=0.1, kernel="linear").fit(csr_matrix(X), y)
+    assert sparse.coef_ == pytest.approx(dense.coef_, abs=1e-6)
+    assert kernel.decision_function(csr_matrix(X)) == pytest.approx(
+        dense.decision_function(X), abs=1e-5
+    )
+
+
+def test_a_warm_start_ends_where_a_cold_one_does():
+    X, y = make_classification(200, 300, n_informative=10, flip_y=0.1, random_state=1)
+    warm = LinearSVM(C=0.01, warm_start=True).fit(X, y)
+    warm.set_params(C=0.1).fit(X, y)
+    cold = LinearSVM(C=0.1).fit(X, y)
+    assert warm.coef_ == pytest.approx(cold.coef_, abs=1e-5)
+    other = warm.fit(X, 1 - y)  # other labels: it starts anew
+    assert other.coef_ == pytest.approx(-cold.coef_, abs=1e-5)
+
+
+def test_few_passes_end_in_a_warning_that_tells_the_gap():
+    X, y = make_classification(300, 300, n_informative=10, flip_y=0.3, random_state=0)
+    with pytest.warns(NotConvergedWarning, match=r"gap of \d"):
+        svm = LinearSVM(C=10.0, max_iter=1).fit(X, y)
+    assert svm.gap_ > 1e-6
+
+
+def test_a_bias_that_nothing_pins_down_is_told():
+    with pytest.warns(UnstableWarning, match="at its bound"):
+        svm = LinearSVM(C=1e-4).fit([[0.0], [1.0]], [0, 1])
+    assert svm.stable_ is False
+
+
+@pytest.mark.parametrize(
+    ("parameters", "data", "message"),
+    [
+        ({"C": 0.0}, None, "`C` must be positive"),
+        ({"C": -1.0}, None, "`C` must lie in"),
+        ({"C": float("nan")}, None, "`C` must lie in"),
+        ({"kernel": "sigmoid"}, None, "`kernel` must be one of linear, poly, rbf"),
+        ({"gamma": -1.0}, None, "`gamma` must lie in"),
+        ({"class_weight": {7: 1.0}}, None, "`class_weight` must name classes"),
+        ({"class_weight": "heavy"}, None, "`class_weight` must be one of balanced"),
+        ({"kernel": "precomputed"}, np.ones((4, 3)), "square matrix"),
+        ({"kernel": "precomputed"}, np.arange(16.0).reshape(4, 4), "symmetric"),
+        ({"kernel": lambda a, _: a[:, 0]}, None, "`kernel` must return a matrix"),
+        ({"kernel": lambda a, b: a @ b.T * np.nan}, None, "finite"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_says_what_to_do(parameters, data, message):
+    X = np.array([[0.0], [1.0], [2.0], [3.0]]) if data is None else data
+    with pytest.raises(InputError, match=message):
+        KernelSVM(**parameters).fit(X, [0, 0, 1, 1])
+
+
+def test_one_class_is_refused():
+    with pytest.raises(InputError, match="at least two classes"):
+        LinearSVM().fit([[0.0], [1.0]], ["a", "a"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_changes_neither_parameters_nor_data(kind):
+    X, y = IRIS[50:].copy(), SPECIES[50:].copy()
+    svm = KINDS[kind](C=2.0)
+    before = clone(svm).get_params()
+    svm.fit(X, y)
+    assert svm.get_params() == before
+    assert (IRIS[50:] == X).all()
+    assert (y == SPECIES[50:]).all()
