@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from truerisk.tallies.radix_threads import threads_for
 from truerisk.text.tokens import WORD_KINDS, as_bytes, blocks_of, folding
 from truerisk.text.word_sweeps import (
-    SLOTS_A_WORD,
     Bytes,
     Codes,
-    Hashes,
     Positions,
+    Table,
     count_words,
+    free_table,
     look_up,
-    make_slots,
     number_words,
+    rows_for,
     sorted_rows,
 )
 
@@ -34,7 +34,7 @@ class Words:
 
     letters: Bytes
     starts: Positions
-    hashes: Hashes
+    hashes: Positions
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -56,7 +56,7 @@ class Counts:
     """How often each word occurs in each document of a block; a word is a number of the block."""
 
     words: Words
-    documents: Codes  # in how many documents of the block each word occurs
+    documents: Positions  # in how many documents of the block each word occurs
     entry_words: Codes
     entry_counts: Codes
     entry_ends: Positions  # where the entries of each document end
@@ -76,8 +76,9 @@ def count_blocks(texts: Sequence[str], kind: str, *, lowercase: bool) -> list[Co
 
     def count(block: Sequence[str]) -> Counts:
         text, ends = as_bytes(block, kind, lowercase=lowercase)
-        letters, starts, hashes, *rest = count_words(text, ends, table)
-        return Counts(Words(letters, starts, hashes), *rest)
+        letters, starts, hashes, *entries = count_words(text, ends, table)
+        documents = np.bincount(entries[0], minlength=len(hashes))
+        return Counts(Words(letters, starts, hashes), documents, *entries)
 
     characters = sum(map(len, texts))
     size = max(1, min(BLOCK_CHARACTERS, -(-characters // threads_for(characters))))
@@ -97,12 +98,14 @@ class Vocabulary:
     """Distinct words in the order of their characters; a word's place is its column."""
 
     words: Words
-    slots: Codes
+    table: Table
 
     @classmethod
     def of(cls, words: Words) -> "Vocabulary":
         """Make words findable."""
-        return cls(words, make_slots(words.hashes, len(words), _slots_for(len(words))))
+        table = free_table(rows_for(len(words)))
+        number_words(words.letters, words.starts, words.hashes, table)
+        return cls(words, table)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -116,7 +119,7 @@ class Vocabulary:
         known = self.words
         return look_up(
             words.letters, words.starts, words.hashes,
-            known.letters, known.starts, known.hashes, self.slots,
+            known.letters, known.starts, self.table,
         )  # fmt: skip
 
 
@@ -138,8 +141,8 @@ def chosen_words(
         np.append(np.concatenate(starts), offsets[-1]),
         np.concatenate([block.words.hashes for block in blocks]),
     )
-    slots = np.full(_slots_for(len(together)), -1, np.int32)
-    numbers = number_words(together.letters, together.starts, together.hashes, slots)
+    table = free_table(rows_for(len(together)))
+    numbers = number_words(together.letters, together.starts, together.hashes, table)
     documents = np.zeros(len(together), np.int64)
     np.add.at(documents, numbers, np.concatenate([block.documents for block in blocks]))
     frequent = np.flatnonzero(documents >= least)
@@ -159,8 +162,3 @@ def words_from(texts: Sequence[str], kind: str) -> Words | None:
     text, ends = as_bytes(texts, kind, lowercase=False)
     letters, starts, hashes, *_ = count_words(text, ends, folding(kind, lowercase=False))
     return Words(letters, starts, hashes) if len(hashes) == len(texts) else None
-
-
-def _slots_for(words: int) -> int:
-    """Give the power of 2 that leaves enough slots free."""
-    return 1 << (SLOTS_A_WORD * max(words, 1) - 1).bit_length()

@@ -16,154 +16,197 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.int32]
-Hashes = NDArray[np.uint64]
 Positions = NDArray[np.int64]
+Table = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Fowler, Noll and Vo's hash 1a of 64 bits; its high bits are well mixed, its low ones less so.
-OFFSET = np.uint64(0xCBF29CE484222325)
-PRIME = np.uint64(0x100000001B3)
-HIGH = np.uint64(32)
-FIRST_CAPACITY = 2**12
-SLOTS_A_WORD = 4  # a table at most a quarter full: a probe or two a word
+# A word's hash takes eight of its bytes at a time.  One step of it can be undone, so that words of
+# equal length up to eight bytes are equal when their hashes are.
+FIRST_HASH = np.uint64(0xCBF29CE484222325)
+ODD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio
+BYTE, HALF = np.uint64(8), np.uint64(32)
+BYTES_AT_ONCE = 8
+# A row of the table: one cache line holds all that a word which is met again needs.
+HASH, WORD, LENGTH, LATEST, ROW_WIDTH = 0, 1, 2, 3, 4
+FREE = -1
+FIRST_CAPACITY = 2**13
+ROWS_A_WORD = 2  # a table at most half full: a probe or two a word
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def find_slot(  # noqa: PLR0917 - arrays of a compiled loop
-    slots: Codes, letters: Bytes, starts: Positions, hashes: Hashes,
-    hashed: np.uint64, others: Bytes, low: int, high: int,
+def mixed(bits: np.uint64) -> np.uint64:
+    """Mix all bits into all others, one to one."""
+    once = bits * ODD
+    twice = (once ^ (once >> HALF)) * ODD
+    return twice ^ (twice >> HALF)
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def find_row(  # noqa: PLR0917 - arrays of a compiled loop
+    table: Table, letters: Bytes, starts: Positions, hashed: np.int64,
+    others: Bytes, low: int, high: int,
 ) -> np.int64:  # fmt: skip
-    """Find the slot that holds the word others[low:high], or the free one where it belongs."""
-    mask = len(slots) - 1
-    slot = np.int64(hashed ^ (hashed >> HIGH)) & mask
-    while slots[slot] >= 0:
-        word = slots[slot]
-        if hashes[word] == hashed and starts[word + 1] - starts[word] == high - low:
-            start = starts[word]
+    """Find the row that holds the word others[low:high], or the free one where it belongs."""
+    mask = len(table) - 1
+    row = hashed & mask
+    length = high - low
+    while table[row, WORD] != FREE:
+        if table[row, HASH] == hashed and table[row, LENGTH] == length:
+            if length <= BYTES_AT_ONCE:
+                return row
+            start = starts[table[row, WORD]]
             k = 0
-            while k < high - low and letters[start + k] == others[low + k]:
+            while k < length and letters[start + k] == others[low + k]:
                 k += 1
-            if k == high - low:
-                return slot
-        slot = (slot + 1) & mask
-    return slot
+            if k == length:
+                return row
+        row = (row + 1) & mask
+    return row
+
+
+def free_table(size: int) -> Table:
+    """Make a table of `size` free rows, a power of 2."""
+    table = np.empty((size, ROW_WIDTH), np.int64)
+    table[:, WORD] = FREE
+    return table
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def make_slots(hashes: Hashes, count: int, size: int) -> Codes:
-    """Make a table of `size` slots, a power of 2, of words that are known to be distinct."""
-    slots = np.full(size, -1, np.int32)
-    for word in range(count):
-        slot = np.int64(hashes[word] ^ (hashes[word] >> HIGH)) & (size - 1)
-        while slots[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
-        slots[slot] = word
-    return slots
+def move(table: Table, larger: Table) -> None:
+    """Enter the words of a table in one that is larger."""
+    for old in range(len(table)):
+        if table[old, WORD] != FREE:
+            row = table[old, HASH] & (len(larger) - 1)
+            while larger[row, WORD] != FREE:
+                row = (row + 1) & (len(larger) - 1)
+            larger[row] = table[old]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def doubled(array: NDArray[Any]) -> NDArray[Any]:
-    """Copy an array into one of twice the length."""
-    longer = np.empty(2 * len(array), array.dtype)
-    longer[: len(array)] = array
-    return longer
+def count_some(  # noqa: PLR0917 - arrays of a compiled loop
+    text: Bytes, ends: Positions, folded: Bytes,
+    letters: Bytes, starts: Positions, hashes: Positions, table: Table,
+    entry_words: Codes, entry_counts: Codes, entry_ends: Positions, state: Positions,
+) -> bool:  # fmt: skip
+    """Count words from where `state` says, in place; say whether the last document was reached.
 
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def count_words(text: Bytes, ends: Positions, folded: Bytes) -> tuple[Any, ...]:
-    """Count the words of each document.
-
-    Gives the words (letters, starts, hashes, in how many documents each occurs) and the entries
-    (words, counts, and where those of each document end), in the order of first appearance.
+    It is not when a new word finds no room.  A table that grows in here would cost half the speed:
+    what can be another array in the next round is no longer kept in registers.
     """
-    letters = np.empty(len(text) + 1, np.uint8)
-    starts = np.empty(FIRST_CAPACITY, np.int64)
-    hashes = np.empty(FIRST_CAPACITY, np.uint64)
-    documents = np.empty(FIRST_CAPACITY, np.int32)
-    latest = np.empty(FIRST_CAPACITY, np.int64)  # the latest entry of a word
-    slots = np.full(SLOTS_A_WORD * FIRST_CAPACITY, -1, np.int32)
-    entry_words = np.empty(len(text) // 2 + 1, np.int32)
-    entry_counts = np.empty(len(text) // 2 + 1, np.int32)
-    entry_ends = np.empty(len(ends), np.int64)
-    words = entries = 0
-    low = position = 0
-    starts[0] = 0
-    for document in range(len(ends)):
-        first_entry = entries
+    document, position, words, entries, first_entry = state
+    low = starts[words]
+    while document < len(ends):
         while position <= ends[document]:
             letter = folded[text[position]]
             position += 1
             if letter == 0:
                 continue
-            high, hashed = low, OFFSET
+            high, bits, chunk = low, FIRST_HASH, np.uint64(0)
             while letter != 0:
                 letters[high] = letter
                 high += 1
-                hashed = (hashed ^ np.uint64(letter)) * PRIME
+                chunk = (chunk << BYTE) | np.uint64(letter)
+                if (high - low) & (BYTES_AT_ONCE - 1) == 0:
+                    bits, chunk = mixed(bits ^ chunk), np.uint64(0)
                 letter = folded[text[position]]
                 position += 1
-            slot = find_slot(slots, letters, starts, hashes, hashed, letters, low, high)
-            word = slots[slot]
-            if word < 0:
-                if words + 1 == len(starts):
-                    starts, hashes = doubled(starts), doubled(hashes)
-                    documents, latest = doubled(documents), doubled(latest)
-                    slots = make_slots(hashes, words, SLOTS_A_WORD * len(starts))
-                    slot = find_slot(slots, letters, starts, hashes, hashed, letters, low, high)
-                word = np.int32(words)
+            hashed = np.int64(mixed(bits ^ chunk))
+            row = find_row(table, letters, starts, hashed, letters, low, high)
+            if table[row, WORD] == FREE:
+                if words == len(hashes):
+                    position -= high - low + 1
+                    state[:] = document, position, words, entries, first_entry
+                    return False
+                table[row, HASH], table[row, WORD] = hashed, words
+                table[row, LENGTH], table[row, LATEST] = high - low, -1
+                hashes[words] = hashed
                 words += 1
-                slots[slot] = word
-                hashes[word], starts[words] = hashed, high
-                documents[word], latest[word] = 0, -1
-                low = high
-            if latest[word] >= first_entry:
-                entry_counts[latest[word]] += 1
+                starts[words] = low = high
+            latest = table[row, LATEST]
+            if latest >= first_entry:
+                entry_counts[latest] += 1
             else:
-                documents[word] += 1
-                latest[word] = entries
-                entry_words[entries], entry_counts[entries] = word, 1
+                table[row, LATEST] = entries
+                entry_words[entries], entry_counts[entries] = table[row, WORD], 1
                 entries += 1
-        entry_ends[document] = entries
+        entry_ends[document] = first_entry = entries
+        document += 1
+    state[:] = document, position, words, entries, first_entry
+    return True
+
+
+def count_words(text: Bytes, ends: Positions, folded: Bytes) -> tuple[Any, ...]:
+    """Count the words of each document.
+
+    Gives the words (letters, starts, hashes) and the entries (words, counts, and where those of
+    each document end), both in the order of first appearance.
+    """
+    most = len(text) // 2 + 1
+    capacity = min(FIRST_CAPACITY, most)
+    letters = np.empty(len(text), np.uint8)
+    starts, hashes = np.zeros(capacity + 1, np.int64), np.empty(capacity, np.int64)
+    table = free_table(rows_for(capacity))
+    entry_words, entry_counts = np.empty(most, np.int32), np.empty(most, np.int32)
+    entry_ends = np.empty(len(ends), np.int64)
+    state = np.zeros(5, np.int64)
+    while not count_some(
+        text, ends, folded, letters, starts, hashes, table,
+        entry_words, entry_counts, entry_ends, state,
+    ):  # fmt: skip
+        more = np.empty(len(hashes), np.int64)
+        starts, hashes = np.append(starts, more), np.append(hashes, more)
+        larger = free_table(2 * len(table))
+        move(table, larger)
+        table = larger
+    words, entries = state[2], state[3]
     return (
-        letters[:low].copy(), starts[: words + 1].copy(), hashes[:words].copy(),
-        documents[:words].copy(), entry_words[:entries].copy(), entry_counts[:entries].copy(),
-        entry_ends,
+        letters[: starts[words]].copy(), starts[: words + 1].copy(), hashes[:words].copy(),
+        entry_words[:entries].copy(), entry_counts[:entries].copy(), entry_ends,
     )  # fmt: skip
 
 
+def rows_for(words: int) -> int:
+    """Give the size of a table that has room for so many words.
+
+    Examples
+    --------
+    >>> rows_for(4), rows_for(5)
+    (8, 16)
+    """
+    return 1 << (ROWS_A_WORD * max(words, 1) - 1).bit_length()
+
+
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def number_words(letters: Bytes, starts: Positions, hashes: Hashes, slots: Codes) -> Codes:
-    """Give equal words one number, that of the first of them; enter the first ones in `slots`."""
+def number_words(letters: Bytes, starts: Positions, hashes: Positions, table: Table) -> Codes:
+    """Give equal words one number, that of the first of them; enter the first ones in the table."""
     numbers = np.empty(len(hashes), np.int32)
     for word in range(len(hashes)):
         low, high = starts[word], starts[word + 1]
-        slot = find_slot(slots, letters, starts, hashes, hashes[word], letters, low, high)
-        if slots[slot] < 0:
-            slots[slot] = word
-        numbers[word] = slots[slot]
+        row = find_row(table, letters, starts, hashes[word], letters, low, high)
+        if table[row, WORD] == FREE:
+            table[row, HASH], table[row, WORD], table[row, LENGTH] = hashes[word], word, high - low
+        numbers[word] = table[row, WORD]
     return numbers
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def look_up(  # noqa: PLR0917 - arrays of a compiled loop
-    letters: Bytes, starts: Positions, hashes: Hashes,
-    known_letters: Bytes, known_starts: Positions, known_hashes: Hashes, slots: Codes,
+    letters: Bytes, starts: Positions, hashes: Positions,
+    known_letters: Bytes, known_starts: Positions, table: Table,
 ) -> Codes:  # fmt: skip
     """Give the number that each word has among the known ones, −1 if it has none."""
     numbers = np.empty(len(hashes), np.int32)
     for word in range(len(hashes)):
-        slot = find_slot(
-            slots, known_letters, known_starts, known_hashes,
-            hashes[word], letters, starts[word], starts[word + 1],
-        )  # fmt: skip
-        numbers[word] = slots[slot]
+        low, high = starts[word], starts[word + 1]
+        row = find_row(table, known_letters, known_starts, hashes[word], letters, low, high)
+        numbers[word] = table[row, WORD]
     return numbers
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def sorted_rows(  # noqa: PLR0917 - arrays of a compiled loop
     entry_words: Codes, entry_counts: Codes, entry_ends: Positions,
-    documents: Codes, order: Positions, columns: Codes,
+    documents: Positions, order: Positions, columns: Codes,
 ) -> tuple[Codes, Codes, Positions]:  # fmt: skip
     """Turn entries into rows whose columns rise, by sorting them by column and back by row.
 
