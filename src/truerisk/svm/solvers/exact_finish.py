@@ -4,11 +4,11 @@ Problem   that of `interior_point`, whose answer is strictly inside: no α is 0 
 Given     an interior point close enough that share and surplus tell most examples apart
 Returns   α and u, and how far they are from optimal
 Method    Each example is held at 0, held at U, or free with its margin at 1.  The free ones and u
-          solve metric·u = Rᵀα and r·u = 1 by the method of multipliers, with the weights of the
-          interior point: the system has the size of u however many are free, and where α is not
-          unique (equal examples, lattices) it is the one next to the analytic centre.  A free α
-          that leaves its box is then held, and an example on the wrong side of its margin freed.
-Source    R. T. Rockafellar, Math. Oper. Res. 1 (1976) 97-116, for the method of multipliers
+          solve metric·u = Rᵀα and r·u = 1; where α is not unique (equal examples, lattices), it is
+          the one next to the analytic centre.  On the way there the first free α to reach its
+          bound is held; once there, the example furthest on the wrong side of its margin is freed.
+          The dual objective falls with every round.
+Source    active sets: J. Nocedal and S. Wright, Numerical Optimization, 2nd ed. 2006, §16.5
 """
 
 from dataclasses import dataclass
@@ -16,24 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.svm.solvers.interior_point import (
-    BLOCK,
-    REST,
-    SHARE,
-    SLACK,
-    SURPLUS,
-    factorise,
-    solve_factored,
-    weighted_gram,
-)
+from truerisk.svm.solvers.interior_point import REST, SHARE, SLACK, SURPLUS
 
 Array = NDArray[np.float64]
 
-MOST_ROUNDS = 50
-MOST_CORRECTIONS = 12
-ON_THE_MARGIN = 1e-9  # no example is freed for less
-NEGLIGIBLE = 1e-14  # of the largest share: what is freed to so little is held at 0
-ROUNDING = 1e-11  # of Σ|r|α, what metric·u = Rᵀα may lack: α has no more digits than float64
+CORRECTIONS = 4  # of the rounding in one balance
+RANK = 1e-12  # of the largest singular value: what is less is none
+ON_THE_MARGIN = 1e-9  # units of the margin: what is closer to it than this is on it
+NEGLIGIBLE = 1e-14  # of the largest share: a free α of so little is held at 0
+ROUNDING = 1e-13  # of Σ|r|α, what metric·u = Rᵀα may lack: α has no more digits than float64
 
 
 @dataclass(frozen=True)
@@ -45,35 +36,61 @@ class Vertex:
     gap: float
 
 
-def finish(rows: Array, upper: Array, metric: Array, u: Array, state: Array) -> Vertex:
+@dataclass(frozen=True)
+class Aim:
+    """Where the free α should go: `step`, at most `longest` times, and u at its end."""
+
+    u: Array
+    step: Array
+    longest: float
+
+
+def finish(  # noqa: PLR0917 - the problem, its interior point, and how long to try
+    rows: Array, upper: Array, metric: Array, u: Array, state: Array, max_rounds: int
+) -> Vertex:
     """Find the optimum next to an interior point; give the best vertex met."""
     share, rest = state[SHARE], state[REST]
-    top = share.max()
-    free = (share > top * state[SURPLUS]) & (rest > state[SLACK])
+    least = NEGLIGIBLE * share.max() * upper
+    free = (share > share.max() * state[SURPLUS]) & (rest > state[SLACK])
     alpha = np.where(free, upper * share, np.where(share > rest, upper, 0.0))
-    weights = upper / (state[SURPLUS] / share + state[SLACK] / rest)
-    ordinary = np.median(weights / upper)
-    vertices = []
-    for _ in range(MOST_ROUNDS):
+    weights = upper * share * rest
+    best = None
+    for _ in range(max_rounds):
         held = rows.T @ np.where(free, 0.0, alpha)
-        alpha[free], u = _balance(rows[free], weights[free], metric, held, alpha[free], u)
-        low = free & (alpha <= NEGLIGIBLE * top * upper)
-        high = free & (alpha >= upper)
-        alpha[low], alpha[high] = 0.0, upper[high]
-        free &= ~(low | high)
-        if not free.any():
-            u = _centred(rows, upper, alpha, u)
-        margin = rows @ u
-        wrong = ~free & np.where(alpha > 0.0, margin > 1.0, margin < 1.0)
-        wrong &= np.abs(margin - 1.0) > ON_THE_MARGIN
-        if not (low.any() or high.any()):
-            vertices.append(vertex_of(rows, upper, metric, alpha, u))
-            if not wrong.any():
-                break
-        free |= wrong
-        weights[wrong] = ordinary * upper[wrong]
-    vertices.append(vertex_of(rows, upper, metric, alpha, u))
-    return min(vertices, key=lambda vertex: vertex.gap)
+        aim = balance(rows[free], weights[free], metric, held, alpha[free], u)
+        reached = _go(alpha, free, aim, least, upper)
+        if not reached:
+            continue
+        u = aim.u if free.any() else _centred(rows, upper, alpha, aim.u)
+        vertex = vertex_of(rows, upper, metric, alpha, u)
+        best = vertex if best is None or vertex.gap < best.gap else best
+        if vertex.gap <= ON_THE_MARGIN:
+            return vertex
+        freed = _furthest(rows @ u, upper, alpha)
+        free[freed] = True
+        weights[freed] = share.max() * upper[freed]
+    return best or vertex_of(rows, upper, metric, alpha, u)
+
+
+def _go(alpha: Array, free: NDArray[np.bool_], aim: Aim, least: Array, upper: Array) -> bool:
+    """Move the free α towards their aim, in place; hold those that meet a bound on the way."""
+    start, low, high = alpha[free], least[free], upper[free]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(aim.step < 0.0, start / -aim.step, (high - start) / aim.step)
+    room = np.where(aim.step == 0.0, np.inf, room)
+    length = min(aim.longest, room.min(initial=np.inf))
+    moved = start + length * aim.step
+    moved = np.where((room <= length) & (aim.step < 0.0) | (moved <= low), 0.0, moved)
+    moved = np.where((room <= length) & (aim.step > 0.0) | (moved >= high), high, moved)
+    alpha[free] = moved
+    free[free] = (moved > 0.0) & (moved < high)
+    return bool(length == aim.longest)
+
+
+def _furthest(margin: Array, upper: Array, alpha: Array) -> int:
+    """Name the held example that is furthest on the wrong side of its margin."""
+    beyond = np.where(alpha >= upper, margin - 1.0, np.where(alpha <= 0.0, 1.0 - margin, 0.0))
+    return int(np.argmax(beyond))
 
 
 def bounds_of_bias(y: Array, upper: Array, alpha: Array, margin: Array) -> tuple[float, float]:
@@ -106,19 +123,35 @@ def _centred(rows: Array, upper: Array, alpha: Array, u: Array) -> Array:
     return np.append(u[:-1], u[-1] + np.mean(finite))
 
 
-def _balance(  # noqa: PLR0917 - the six letters of one system
+def balance(  # noqa: PLR0917 - the six letters of one system
     rows: Array, weights: Array, metric: Array, held: Array, alpha: Array, u: Array
-) -> tuple[Array, Array]:
-    """Solve metric·u = held + Rᵀα and R u = 1 next to the given α and u."""
-    m = rows.shape[1]
-    factor, product = np.empty((m, m)), np.empty((m, m))
-    weighted_gram(rows, weights, np.zeros((max(1, min(len(rows), BLOCK)), m)), product, factor)
-    factor[np.diag_indices(m)] += metric
-    factorise(factor)
-    for _ in range(MOST_CORRECTIONS):
-        short = 1.0 - rows @ u
-        du = held + rows.T @ (alpha + weights * short) - metric * u
-        solve_factored(factor, du)
-        alpha = alpha + weights * (short - rows @ du)
-        u = u + du
-    return alpha, u
+) -> Aim:
+    """Solve metric·u = held + Rᵀα and R u = 1 next to the given α and u.
+
+    R u = 1 fixes u but for the null space of R, and there metric·u = held fixes it; what metric·u
+    still lacks lies in the row space, and is made up by the smallest change of α in its weights.
+    Where R u = 1 has no solution, its residual is a direction along which the objective falls and
+    u stays: there is no end to it but the bounds.
+    """
+    roots = np.sqrt(weights)
+    scaled = roots[:, None] * rows
+    columns = np.linalg.norm(scaled, axis=0)
+    columns[columns == 0.0] = 1.0
+    left, sizes, right = np.linalg.svd(scaled / columns, full_matrices=len(rows) < len(u))
+    rank = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
+    left, sizes, turn = left[:, :rank], sizes[:rank], right[:rank] / columns
+    bent = right[rank:] / columns
+    # By the singular values of N·metric^½: those of N·metric·Nᵀ would have half of the digits.
+    _, bends, axes = np.linalg.svd((bent * np.sqrt(metric)).T, full_matrices=False)
+    seen = bends > ROUNDING * bends.max(initial=0.0)
+    bent = axes[seen] / bends[seen, None] @ bent
+    end = alpha
+    for _ in range(CORRECTIONS):
+        u = u + turn.T @ (left.T @ (roots * (1.0 - rows @ u)) / sizes)
+        u = u + bent.T @ (bent @ (held + rows.T @ end - metric * u))
+        lacking = metric * u - held - rows.T @ end
+        end = end + roots * (left @ (turn @ lacking / sizes))
+    short = 1.0 - rows @ u
+    if np.abs(short).max(initial=0.0) > ON_THE_MARGIN:
+        return Aim(u, weights * short, np.inf)
+    return Aim(u, end - alpha, 1.0)

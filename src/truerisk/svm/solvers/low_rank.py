@@ -27,13 +27,14 @@ from truerisk.svm.solvers.interior_point import (
 
 Array = NDArray[np.float64]
 
-TARGETS = (1e-8, 1e-10, 1e-12)  # how close to go before the finish is tried (again)
+# How close to go before the finish is tried, and for how many rounds: a step costs less than many.
+TRIALS = ((1e-8, 8), (1e-10, 8), (1e-12, 8), (1e-14, 1000))
 INVISIBLE = 1e-100  # the square of a column this small is lost beside a margin of 1
 
 
 @dataclass(frozen=True)
 class Units:
-    """What was subtracted from each column, and what it was divided by."""
+    """What was subtracted from each column, and what it was divided by: inf, if it is constant."""
 
     centre: Array
     scale: Array
@@ -84,9 +85,11 @@ def solve_features(
     if len(np.unique(y[kept])) < 2:
         return _one_class(y, upper, features.shape[1], kept)
     rows, units = _rows(features if kept.all() else features[kept], y[kept])
-    metric = np.append(units.scale**-2.0, 0.0)
+    varies = np.isfinite(units.scale)
+    metric = np.append(units.scale[varies] ** -2.0, 0.0)
     vertex, passes = _optimum(rows, upper[kept], metric, tolerance, max_passes)
-    weights, bias = vertex.u[:-1] / units.scale, vertex.u[-1]
+    weights, bias = np.zeros(len(varies)), vertex.u[-1]
+    weights[varies] = vertex.u[:-1] / units.scale[varies]
     decision = (features - units.centre) @ weights + bias
     alpha = np.zeros(len(y))
     alpha[kept] = vertex.alpha
@@ -153,20 +156,19 @@ def pivoted_cholesky(gram: Array, rank: int) -> Array | None:
 
 def _rows(features: Array, y: Array) -> tuple[Array, Units]:
     """Write y(z, 1) with z centred and scaled."""
-    n, d = features.shape
-    rows = np.empty((n, d + 1))
-    table = rows[:, :-1]
     # The first row goes first, so that a constant column becomes exactly 0.
-    np.subtract(features, features[0], out=table)
-    shift = table.mean(axis=0)
-    table -= shift
-    largest = np.maximum(table.max(axis=0), -table.min(axis=0))
-    scale = np.where(largest > INVISIBLE, largest, 1.0)
-    table /= scale
-    table[:, largest <= INVISIBLE] = 0.0
+    shifted = features - features[0]
+    mean = shifted.mean(axis=0)
+    largest = np.maximum(shifted.max(axis=0) - mean, mean - shifted.min(axis=0))
+    varies = largest > INVISIBLE
+    rows = np.empty((len(y), varies.sum() + 1))
+    rows[:, :-1] = shifted if varies.all() else shifted[:, varies]
+    del shifted
+    rows[:, :-1] -= mean[varies]
+    rows[:, :-1] /= largest[varies]
     rows[:, -1] = 1.0
     rows *= y[:, None]
-    return rows, Units(features[0] + shift, scale)
+    return rows, Units(features[0] + mean, np.where(varies, largest, np.inf))
 
 
 def _optimum(
@@ -175,9 +177,9 @@ def _optimum(
     n, m = rows.shape
     u, state, work = np.zeros(m), _start(rows[:, -1], upper), workspace(n, m)
     passes, vertices = 0, []
-    for target in TARGETS:
+    for target, rounds in TRIALS:
         passes += follow_path(rows, upper, metric, u, state, *work, target, max_passes - passes)
-        vertices.append(finish(rows, upper, metric, u, state))
+        vertices.append(finish(rows, upper, metric, u, state, rounds))
         if vertices[-1].gap <= tolerance or passes >= max_passes:
             break
     return min(vertices, key=lambda vertex: vertex.gap), passes
