@@ -97,7 +97,7 @@ def leave_one_out(
         )
     machine = clone(svm)
     problem = machine.train(X, y, sample_weight)
-    effort = Effort(tolerance=machine.tol, passes=machine.max_iter)
+    effort = machine.effort()
     without = LeftOut(problem, machine.squared_radius_, effort, effective_n_jobs(n_jobs))
     targets: Targets = machine.targets_
     if len(targets.signs) > 1 and not targets.is_multilabel:

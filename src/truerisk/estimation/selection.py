@@ -19,7 +19,6 @@ from truerisk.estimation.winner import corrected_estimate
 from truerisk.estimation.xi_alpha import at_risk
 from truerisk.results import Estimate
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_one
-from truerisk.svm.problems import Effort
 from truerisk.svm.solution import Solution
 
 BY = ("xi_alpha", "leave_one_out")
@@ -232,7 +231,7 @@ class _Search:
         cost: float,
         starts: Sequence[Solution | None],
     ) -> list[Solution]:
-        effort = Effort(tolerance=machine.tol, passes=machine.max_iter)
+        effort = machine.effort()
         uppers = machine.upper_of(prepared, cost)
         rows = zip(prepared.targets.signs, uppers, starts, strict=True)
         return [
@@ -244,7 +243,7 @@ class _Search:
     ) -> Flags:
         if self.by == "xi_alpha":
             return at_risk(solution.alpha, solution.slack, radius, self.rho)
-        effort = Effort(tolerance=machine.tol, passes=machine.max_iter)
+        effort = machine.effort()
         margins = LeftOut(prepared.problem, radius, effort, workers=1).margins(solution)
         # A margin of 0 is called negative.
         return np.where(solution.y > 0, margins <= 0.0, margins < 0.0)

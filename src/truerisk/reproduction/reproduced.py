@@ -1,13 +1,27 @@
 """The one form in which a table of a document is recomputed and shown."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from truerisk.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Picture(Protocol):
+    """Something that can be drawn into axes."""
+
+    def plot(self, ax: "Axes") -> "Axes":
+        """Draw into the axes, and give them back."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
     """A table of a document, the paper's figure beside ours, and what follows from it.
+
+    `pictures` are the same figures drawn, where drawing them says more.
 
     Examples
     --------
@@ -29,6 +43,7 @@ class Reproduction:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     conclusion: tuple[str, ...]
+    pictures: tuple[Picture, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -45,3 +60,30 @@ class Reproduction:
             for line in lines
         ]
         return "\n".join([self.title, self.source, "", *table, "", *self.conclusion])
+
+    def as_markdown(self) -> str:
+        r"""Write the same as a section of a page.
+
+        Examples
+        --------
+        >>> print(Reproduction(title="Table 9", source="A. Author, 1999", columns=("a", "b"),
+        ...                    rows=(("1", "x|y"),), conclusion=("So it is.",)).as_markdown())
+        ## Table 9
+        <BLANKLINE>
+        A. Author, 1999
+        <BLANKLINE>
+        | a | b |
+        | --- | --- |
+        | 1 | x\|y |
+        <BLANKLINE>
+        * So it is.
+        """
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        table = [_markdown_row(line) for line in lines]
+        remarks = [f"* {sentence}" for sentence in self.conclusion]
+        return "\n".join([f"## {self.title}", "", self.source, "", *table, "", *remarks])
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    escaped = [cell.replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join(escaped)} |"

@@ -44,7 +44,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     C: float
     tol: float
-    max_iter: int
+    max_iter: int | None
     class_weight: ClassWeight
     warm_start: bool
     n_jobs: int | None
@@ -131,10 +131,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         upper: Array,
         starts: Sequence[Solution | None],
     ) -> tuple[Solution, ...]:
-        effort = Effort(
-            tolerance=check_number(self.tol, "tol", low=0.0),
-            passes=check_whole_number(self.max_iter, "max_iter", low=1),
-        )
+        effort = self.effort()
 
         def solve(k: int) -> Solution:
             return solve_one(problem, targets.signs[k], upper[k], effort, starts[k])
@@ -144,6 +141,14 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return tuple(map(solve, range(len(targets.signs))))
         with ThreadPoolExecutor(workers) as pool:
             return tuple(pool.map(solve, range(len(targets.signs))))
+
+    def effort(self) -> Effort:
+        """Give how far the solver is to go."""
+        passes = self.max_iter
+        return Effort(
+            tolerance=check_number(self.tol, "tol", low=0.0),
+            passes=None if passes is None else check_whole_number(passes, "max_iter", low=1),
+        )
 
     def _starts(self, targets: Targets) -> Sequence[Solution | None]:
         """Give the solutions to start from: those of the last fit, if it was of the same labels."""
@@ -173,7 +178,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = np.array([solution.bias for solution in self.solutions_])
         if self.gap_ > self.tol:
             warnings.warn(
-                f"The solver stopped at {self.max_iter} passes with a gap of {self.gap_:.2g}; "
+                f"The solver stopped after {self.n_iter_} passes with a gap of {self.gap_:.2g}; "
                 f"asked was {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",
                 NotConvergedWarning,
                 stacklevel=4,

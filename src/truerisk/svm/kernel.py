@@ -64,7 +64,7 @@ class KernelSVM(MarginClassifier):
         coef0: float = 0.0,
         tol: float = 1e-6,
         class_weight: ClassWeight = None,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
     ) -> None:

@@ -32,7 +32,8 @@ class LinearSVM(MarginClassifier):
     class_weight
         None, "balanced", or a mapping of class to weight.
     max_iter
-        How often a solver may go over the data before it stops with `NotConvergedWarning`.
+        How often a solver may go over the data before it stops with `NotConvergedWarning`; each
+        has its own cap where none is given.
     warm_start
         Whether a further `fit` on the same labels starts from the last solution.
     n_jobs
@@ -71,7 +72,7 @@ class LinearSVM(MarginClassifier):
         *,
         tol: float = 1e-6,
         class_weight: ClassWeight = None,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
     ) -> None:

@@ -30,10 +30,16 @@ PATH_EXAMPLES = 4000  # up to here leave-one-out follows the path on a Gram matr
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How far a solver goes: to a gap of `tolerance`, or `passes` times over the data."""
+    """How far a solver goes: to a gap of `tolerance`, or so many `passes`, its own cap if None."""
 
     tolerance: float = 1e-6
-    passes: int = 1000
+    passes: int | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The effort as the solvers take it."""
+        cap = {} if self.passes is None else {"max_passes": self.passes}
+        return {"tolerance": self.tolerance, **cap}
 
 
 class Problem(Protocol):
@@ -69,8 +75,7 @@ class SparseProblem:
             self.rows,
             y,
             upper,
-            tolerance=effort.tolerance,
-            max_passes=effort.passes,
+            **effort.options,
             start=start if isinstance(start, LinearSolution) else None,
         )
 
@@ -97,9 +102,7 @@ class DenseProblem:
     ) -> LinearSolution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
         del start  # an interior point starts from the centre
-        return solve_features(
-            self.X, y, upper, tolerance=effort.tolerance, max_passes=effort.passes
-        )
+        return solve_features(self.X, y, upper, **effort.options)
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
@@ -130,8 +133,7 @@ class GramProblem:
             self.gram,
             y,
             upper,
-            tolerance=effort.tolerance,
-            max_passes=effort.passes,
+            **effort.options,
             start=start,
         )
 

@@ -46,16 +46,19 @@ class Aim:
 
 
 def finish(  # noqa: PLR0917 - the problem, its interior point, and how long to try
-    rows: Array, upper: Array, metric: Array, u: Array, state: Array, max_rounds: int
+    rows: Array, upper: Array, metric: Array, u: Array, state: Array, rounds: tuple[float, ...]
 ) -> Vertex:
-    """Find the optimum next to an interior point; give the best vertex met."""
+    """Find the optimum next to an interior point; give the best vertex met.
+
+    `rounds` holds, for each round, the gap that is good enough in it.
+    """
     share, rest = state[SHARE], state[REST]
     least = NEGLIGIBLE * share.max() * upper
     free = (share > share.max() * state[SURPLUS]) & (rest > state[SLACK])
     alpha = np.where(free, upper * share, np.where(share > rest, upper, 0.0))
     weights = upper * share * rest
     best = None
-    for _ in range(max_rounds):
+    for enough in rounds:
         held = rows.T @ np.where(free, 0.0, alpha)
         aim = balance(rows[free], weights[free], metric, held, alpha[free], u)
         reached = _go(alpha, free, aim, least, upper)
@@ -64,7 +67,7 @@ def finish(  # noqa: PLR0917 - the problem, its interior point, and how long to 
         u = aim.u if free.any() else _centred(rows, upper, alpha, aim.u)
         vertex = vertex_of(rows, upper, metric, alpha, u)
         best = vertex if best is None or vertex.gap < best.gap else best
-        if vertex.gap <= ON_THE_MARGIN:
+        if vertex.gap <= enough:
             return vertex
         freed = _furthest(rows @ u, upper, alpha)
         free[freed] = True

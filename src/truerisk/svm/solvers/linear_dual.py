@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from truerisk.svm.solution import Array, LinearSolution
 from truerisk.svm.solvers.coordinate_descent import sweep
 from truerisk.svm.solvers.newton import newton_step
-from truerisk.svm.solvers.rows import Rows
+from truerisk.svm.solvers.rows import Rows, survey
 
+FIRST, LATER, TURNS, BETWEEN, TAU, QUIET, DROP, MAXCG = 4, 2, 30, 1, 0.1, 0.05, 0.5, 300
+COPY_BELOW, BLOCK, NARROW, HALVINGS = 0.8, 16, 0.5, 5
 PENALTY = 0.05  # ρ, in units of the mean |x|²
 FIRST_SWEEPS, LATER_SWEEPS = 60, 10  # before the first look at all examples, and before a later one
 NEWTON_STEPS = 4
@@ -67,15 +69,16 @@ def solve_rows(
     (array([1.]), -2.0, array([0. , 0.5, 0.5, 0. ]))
     """
     state = State.at(rows, y, upper, start)
-    state.look()
+    if start is not None:
+        state.look()
     active = state.near(WIDEST_BAND) if start is not None else np.flatnonzero(upper > 0.0)
-    sweeps = FIRST_SWEEPS
+    first = FIRST
     while len(active) and state.gap > tolerance and state.passes < max_passes:
-        state.improve(active, tolerance, min(sweeps, max_passes - state.passes))
+        Neighbourhood(state, active).improve(tolerance, first)
         state.restore_balance()
         state.look()
         active = state.near(min(2.0 * state.gap, WIDEST_BAND))
-        sweeps = LATER_SWEEPS
+        first = LATER
     return state.solution()
 
 
@@ -101,28 +104,22 @@ class State:
             alpha, bias = np.zeros(len(rows)), float(upper @ y / weight) if weight > 0.0 else 0.0
         else:
             alpha, bias = np.minimum(start.alpha, upper), start.bias
-        return cls(rows=rows, y=y, upper=upper, alpha=alpha, weights=np.empty(0), bias=bias)
+        return cls(rows=rows, y=y, upper=upper, alpha=alpha, weights=np.zeros(rows.width), bias=bias)
 
     def look(self) -> None:
         """Build w from α, and take the decision, the bias and the gap of all examples from it."""
         self.weights = self.rows.total(self.y * self.alpha)
-        product = self.rows.times(self.weights)
-        value = self.y - product
-        included = self.upper > 0.0
-        positive = self.y > 0.0
-        room, held = self.alpha < self.upper, self.alpha > 0.0
-        rise = value[included & np.where(positive, room, held)]
-        fall = value[included & np.where(positive, held, room)]
-        most, least = rise.max(initial=-np.inf), fall.min(initial=np.inf)
-        free = held & room
+        self.decision = np.empty(len(self.rows))
+        highest, lowest, free, total = survey(
+            *self.rows.arrays, self.y, self.upper, self.alpha, self.weights, self.decision
+        )
         balanced = abs(self.y @ self.alpha) <= 1e-12 * self.upper.sum()
-        self.gap = max(float(most - least), 0.0) if balanced else np.inf
-        if free.any():
-            self.bias = float(value[free].mean())
-        elif np.isfinite(most) or np.isfinite(least):
-            ends = [end for end in (most, least) if np.isfinite(end)]
-            self.bias = float(np.mean(ends))
-        self.decision = product + self.bias
+        self.gap = max(highest - lowest, 0.0) if balanced else np.inf
+        if free:
+            self.bias = total / free
+        elif np.isfinite(highest) or np.isfinite(lowest):
+            self.bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
+        self.decision += self.bias
 
     def near(self, band: float) -> NDArray[np.intp]:
         """Find the examples that are free, or not further on their side than the band."""
@@ -131,12 +128,6 @@ class State:
             (self.alpha >= self.upper) & (gradient < -band)
         )
         return np.flatnonzero((self.upper > 0.0) & ~out)
-
-    def improve(self, active: NDArray[np.intp], tolerance: float, sweeps: int) -> None:
-        """Sweep over the active examples until their bounds are settled, then take Newton's step."""
-        Neighbourhood(self, np.random.default_rng(SEED).permutation(active)).improve(
-            tolerance, sweeps
-        )
 
     def restore_balance(self) -> None:
         """Bring Σyα back to 0: an equal part from all free α, the rest where it costs least."""
@@ -175,25 +166,45 @@ class State:
 
 
 class Neighbourhood:
-    """The active examples, copied one beside the other in a random order."""
+    """The examples that sweeps look at, and the multiplier of Σyα = 0."""
 
     def __init__(self, state: State, active: NDArray[np.intp]) -> None:
-        self.state, self.active = state, active
-        self.rows = state.rows.take(active)
-        self.y, self.upper = state.y[active], state.upper[active]
-        self.alpha = state.alpha[active]
-        norm = float(self.rows.squared_norms.mean())
+        norm = float(state.rows.squared_norms[active].mean())
+        self.state = state
         self.penalty = PENALTY * norm if norm > 0.0 else 1.0
-        self.curvature = self.rows.squared_norms + self.penalty
         self.balance = float(state.y @ state.alpha)
         self.bias = state.bias
-        self.order = np.arange(len(active), dtype=np.int32)
         self.highest, self.lowest, self.changes = np.inf, -np.inf, 0
-        self.open_window()
-
-    def open_window(self) -> None:
-        """Drop no example in the next sweep."""
         self.drop_above, self.drop_below = np.inf, -np.inf
+        self.active = active
+        self.gather(active)
+
+    def gather(self, active: NDArray[np.intp]) -> None:
+        """Copy the active examples one beside the other, in a random order."""
+        state = self.state
+        everything = len(active) > COPY_BELOW * len(state.rows)
+        self.active = np.arange(len(state.rows)) if everything else shuffled(active, 1)
+        self.rows = state.rows if everything else state.rows.take(self.active)
+        self.y, self.upper = state.y[self.active], state.upper[self.active]
+        self.alpha = state.alpha[self.active]
+        self.curvature = self.rows.squared_norms + self.penalty
+        order = shuffled(active, BLOCK) if everything else np.arange(len(active))
+        self.order = order.astype(np.int32)
+
+    def narrow(self) -> None:
+        """Copy the examples that are kept, once they are few among those at hand."""
+        if len(self.order) < NARROW * len(self.rows):
+            self.settle()
+            self.gather(np.sort(self.active[self.order]))
+
+    def settle(self) -> None:
+        """Write α back to where all examples are."""
+        self.state.alpha[self.active] = self.alpha
+
+    @property
+    def spread(self) -> float:
+        """How far the projected gradients of the last sweep were apart."""
+        return self.highest - self.lowest
 
     def sweep(self) -> None:
         """Go once over the examples that are kept; then move the multiplier."""
@@ -213,52 +224,64 @@ class Neighbourhood:
         )
         self.order = self.order[:kept]
         self.bias += self.penalty * self.balance
-        self.drop_above = self.highest if self.highest > 0.0 else np.inf
-        self.drop_below = self.lowest if self.lowest < 0.0 else -np.inf
+        self.drop_above, self.drop_below = DROP * self.spread, -DROP * self.spread
         self.state.passes += 1
 
-    def improve(self, tolerance: float, sweeps: int) -> None:
-        quiet = 0
-        for count in range(sweeps):
+    def improve(self, tolerance: float, first: int) -> None:
+        for count in range(60):
             self.sweep()
-            if not len(self.order) or self.highest - self.lowest <= 0.3 * tolerance:
+            if self.spread <= 0.3 * tolerance:
                 break
-            quiet = quiet + 1 if self.changes <= 0.01 * len(self.order) else 0
-            if quiet >= 2 and count >= 2:
+            if count + 1 >= first and self.changes <= QUIET * len(self.order):
                 break
-        self.newton(0.2 * tolerance)
-        self.state.alpha[self.active] = self.alpha
-
-    def newton(self, finest: float) -> None:
-        for turn in range(NEWTON_STEPS):
-            free = self.order[
-                (self.alpha[self.order] > 0.0) & (self.alpha[self.order] < self.upper[self.order])
-            ].astype(np.intp)
-            if len(free) < 2:
-                return
-            tolerance = finest
-            if turn < NEWTON_STEPS - 1:
-                tolerance = max(finest, 0.02 * (self.highest - self.lowest))
-            rows, y = self.rows.take(free), self.y[free]
-            residual = y - rows.times(self.state.weights)
-            step, steps = newton_step(
-                rows, residual, -self.balance, tolerance=tolerance, max_steps=300
-            )
-            self.state.passes += steps
-            old = self.alpha[free]
-            new = np.clip(old + y * step, 0.0, self.upper[free])
-            clipped = bool(np.any(new != old + y * step))
-            change = y * (new - old)
-            self.alpha[free] = new
-            self.balance += change.sum()
-            self.state.weights += rows.total(change)
-            if not clipped and tolerance <= finest:
-                return
-            if clipped:
-                inside = (new > 0.0) & (new < self.upper[free])
-                if inside.any():
-                    self.bias = float((y - rows.times(self.state.weights))[inside].mean())
-                self.open_window()
+        for _ in range(TURNS):
+            self.narrow()
+            if not self.newton(tolerance):
+                break
+            for _ in range(BETWEEN):
                 self.sweep()
-            else:
-                self.highest = self.lowest = 0.0
+            if self.spread <= 0.5 * tolerance and self.changes == 0:
+                break
+        self.settle()
+
+    def newton(self, tolerance: float) -> bool:
+        free = self.free()
+        if len(free) < 2:
+            return False
+        rows, y = self.rows.take(free), self.y[free]
+        accuracy = max(0.2 * tolerance, TAU * self.spread)
+        residual = y - rows.times(self.state.weights)
+        old, upper = self.alpha[free], self.upper[free]
+        rise, fall = np.where(y > 0.0, upper - old, old), np.where(y > 0.0, -old, old - upper)
+        step, bias, steps = newton_step(
+            rows, residual, (fall, rise), -self.balance, accuracy=accuracy, max_steps=MAXCG
+        )
+        self.state.passes += steps
+        for _ in range(HALVINGS):
+            change = np.minimum(np.maximum(step, fall), rise)
+            moved, total = rows.total(change), float(change.sum())
+            gain = (
+                change @ (residual - bias)
+                - 0.5 * (moved @ moved)
+                - self.penalty * total * (0.5 * total + self.balance)
+            )
+            if gain >= 0.0:
+                self.state.weights += moved
+                self.alpha[free] = np.minimum(np.maximum(old + y * change, 0.0), upper)
+                self.balance += total
+                self.bias = bias
+                break
+            step *= 0.25
+        return True
+
+    def free(self) -> NDArray[np.intp]:
+        """Find the free examples among those that are kept."""
+        alpha = self.alpha[self.order]
+        return self.order[(alpha > 0.0) & (alpha < self.upper[self.order])].astype(np.intp)
+
+
+def shuffled(which: NDArray[np.intp], block: int) -> NDArray[np.intp]:
+    """Mix blocks of examples, always in the same way."""
+    starts = np.random.default_rng(SEED).permutation(-(-len(which) // block)) * block
+    order = (starts[:, None] + np.arange(block)).ravel()
+    return which[order[order < len(which)]]

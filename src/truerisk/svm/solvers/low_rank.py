@@ -179,7 +179,7 @@ def _optimum(
     passes, vertices = 0, []
     for target, rounds in TRIALS:
         passes += follow_path(rows, upper, metric, u, state, *work, target, max_passes - passes)
-        vertices.append(finish(rows, upper, metric, u, state, rounds))
+        vertices.append(finish(rows, upper, metric, u, state, (1e-9,)*8 if rounds==8 else (1e-9,)*8+(tolerance,)*rounds))
         if vertices[-1].gap <= tolerance or passes >= max_passes:
             break
     return min(vertices, key=lambda vertex: vertex.gap), passes

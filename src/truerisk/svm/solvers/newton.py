@@ -1,8 +1,8 @@
 """Newton's step on the free examples of the linear machine, without a matrix.
 
 Problem   min  ½ |w + Σⱼ dⱼxⱼ|² − Σⱼ yⱼdⱼ   with  Σⱼ dⱼ = total,  over the free examples j
-Given     the rows of the free examples, one beside the other, and their residuals y − w·x
-Returns   d, the change of yα, to the tolerance asked for, in units of the margin
+Given     the rows of the free examples, one beside the other, their y − w·x, and the room of d
+Returns   d, the change of yα, and the bias, to an accuracy in units of the margin
 Link      conjugate gradients on K, projected on Σd = 0: each step takes two passes over the rows
 Source    Moré and Toraldo, SIAM J. Optim. 1, 1991 (conjugate gradients on a face of the box)
 """
@@ -14,26 +14,54 @@ from numpy.typing import NDArray
 from truerisk.svm.solution import Array
 from truerisk.svm.solvers.rows import Rows, add, dot
 
+FLAT = 1e-13  # a direction that changes no decision by more than this part of its length, squared
+
 
 def newton_step(
-    rows: Rows, residual: Array, total: float, *, tolerance: float, max_steps: int
-) -> tuple[Array, int]:
-    """Give the change of yα of the free examples, and the number of steps it took.
+    rows: Rows,
+    residual: Array,
+    room: tuple[Array, Array],
+    total: float,
+    *,
+    accuracy: float,
+    max_steps: int,
+) -> tuple[Array, float, int]:
+    """Give the change of yα of the free examples, the bias, and the steps it took.
+
+    The change may leave its room; where it would do so for most examples, it stops short of the
+    optimum.
+
+    Parameters
+    ----------
+    rows, residual
+        The free examples, and their y − w·x.
+    room
+        How far each yα may fall (a number below 0) and rise.
+    total
+        What the changes must sum to.
+    accuracy
+        How far a residual may stay from the bias.
+    max_steps
+        Conjugate gradients stop there.
 
     Examples
     --------
     >>> from truerisk.svm.solvers.rows import as_rows
-    >>> step, _ = newton_step(as_rows(np.eye(2)), np.array([1.0, -1.0]), 0.0,
-    ...                       tolerance=1e-9, max_steps=9)
-    >>> step
-    array([ 1., -1.])
+    >>> room = np.array([0.0, -2.0]), np.array([2.0, 0.0])
+    >>> step, bias, _ = newton_step(as_rows(np.eye(2)), np.array([1.0, -1.0]), room, 0.0,
+    ...                             accuracy=1e-9, max_steps=9)
+    >>> step, bias
+    (array([ 1., -1.]), 0.0)
     """
     step = np.full(len(rows), total / len(rows))
-    if total != 0.0:
+    # Spread over all, a small total moves no decision by as much as it times the largest |x|².
+    if abs(total) * rows.squared_norms.max() > 0.3 * accuracy:
         residual = residual - rows.times(rows.total(step))
-    residual = residual - residual.mean()
-    steps = descend(*rows.arrays, residual, step, np.empty(rows.width), tolerance, max_steps)
-    return step, steps
+    bias = float(residual.mean())
+    shift, steps = descend(
+        *rows.arrays, residual - bias, step, *room, np.empty(rows.width), accuracy, max_steps
+    )
+    return step, bias + shift, steps
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -43,18 +71,19 @@ def descend(  # noqa: PLR0917 (compiled code takes no keywords)
     indptr: NDArray[np.int64],
     residual: Array,
     step: Array,
+    low: Array,
+    high: Array,
     weights: Array,
-    tolerance: float,
+    accuracy: float,
     max_steps: int,
-) -> int:
-    """Go down by conjugate gradients until every residual is below the tolerance, in place."""
-    n = len(residual)
-    direction = residual.copy()
-    image = np.empty(n)
+) -> tuple[float, int]:
+    """Go down until no residual is above the accuracy, in place; give the change of the bias."""
+    n, shift = len(residual), 0.0
+    direction, image = residual.copy(), np.empty(n)
     squares = np.sum(residual * residual)
     for count in range(max_steps):
-        if np.max(np.abs(residual)) <= tolerance:
-            return count
+        if np.max(np.abs(residual)) <= accuracy:
+            return shift, count
         weights[:] = 0.0
         for i in range(n):
             add(data, indices, indptr[i], indptr[i + 1], direction[i], weights)
@@ -63,13 +92,30 @@ def descend(  # noqa: PLR0917 (compiled code takes no keywords)
             image[i] = dot(data, indices, indptr[i], indptr[i + 1], weights)
             mean += image[i]
             bend += direction[i] * image[i]
-        if bend <= 1e-14 * squares * 1e-6:
-            return count  # flat: the examples are dependent, and no step along them changes w
-        length, mean, before, squares = squares / bend, mean / n, squares, 0.0
+        length, mean = squares / bend, mean / n
+        if bend <= FLAT * np.max(np.abs(image)) * np.sum(np.abs(direction)):
+            # The examples are dependent: w stays as it is, and the gain lasts up to a bound.
+            length, squares = nearest_bound(step, direction, low, high), 0.0
+        shift -= length * mean
+        outside, before, squares = 0, squares, 0.0
         for i in range(n):
             step[i] += length * direction[i]
             residual[i] -= length * (image[i] - mean)
             squares += residual[i] * residual[i]
+            outside += not low[i] <= step[i] <= high[i]
+        if before == 0.0 or 2 * outside > n:
+            return shift, count + 1
         for i in range(n):
             direction[i] = residual[i] + squares / before * direction[i]
-    return max_steps
+    return shift, max_steps
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def nearest_bound(step: Array, direction: Array, low: Array, high: Array) -> float:
+    """Give the largest length at which no further example leaves its room."""
+    length = np.inf
+    for i in range(len(step)):
+        bound = high[i] if direction[i] > 0.0 else low[i]
+        if direction[i] != 0.0 and low[i] <= step[i] <= high[i]:
+            length = min(length, (bound - step[i]) / direction[i])
+    return length if length < np.inf else 0.0

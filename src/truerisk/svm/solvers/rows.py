@@ -183,3 +183,38 @@ def copy_rows(  # noqa: PLR0917 (as above)
         for p in range(indptr[i], indptr[i + 1]):
             to_data[end], to_indices[end] = data[p], indices[p]
             end += 1
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def survey(  # noqa: PLR0917 (as above)
+    data: Array,
+    indices: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    y: Array,
+    upper: Array,
+    alpha: Array,
+    weights: Array,
+    products: Array,
+) -> tuple[float, float, int, float]:
+    """Write x·w of every row; tell the largest and the smallest y − x·w that bind.
+
+    Returns
+    -------
+    The largest v = y − x·w of those whose yα may rise, the smallest of those whose yα may fall, the
+    number of free examples and the sum of their v.
+    """
+    highest, lowest, free, total = -np.inf, np.inf, 0, 0.0
+    for i in range(len(y)):
+        products[i] = dot(data, indices, indptr[i], indptr[i + 1], weights)
+        if upper[i] <= 0.0:
+            continue
+        value = y[i] - products[i]
+        held, room = alpha[i] > 0.0, alpha[i] < upper[i]
+        if room if y[i] > 0.0 else held:
+            highest = max(highest, value)
+        if held if y[i] > 0.0 else room:
+            lowest = min(lowest, value)
+        if held and room:
+            free += 1
+            total += value
+    return highest, lowest, free, total
