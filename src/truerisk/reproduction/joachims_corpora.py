@@ -1,0 +1,115 @@
+"""The three text collections of Joachims' experiments: where they are sought, what is kept of them.
+
+The collections themselves are not part of this package.  Each is a file of JSON lines, one document
+a line, plain or compressed: {"id": "1", "labels": ["earn", "acq"], "text": "…"}.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from truerisk.errors import InputError
+from truerisk.reading.corpora import read_corpus
+from truerisk.reading.refusals import shown_path
+from truerisk.reproduction.joachims_trials import Documents
+
+FOLDERS = ("", "text")
+ENDINGS = (".jsonl.gz", ".jsonl")
+FORM = (
+    "JSON lines, one document a line, with the keys id, labels (a list) and text, plain or "
+    "compressed by gzip"
+)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A text collection: its file, its size in the paper, and the labels of its categories.
+
+    Documents in which the key `dropped` is true are left out.
+    """
+
+    name: str
+    stem: str
+    documents: int
+    labels: dict[str, str]  # by the category's name in the paper
+    dropped: str | None = None
+    caveat: str | None = None
+
+    def read(self, folder: Path, categories: Sequence[str] | None = None) -> Documents:
+        """Read the collection; `categories` by their names in the paper, all if absent."""
+        path = self.find(folder)
+        corpus = read_corpus(path, split=self.dropped)
+        kept = [
+            place
+            for place in range(len(corpus.texts))
+            if corpus.split is None or corpus.split[place] != "true"
+        ]
+        names = tuple(categories or self.labels)
+        member = np.array(
+            [[self.labels[name] in corpus.labels[place] for name in names] for place in kept]
+        ).reshape(len(kept), len(names))
+        for name, members in zip(names, member.T, strict=True):
+            if not members.any():
+                raise InputError(
+                    f"{shown_path(path)} must have documents with the label "
+                    f"{self.labels[name]!r}; it has none."
+                )
+        return Documents(tuple(corpus.texts[place] for place in kept), names, member)
+
+    def find(self, folder: Path) -> Path:
+        """Give the path of the file, in the folder itself or in its folder `text`."""
+        for path in (folder / sub / f"{self.stem}{end}" for sub in FOLDERS for end in ENDINGS):
+            if path.is_file():
+                return path
+        raise InputError(
+            f"`data` must be a folder with {self.stem}.jsonl or {self.stem}.jsonl.gz, in it or in "
+            f"its folder text; {shown_path(folder)} has none. The file holds {self.name} as {FORM}."
+        )
+
+    def remarks(self, found: int) -> tuple[str, ...]:
+        """Say what makes the documents found other ones than the paper's."""
+        size = f"The paper has {self.documents:,} documents; here are {found:,}."
+        return (
+            *(() if found == self.documents else (size,)),
+            *(() if self.caveat is None else (self.caveat,)),
+        )
+
+
+REUTERS = Collection(
+    name="Reuters-21578, ModApte, with the documents that have no topic",
+    stem="reuters21578_modapte",
+    documents=12_902,
+    labels={
+        name: name
+        for name in (
+            *("earn", "acq", "money-fx", "grain", "crude"),
+            *("trade", "interest", "ship", "wheat", "corn"),
+        )
+    },
+)
+WEBKB = Collection(
+    name="WebKB (the key relocation is true for pages that only lead to another address)",
+    stem="webkb4",
+    documents=4_183,
+    labels={name: name for name in ("course", "faculty", "project", "student")},
+    dropped="relocation",
+)
+OHSUMED = Collection(
+    name="Ohsumed",
+    stem="ohsumed_single23",
+    documents=20_000,
+    labels={
+        "Pathology": "C23",
+        "Cardiovascular": "C14",
+        "Neoplasm": "C04",
+        "Nervous System": "C10",
+        "Immunologic": "C20",
+    },
+    caveat=(
+        "NOT COMPARABLE: these documents have exactly one of 23 disease categories each; the "
+        "paper's have one or several, and mostly other ones. Only the direction can be compared: "
+        "whether the estimate leans to the safe side, and how much it varies."
+    ),
+)
