@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 CORRECTIONS = 4  # of the rounding in one balance
 RANK = 1e-12  # of the largest singular value: what is less is none
+PATIENCE = 8  # rounds
 ON_THE_MARGIN = 1e-9  # units of the margin: what is closer to it than this is on it
 NEGLIGIBLE = 1e-14  # of the largest share: a free α of so little is held at 0
 ROUNDING = 1e-13  # of Σ|r|α, what metric·u = Rᵀα may lack: α has no more digits than float64
@@ -45,12 +46,19 @@ class Aim:
     longest: float
 
 
-def finish(  # noqa: PLR0917 - the problem, its interior point, and how long to try
-    rows: Array, upper: Array, metric: Array, u: Array, state: Array, rounds: tuple[float, ...]
+def finish(
+    rows: Array,
+    upper: Array,
+    metric: Array,
+    u: Array,
+    state: Array,
+    *,
+    tolerance: float,
+    max_rounds: int,
 ) -> Vertex:
     """Find the optimum next to an interior point; give the best vertex met.
 
-    `rounds` holds, for each round, the gap that is good enough in it.
+    The first rounds go on for as long as anything can be gained, later ones to `tolerance` only.
     """
     share, rest = state[SHARE], state[REST]
     least = NEGLIGIBLE * share.max() * upper
@@ -58,7 +66,8 @@ def finish(  # noqa: PLR0917 - the problem, its interior point, and how long to 
     alpha = np.where(free, upper * share, np.where(share > rest, upper, 0.0))
     weights = upper * share * rest
     best = None
-    for enough in rounds:
+    for taken in range(max_rounds):
+        enough = min(tolerance, ON_THE_MARGIN) if taken < PATIENCE else tolerance
         held = rows.T @ np.where(free, 0.0, alpha)
         aim = balance(rows[free], weights[free], metric, held, alpha[free], u)
         reached = _go(alpha, free, aim, least, upper)

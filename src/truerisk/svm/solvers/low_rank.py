@@ -27,8 +27,8 @@ from truerisk.svm.solvers.interior_point import (
 
 Array = NDArray[np.float64]
 
-# How close to go before the finish is tried, and for how many rounds: a step costs less than many.
-TRIALS = ((1e-8, 8), (1e-10, 8), (1e-12, 8), (1e-14, 1000))
+TARGETS = (1e-8, 1e-10, 1e-12, 1e-14)  # how close to go before the finish is tried (again)
+FEW_ROUNDS, MANY_ROUNDS = 8, 1000  # of the finish: a step further costs less than many of them
 INVISIBLE = 1e-100  # the square of a column this small is lost beside a margin of 1
 
 
@@ -79,8 +79,7 @@ def solve_features(
     >>> solution.weights.round(6), round(solution.bias, 6), solution.alpha.round(6)
     (array([1.]), -2.0, array([0. , 0.5, 0.5, 0. ]))
     """
-    y, upper = np.asarray(y, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-    features = np.asarray(features, dtype=np.float64)
+    features, y, upper = (np.asarray(a, dtype=np.float64) for a in (features, y, upper))
     kept = upper > 0.0
     if len(np.unique(y[kept])) < 2:
         return _one_class(y, upper, features.shape[1], kept)
@@ -88,16 +87,16 @@ def solve_features(
     varies = np.isfinite(units.scale)
     metric = np.append(units.scale[varies] ** -2.0, 0.0)
     vertex, passes = _optimum(rows, upper[kept], metric, tolerance, max_passes)
-    weights, bias = np.zeros(len(varies)), vertex.u[-1]
-    weights[varies] = vertex.u[:-1] / units.scale[varies]
-    decision = (features - units.centre) @ weights + bias
-    alpha = np.zeros(len(y))
+    alpha, decision, weights = np.zeros(len(y)), np.empty(len(y)), np.zeros(len(varies))
     alpha[kept] = vertex.alpha
+    weights[varies] = vertex.u[:-1] / units.scale[varies]
+    decision[kept] = y[kept] * (rows @ vertex.u)
+    decision[~kept] = (features[~kept] - units.centre) @ weights + vertex.u[-1]
     return LinearSolution(
         y=y,
         upper=upper,
         alpha=alpha,
-        bias=float(bias - weights @ units.centre),
+        bias=float(vertex.u[-1] - weights @ units.centre),
         decision=decision,
         gap=vertex.gap,
         passes=passes,
@@ -155,19 +154,21 @@ def pivoted_cholesky(gram: Array, rank: int) -> Array | None:
 
 
 def _rows(features: Array, y: Array) -> tuple[Array, Units]:
-    """Write y(z, 1) with z centred and scaled."""
+    """Write y(z, 1) with z centred and scaled, in one copy of the table."""
+    n, d = features.shape
+    rows = np.empty((n, d + 1))
+    table = rows[:, :-1]
     # The first row goes first, so that a constant column becomes exactly 0.
-    shifted = features - features[0]
-    mean = shifted.mean(axis=0)
-    largest = np.maximum(shifted.max(axis=0) - mean, mean - shifted.min(axis=0))
+    np.subtract(features, features[0], out=table)
+    mean = table.mean(axis=0)
+    table -= mean
+    largest = np.maximum(table.max(axis=0), -table.min(axis=0))
     varies = largest > INVISIBLE
-    rows = np.empty((len(y), varies.sum() + 1))
-    rows[:, :-1] = shifted if varies.all() else shifted[:, varies]
-    del shifted
-    rows[:, :-1] -= mean[varies]
-    rows[:, :-1] /= largest[varies]
+    table /= np.where(varies, largest, 1.0)
     rows[:, -1] = 1.0
     rows *= y[:, None]
+    if not varies.all():
+        rows = np.ascontiguousarray(rows[:, np.append(varies, True)])
     return rows, Units(features[0] + mean, np.where(varies, largest, np.inf))
 
 
@@ -177,10 +178,14 @@ def _optimum(
     n, m = rows.shape
     u, state, work = np.zeros(m), _start(rows[:, -1], upper), workspace(n, m)
     passes, vertices = 0, []
-    for target, rounds in TRIALS:
+    for target in TARGETS:
         passes += follow_path(rows, upper, metric, u, state, *work, target, max_passes - passes)
-        vertices.append(finish(rows, upper, metric, u, state, (1e-9,)*8 if rounds==8 else (1e-9,)*8+(tolerance,)*rounds))
-        if vertices[-1].gap <= tolerance or passes >= max_passes:
+        last = target == TARGETS[-1] or passes >= max_passes
+        max_rounds = MANY_ROUNDS if last else FEW_ROUNDS
+        vertices.append(
+            finish(rows, upper, metric, u, state, tolerance=tolerance, max_rounds=max_rounds)
+        )
+        if last or vertices[-1].gap <= tolerance:
             break
     return min(vertices, key=lambda vertex: vertex.gap), passes
 
