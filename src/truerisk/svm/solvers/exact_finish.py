@@ -12,16 +12,18 @@ Source    active sets: J. Nocedal and S. Wright, Numerical Optimization, 2nd ed.
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
 
 from truerisk.svm.solvers.interior_point import REST, SHARE, SLACK, SURPLUS
 
 Array = NDArray[np.float64]
 
 CORRECTIONS = 4  # of the rounding in one balance
-RANK = 1e-12  # of the largest singular value: what is less is none
+RANK = 1e-12  # of its column: what QR leaves of it, if less, is nothing
 PATIENCE = 8  # rounds
 ON_THE_MARGIN = 1e-9  # units of the margin: what is closer to it than this is on it
 NEGLIGIBLE = 1e-14  # of the largest share: a free α of so little is held at 0
@@ -145,25 +147,75 @@ def balance(  # noqa: PLR0917 - the six letters of one system
     Where R u = 1 has no solution, its residual is a direction along which the objective falls and
     u stays: there is no end to it but the bounds.
     """
-    roots = np.sqrt(weights)
-    scaled = roots[:, None] * rows
-    columns = np.linalg.norm(scaled, axis=0)
-    columns[columns == 0.0] = 1.0
-    left, sizes, right = np.linalg.svd(scaled / columns, full_matrices=len(rows) < len(u))
-    rank = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
-    left, sizes, turn = left[:, :rank], sizes[:rank], right[:rank] / columns
-    bent = right[rank:] / columns
-    # By the singular values of N·metric^½: those of N·metric·Nᵀ would have half of the digits.
-    _, bends, axes = np.linalg.svd((bent * np.sqrt(metric)).T, full_matrices=False)
-    seen = bends > ROUNDING * bends.max(initial=0.0)
-    bent = axes[seen] / bends[seen, None] @ bent
+    if not len(rows):
+        return Aim(np.append(held[:-1] / metric[:-1], u[-1]), alpha, 1.0)
+    plane = _Plane.of(rows, np.sqrt(weights), metric)
     end = alpha
     for _ in range(CORRECTIONS):
-        u = u + turn.T @ (left.T @ (roots * (1.0 - rows @ u)) / sizes)
-        u = u + bent.T @ (bent @ (held + rows.T @ end - metric * u))
-        lacking = metric * u - held - rows.T @ end
-        end = end + roots * (left @ (turn @ lacking / sizes))
+        u = u + plane.towards(1.0 - rows @ u)
+        u = u + plane.along(held + rows.T @ end - metric * u)
+        end = end + plane.across(metric * u - held - rows.T @ end)
     short = 1.0 - rows @ u
-    if np.abs(short).max(initial=0.0) > ON_THE_MARGIN:
+    if np.abs(short).max() > ON_THE_MARGIN:
         return Aim(u, weights * short, np.inf)
     return Aim(u, end - alpha, 1.0)
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """All u with R u = 1, by QR with pivoting of √weights·R in units where the metric is 1.
+
+    There the columns differ by what the features differ in their units, but a column of QR is
+    exact in relation to itself, and as large columns go first, the null space is known to the last
+    digit of each: N = (−G, I) with G = R₁⁻¹R₂ of order 1.
+    """
+
+    roots: Array
+    units: Array
+    q: Array
+    r: Array
+    first: NDArray[np.intp]
+    others: NDArray[np.intp]
+    g: Array
+    curvature: Array
+
+    @classmethod
+    def of(cls, rows: Array, roots: Array, metric: Array) -> Self:
+        units = np.append(metric[:-1] ** -0.5, 0.0)
+        # The bias has no metric: in the largest units of all it is always among the first.
+        units[-1] = 1e3 * units.max(initial=1.0)
+        scaled = roots[:, None] * rows * units
+        q, r, order = qr(scaled, mode="economic", pivoting=True)
+        lost = np.abs(np.diagonal(r)) <= RANK * np.linalg.norm(scaled, axis=0)[order[: len(r)]]
+        rank = int(np.argmax(lost)) if lost.any() else len(r)
+        g = solve_triangular(r[:rank, :rank], r[:rank, rank:])
+        weighs = order[:rank] != len(metric) - 1
+        return cls(
+            roots=roots,
+            units=units,
+            q=q[:, :rank],
+            r=r[:rank, :rank],
+            first=order[:rank],
+            others=order[rank:],
+            g=g,
+            curvature=np.eye(len(order) - rank) + g.T @ (weighs[:, None] * g),
+        )
+
+    def towards(self, short: Array) -> Array:
+        """Give the change of u which makes up for what R u is short of."""
+        change = np.zeros(len(self.units))
+        change[self.first] = solve_triangular(self.r, self.q.T @ (self.roots * short))
+        return change * self.units
+
+    def along(self, lacking: Array) -> Array:
+        """Give the change of u in the null space which the metric lacks."""
+        pull = lacking * self.units
+        step = np.linalg.solve(self.curvature, pull[self.others] - self.g.T @ pull[self.first])
+        change = np.zeros(len(pull))
+        change[self.others], change[self.first] = step, -self.g @ step
+        return change * self.units
+
+    def across(self, lacking: Array) -> Array:
+        """Give the smallest change of α, in its weights, that Rᵀα lacks."""
+        pull = (lacking * self.units)[self.first]
+        return self.roots * (self.q @ solve_triangular(self.r, pull, trans="T"))
