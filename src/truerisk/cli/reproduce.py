@@ -81,11 +81,11 @@ def reproduce(
                 data=data, splits=splits, random_state=random_state, progress=progress.steps
             )
             found = EXPERIMENTS[name](settings)
-    _show(found, form)
     if plot is not None:
         from truerisk.reproduction.pictures import save_pictures  # noqa: PLC0415
 
         click.echo(f"The picture is in {save_pictures(found, plot)}", err=True)
+    _show(found, form)
 
 
 def _show(found: "Reproduction", form: str | None) -> None:

@@ -5,7 +5,7 @@ deviations over the splits, the paper's beside ours.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,7 +158,7 @@ def _conclusion(
     return (
         *table.collection.remarks(len(documents)),
         _agreement(rows),
-        *_outside(rows),
+        *_outside(table, documents, rows),
         _shares(rows, documents),
         *(_optimistic(table, rows, rho) for rho in RHOS),
         _spreads(rows),
@@ -186,13 +186,19 @@ def _agreement(rows: Sequence[Row]) -> str:
     )
 
 
-def _outside(rows: Sequence[Row]) -> tuple[str, ...]:
-    return tuple(
-        f"Outside: {row.ours.category}, {WORDS[row.ours.measure]} at ρ = "
-        f"{row.ours.rho:g}, {' and '.join(row.outside)}."
-        for row in rows
-        if row.outside and _is(row, RHOS[0], MEASURES[0])
-    )
+def _outside(table: Table, documents: Documents, rows: Sequence[Row]) -> Iterator[str]:
+    """Name what is outside, with what is known of the reason."""
+    shares = dict(zip(documents.categories, 100 * documents.member.mean(axis=0), strict=True))
+    for row in rows:
+        if row.outside and _is(row, RHOS[0], MEASURES[0]):
+            name = row.ours.category
+            listed = ", ".join(f"{kind} {by:+.2f}" for kind, by in row.outside.items())
+            yield (
+                f"Outside: {name}, {listed}; {shares[name]:.1f} % of the documents belong to it, "
+                f"{row.printed.implied_share:.1f} % of the paper's."
+            )
+    if table.collection.explanation is not None and any(row.outside for row in rows):
+        yield table.collection.explanation
 
 
 def _shares(rows: Sequence[Row], documents: Documents) -> str:

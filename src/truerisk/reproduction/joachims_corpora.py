@@ -36,16 +36,15 @@ class Collection:
     labels: dict[str, str]  # by the category's name in the paper
     dropped: str | None = None
     caveat: str | None = None
+    explanation: str | None = None  # of what is further from the paper than allowed
 
     def read(self, folder: Path, categories: Sequence[str] | None = None) -> Documents:
         """Read the collection; `categories` by their names in the paper, all if absent."""
         path = self.find(folder)
-        corpus = read_corpus(path, split=self.dropped)
-        kept = [
-            place
-            for place in range(len(corpus.texts))
-            if corpus.split is None or corpus.split[place] != "true"
-        ]
+        corpus = read_corpus(path, split="")
+        if corpus.texts is None:
+            raise InputError(f"{shown_path(path)} must hold {FORM}; it holds vectors.")
+        kept = self._kept(path, len(corpus))
         names = tuple(categories or self.labels)
         member = np.array(
             [[self.labels[name] in corpus.labels[place] for name in names] for place in kept]
@@ -57,6 +56,12 @@ class Collection:
                     f"{self.labels[name]!r}; it has none."
                 )
         return Documents(tuple(corpus.texts[place] for place in kept), names, member)
+
+    def _kept(self, path: Path, size: int) -> list[int]:
+        if self.dropped is None:
+            return list(range(size))
+        marks = read_corpus(path, labels=self.dropped, split="").labels
+        return [place for place, mark in enumerate(marks) if not _is_true(mark)]
 
     def find(self, folder: Path) -> Path:
         """Give the path of the file, in the folder itself or in its folder `text`."""
@@ -77,6 +82,10 @@ class Collection:
         )
 
 
+def _is_true(mark: tuple[str, ...]) -> bool:
+    return len(mark) == 1 and mark[0].lower() == "true"
+
+
 REUTERS = Collection(
     name="Reuters-21578, ModApte, with the documents that have no topic",
     stem="reuters21578_modapte",
@@ -95,6 +104,12 @@ WEBKB = Collection(
     documents=4_183,
     labels={name: name for name in ("course", "faculty", "project", "student")},
     dropped="relocation",
+    explanation=(
+        "What is outside is no matter of what a word is: with upper case kept, with digits, and "
+        "with both, the error of student at ρ = 2 stays at 29. Our errors are a "
+        "little lower than the paper's throughout, on the hold-out sets too: the pages here have "
+        "lost their HTML tags and headers, and the paper does not say so of its own."
+    ),
 )
 OHSUMED = Collection(
     name="Ohsumed",
@@ -112,4 +127,5 @@ OHSUMED = Collection(
         "paper's have one or several, and mostly other ones. Only the direction can be compared: "
         "whether the estimate leans to the safe side, and how much it varies."
     ),
+    explanation="What is outside is so because the documents are others, and fewer.",
 )

@@ -57,7 +57,7 @@ class CurvePicture:
         ):
             ax.plot(sizes, [one.mean for one in spreads], "o-", color=colour, label=label)
             deviations = [one.deviation for one in spreads]
-            ax.plot(sizes, deviations, "o--", color=colour, label=f"its sd, {label}", markersize=3)
+            ax.plot(sizes, deviations, "o--", color=colour, label=f"{label}, sd", markersize=3)
         ax.set_xscale("log")
         ax.set_xticks(sizes, [str(size) for size in sizes])
         ax.set_xticks([], minor=True)

@@ -1,0 +1,99 @@
+"""Tables made from text collections; those made from a paper's figures are in small commands."""
+
+import csv
+import io
+import json
+import random
+
+import pytest
+
+CLASSES = ("course", "faculty", "project", "student")
+NOISE = ("one", "two", "three", "four", "five", "six")
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Write a small collection, in the form of WebKB."""
+    monkeypatch.delenv("TRUERISK_DATA", raising=False)
+    source = random.Random(1)  # noqa: S311  (an example, no secret)
+    folder = tmp_path / "corpora"
+    folder.mkdir()
+    with (folder / "webkb4.jsonl").open("w", encoding="utf-8") as file:
+        for number in range(160):
+            label = source.choice(CLASSES)
+            words = [label, *source.choices(NOISE, k=4)]
+            words += source.choices(CLASSES, k=1)
+            record = {
+                "id": str(number),
+                "labels": [label],
+                "text": " ".join(words),
+                "relocation": False,
+            }
+            file.write(json.dumps(record) + "\n")
+    return folder
+
+
+def test_the_list_names_tables_of_figures_and_tables_of_documents(run):
+    names = run("reproduce").stdout.split()
+    assert names[0] == "shah-shanian-table2"
+    assert "joachims-table1" in names
+    assert "joachims-figures4-6" in names
+
+
+def test_a_table_is_printed_with_its_conclusion(run, data):
+    ended = run("reproduce", "joachims-table2", "--data", data, "--splits", "2")
+    assert ended.exit_code == 0
+    assert ended.stdout.startswith("Table 2: WebKB\nT. Joachims")
+    assert "2 random splits from seed 0: 80 documents to train on, 80 to test on." in ended.stdout
+
+
+def test_the_folder_may_be_named_by_the_environment(run, data, monkeypatch):
+    monkeypatch.setenv("TRUERISK_DATA", str(data))
+    assert run("reproduce", "joachims-table2", "--splits", "1").exit_code == 0
+
+
+def test_without_a_folder_the_option_is_asked_for(run, monkeypatch):
+    monkeypatch.delenv("TRUERISK_DATA", raising=False)
+    ended = run("reproduce", "joachims-table1")
+    assert ended.exit_code == 2
+    assert "--data" in ended.stderr
+
+
+def test_a_folder_without_the_collection_says_what_is_sought(run, data):
+    ended = run("reproduce", "joachims-table1", "--data", data)
+    assert ended.exit_code == 3
+    assert "reuters21578_modapte.jsonl" in ended.stderr
+    assert "JSON lines" in ended.stderr
+
+
+def test_json_csv_and_markdown_hold_the_same_rows(run, data):
+    options = ("reproduce", "joachims-table2", "--data", data, "--splits", "2")
+    found = json.loads(run(*options, "--json").stdout)
+    rows = list(csv.reader(io.StringIO(run(*options, "--csv").stdout)))
+    assert rows[0] == list(found["rows"][0])
+    assert rows[1:] == [list(row.values()) for row in found["rows"]]
+    assert any("within" in sentence for sentence in found["conclusion"])
+    page = run(*options, "--markdown").stdout
+    assert page.startswith("## Table 2: WebKB\n")
+    assert page.count("\n| ") == len(rows) + 1
+
+
+def test_the_random_state_decides_the_splits(run, data):
+    options = ("reproduce", "joachims-table2", "--data", data, "--splits", "1", "--csv")
+    one, two = (run(*options, "--random-state", seed).stdout for seed in (1, 2))
+    assert one != two
+    assert run(*options, "--random-state", 1).stdout == one
+
+
+def test_a_picture_is_saved_beside_the_table(run, data, tmp_path):
+    picture = tmp_path / "table2.svg"
+    ended = run("reproduce", "joachims-table2", "--data", data, "--splits", "2", "--plot", picture)
+    assert "hold-out set" in ended.stdout
+    assert "table2.svg" in ended.stderr
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_a_table_of_figures_has_no_picture(run, tmp_path):
+    ended = run("reproduce", "shah-shanian-table2", "--plot", tmp_path / "a.png")
+    assert ended.exit_code == 3
+    assert "has none" in ended.stderr
