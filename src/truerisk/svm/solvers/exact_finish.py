@@ -217,5 +217,5 @@ class _Plane:
 
     def across(self, lacking: Array) -> Array:
         """Give the smallest change of α, in its weights, that Rᵀα lacks."""
-        pull = (lacking * self.units)[self.first]
-        return self.roots * (self.q @ solve_triangular(self.r, pull, trans="T"))
+        change: Array = solve_triangular(self.r, (lacking * self.units)[self.first], trans="T")
+        return self.roots * (self.q @ change)
