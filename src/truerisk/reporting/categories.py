@@ -1,0 +1,234 @@
+"""CorpusEvaluation → tables on a terminal, CSV and JSON: a line a category."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from truerisk.reporting.formats import csv_lines, json_text
+from truerisk.reporting.tables import Column, Table
+from truerisk.reporting.wording import UNDEFINED, count, percent
+from truerisk.results import Estimate, Evaluation, as_plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from truerisk.estimation.corpus import CorpusEvaluation
+
+SCHEMA = "truerisk/corpus/1"
+WIDTH = 120  # of a table where no terminal says how wide it is
+MEASURES = {"error_rate": "Error %", "recall": "Recall %", "precision": "Precision %", "f1": "F1 %"}
+RANKED = {"breakeven_point": "BEP %", "eleven_point_precision": "11-pt %"}
+METHOD_TITLES = {"xi_alpha": "ξα", "leave_one_out": "leave-one-out"}
+HELD_OUT = "held out"
+NOTHING = "–"
+CSV_COLUMNS = (
+    "category",
+    "documents",
+    "estimate",
+    "rho",
+    "measure",
+    "value",
+    "low",
+    "high",
+    "level",
+    "interval",
+    "n",
+    "target",
+    "notes",
+)
+
+
+def print_categories(
+    evaluation: "CorpusEvaluation", console: "Console", *, top: int | None = None
+) -> None:
+    """Print the categories, the averages, the verdict, the notes and what was assumed."""
+    from truerisk.reporting.summary import (  # noqa: PLC0415  (needs rich)
+        print_facts,
+        print_sentences,
+        print_table,
+    )
+
+    print_table(category_table(evaluation, top), console)
+    left = len(evaluation.categories) - (top or len(evaluation.categories))
+    if left > 0:
+        print_sentences([f"{left:,} smaller categories are not shown; --csv has them."], console)
+    print_table(average_table(evaluation), console)
+    print_sentences(evaluation.verdict, console, heading="Verdict")
+    print_sentences(evaluation.notes, console, heading="Notes")
+    print_facts(corpus_facts(evaluation), console)
+
+
+def category_table(evaluation: "CorpusEvaluation", top: int | None = None) -> Table:
+    """Give a row a category and, below it, a row of what the documents held out say."""
+    holdout = evaluation.holdout
+    ranked = {} if holdout is None else RANKED
+    columns = (
+        Column("Category"),
+        Column("Docs", numeric=True),
+        *(Column(title, numeric=True) for title in (*MEASURES.values(), *ranked.values())),
+    )
+    rows = []
+    for category in evaluation.categories[:top]:
+        own = evaluation.by_class[category.name]
+        beside = (NOTHING,) * len(ranked)
+        rows.append((category.name, count(category.documents), *_cells(own), *beside))
+        if holdout is not None and category.reason is None:
+            tested = holdout.by_class[category.name]
+            documents = count(category.test_documents or 0)
+            ranks = (_value(tested[name]) for name in ranked)
+            rows.append((f"└ {HELD_OUT}", documents, *_cells(tested), *ranks))
+    return Table(_title(evaluation), columns, tuple(rows))
+
+
+def average_table(evaluation: "CorpusEvaluation") -> Table:
+    """Give micro and macro averages: those asked for, those of the other ρ, those held out."""
+    columns = (
+        Column("Average"),
+        *(Column(title, numeric=True) for title in (*MEASURES.values(), *RANKED.values())),
+    )
+    rows = [
+        (f"{average}, {name}", *_averages(found, average))
+        for name, found in _sources(evaluation)
+        for average in ("micro", "macro")
+    ]
+    return Table("Averages over the categories", columns, tuple(rows))
+
+
+def corpus_facts(evaluation: "CorpusEvaluation") -> Iterator[tuple[str, str]]:
+    """Give what was assumed and where the documents came from, as pairs of words."""
+    from truerisk.reporting.tables import provenance  # noqa: PLC0415
+
+    yield "training documents", count(evaluation.n)
+    if evaluation.holdout is not None:
+        yield "documents held out", count(evaluation.holdout.n)
+    yield from (pair for pair in provenance(evaluation) if pair[0] not in UNSAID)
+
+
+UNSAID = {"examples", "positive label", "random state"}
+
+
+def categories_csv(evaluation: "CorpusEvaluation") -> str:
+    """Write one row a category and measure, for every way of estimating; averages come last."""
+    rows: list[tuple[Any, ...]] = []
+    for found, name, rho in _every_way(evaluation):
+        for category in evaluation.categories:
+            documents = category.test_documents if name == "holdout" else category.documents
+            own = found.by_class[category.name]
+            rows += _csv_rows(category.name, documents, name, rho, own)
+    for found, name, rho in _every_way(evaluation):
+        rows += _csv_rows("", found.n, name, rho, found.estimates)
+    return csv_lines(CSV_COLUMNS, rows)
+
+
+def categories_json(evaluation: "CorpusEvaluation") -> str:
+    """Write the evaluation as one JSON object, a list entry a category."""
+    ways = {"estimates": evaluation.estimates, **_other_ways(evaluation, None)}
+    plain = {
+        "schema": SCHEMA,
+        "documents": evaluation.n,
+        "documents_held_out": None if evaluation.holdout is None else evaluation.holdout.n,
+        "level": evaluation.level,
+        "averages": as_plain(ways),
+        "categories": [
+            {
+                **as_plain(category),
+                "estimates": as_plain(evaluation.by_class[category.name]),
+                **as_plain(_other_ways(evaluation, category.name)),
+            }
+            for category in evaluation.categories
+        ],
+        **{name: as_plain(getattr(evaluation, name)) for name in ("verdict", "notes", "settings")},
+        "source": as_plain(evaluation.source),
+    }
+    return json_text(plain)
+
+
+CORPUS_FORMATS = {"json": categories_json, "csv": categories_csv}
+
+
+def in_percent(value: float) -> str:
+    """Write a share in percent, two decimals under ten percent.
+
+    Examples
+    --------
+    >>> in_percent(0.0259), in_percent(0.983), in_percent(float("nan"))
+    ('2.59', '98.3', 'undefined')
+    """
+    if value != value:  # noqa: PLR0124  (NaN)
+        return UNDEFINED
+    return f"{100 * value:.1f}" if value >= 0.1 else f"{100 * value:.2f}"
+
+
+def in_one_cell(estimate: Estimate) -> str:
+    """Write an estimate and its interval in percent."""
+    if not estimate.is_defined or estimate.interval is None:
+        return in_percent(estimate.value)
+    ends = (in_percent(end) for end in (estimate.interval.low, estimate.interval.high))
+    return f"{in_percent(estimate.value)} [{', '.join(ends)}]"
+
+
+def _title(evaluation: "CorpusEvaluation") -> str:
+    what = METHOD_TITLES[str(evaluation.settings["method"])]
+    if what == "ξα":
+        what += f", ρ = {evaluation.settings['rho']:g}"
+    return f"Each category against the rest: {what} ({percent(evaluation.level)} intervals)"
+
+
+def _cells(row: Mapping[str, Estimate]) -> Iterator[str]:
+    return (in_one_cell(row[name]) for name in MEASURES)
+
+
+def _value(estimate: Estimate) -> str:
+    return in_percent(estimate.value) if estimate.is_defined else NOTHING
+
+
+def _averages(found: Evaluation, average: str) -> Iterator[str]:
+    for name in (*MEASURES, *RANKED):
+        # Every category has as many documents: both averages of their errors are one number.
+        measure = "hamming_loss" if name == "error_rate" else f"{name}_{average}"
+        if measure not in found:
+            yield NOTHING
+        else:
+            estimate = found[measure]
+            yield _value(estimate) if name in RANKED else in_one_cell(estimate)
+
+
+def _sources(evaluation: "CorpusEvaluation") -> Iterator[tuple[str, Evaluation]]:
+    if evaluation.settings["method"] != "xi_alpha":
+        yield METHOD_TITLES[str(evaluation.settings["method"])], evaluation
+    for rho, found in evaluation.at_rho.items():
+        yield f"ξα, ρ = {rho:g}", found
+    if evaluation.holdout is not None:
+        yield HELD_OUT, evaluation.holdout
+
+
+def _every_way(evaluation: "CorpusEvaluation") -> Iterator[tuple[Evaluation, str, float | str]]:
+    if evaluation.settings["method"] != "xi_alpha":
+        yield evaluation, str(evaluation.settings["method"]), ""
+    for rho, found in evaluation.at_rho.items():
+        yield found, "xi_alpha", rho
+    if evaluation.holdout is not None:
+        yield evaluation.holdout, "holdout", ""
+
+
+def _csv_rows(
+    category: str,
+    documents: int | None,
+    name: str,
+    rho: float | str,
+    row: Mapping[str, Estimate],
+) -> Iterator[tuple[Any, ...]]:
+    for measure, one in row.items():
+        ends = one.interval
+        told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
+        facts = (one.n, one.target, "; ".join(one.notes))
+        yield (category, documents, name, rho, measure, one.value, *told, *facts)
+
+
+def _other_ways(evaluation: "CorpusEvaluation", category: str | None) -> dict[str, Any]:
+    def of(found: Evaluation) -> Mapping[str, Estimate]:
+        return found.estimates if category is None else found.by_class[category]
+
+    return {
+        "at_rho": {f"{rho:g}": of(found) for rho, found in evaluation.at_rho.items()},
+        "holdout": None if evaluation.holdout is None else of(evaluation.holdout),
+    }
