@@ -8,6 +8,7 @@ beyond ASCII is letters, so that the sweep may take every byte from 128 on for p
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,4 +82,4 @@ def blocks_of(texts: Sequence[str], size: int) -> list[Sequence[str]]:
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     starts = np.cumsum(lengths) - lengths
     cuts = np.flatnonzero(np.diff(starts // size, prepend=-1)).tolist()
-    return [texts[low:high] for low, high in zip(cuts, [*cuts[1:], len(texts)], strict=True)]
+    return [texts[low:high] for low, high in pairwise([*cuts, len(texts)])]
