@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CorpusFormat = Literal["json lines", "csv", "folders", "reuters sgml", "svmlight"]
 HEAD_BYTES = 2**16
 SGML_ENDINGS = (".sgm", ".sgml")
+SVMLIGHT_ENDINGS = (".svm", ".svmlight", ".libsvm")
 EMPTY = "must hold documents; the file is empty."
 
 
@@ -197,7 +198,8 @@ def _kind(path: Path, found: str, head: str) -> CorpusFormat:
         )
     if is_reuters(head):
         return "reuters sgml"
-    return "svmlight" if is_svmlight(head) else "csv"
+    named = _without_gz(path).suffix.lower() in SVMLIGHT_ENDINGS
+    return "svmlight" if named or is_svmlight(head) else "csv"
 
 
 def _read(source: TextBytes, kind: CorpusFormat, columns: CorpusColumns) -> Corpus:
@@ -224,6 +226,9 @@ def _from_vectors(source: TextBytes) -> Corpus:
 
     found, path = read_svmlight(source), source.path
     _check_some(path, found.labels)
+    matrix = found.matrix()
+    if matrix.shape[1] == 0:
+        raise refusal(path, "must hold vectors; no line has a feature.")
     notes = _label_notes(found.labels, ",")
     if found.queries:
         notes += (f"{shown_path(path)}: qid of {found.queries} lines is not used.",)
@@ -240,7 +245,7 @@ def _from_vectors(source: TextBytes) -> Corpus:
         ids=tuple(map(str, range(1, len(found.labels) + 1))),
         texts=None,
         labels=tuple(found.labels),
-        matrix=found.matrix(),
+        matrix=matrix,
         source=facts,
         notes=notes,
     )
@@ -287,5 +292,8 @@ def _label_notes(labels: Sequence[tuple[str, ...]], separator: str | None) -> tu
 
 
 def _is_sgml(path: Path) -> bool:
-    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return name.suffix.lower() in SGML_ENDINGS
+    return _without_gz(path).suffix.lower() in SGML_ENDINGS
+
+
+def _without_gz(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path

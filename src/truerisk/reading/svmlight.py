@@ -24,7 +24,8 @@ NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 FEATURES = re.compile(rb"(?:[ \t]+\d+:" + NUMBER + rb")*[ \t\r]*")
 FEATURE = re.compile(rb"\d+:" + NUMBER)
 QUERY = re.compile(rb"[ \t]+qid:\S+")
-LINE = re.compile(rb"[^\s:#]*([ \t]+qid:\S+)?([ \t]+\d+:\S+)+[ \t\r]*(#.*)?")
+LABELS = re.compile(r"[^\s:#]+[ \t\r]*(#.*)?")
+VECTOR = re.compile(r"[^\s:#]*([ \t]+qid:\S+)?[ \t]+\d+:" + NUMBER.decode() + r"([ \t\r#].*)?")
 LARGEST_INDEX = 2**31 - 2  # columns are 32-bit integers
 
 
@@ -73,16 +74,18 @@ def read_svmlight(source: TextBytes) -> Vectors:
 
 
 def is_svmlight(head: str) -> bool:
-    r"""Tell by its first line that is no comment whether a text holds vectors.
+    r"""Tell by its first line that has a feature whether a text holds vectors.
 
     Examples
     --------
-    >>> is_svmlight("# made by hand\n-1 3:0.5 7:1.2\n"), is_svmlight("text,labels\n")
+    >>> is_svmlight("# made by hand\n1\n-1 3:0.5 7:1.2\n"), is_svmlight("text,labels\nnoon,12:30")
     (True, False)
     """
-    for line in head.splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            return LINE.fullmatch(line.encode()) is not None
+    for line in head.split("\n"):
+        if VECTOR.fullmatch(line) is not None:
+            return True
+        if line.strip() and not line.startswith("#") and LABELS.fullmatch(line) is None:
+            return False
     return False
 
 
