@@ -4,9 +4,15 @@ from .errors import InputError as InputError
 from .errors import MachineError as MachineError
 from .errors import NotConvergedWarning as NotConvergedWarning
 from .errors import UnstableWarning as UnstableWarning
+from .estimation.leave_one_out import LeaveOneOut as LeaveOneOut
+from .estimation.leave_one_out import leave_one_out as leave_one_out
+from .estimation.selection import Selection as Selection
+from .estimation.selection import select as select
 from .estimation.splits import five_by_two as five_by_two
 from .estimation.splits import k_fold as k_fold
 from .estimation.summary import summarise as summarise
+from .estimation.xi_alpha import XiAlpha as XiAlpha
+from .estimation.xi_alpha import xi_alpha as xi_alpha
 from .evaluation.arrays import evaluate as evaluate
 from .evaluation.files import evaluate_files as evaluate_files
 from .evaluation.request import Request as Request
@@ -27,6 +33,7 @@ from .measures.document_precision import document_precision as document_precisio
 from .measures.registry import MEASURES as MEASURES
 from .measures.rejection import rejection as rejection
 from .measures.thresholds import best_threshold as best_threshold
+from .reading.corpora import read_corpus as read_corpus
 from .reading.options import ReadingOptions as ReadingOptions
 from .reading.roles import Roles as Roles
 from .reporting.html import save_report as save_report
@@ -34,7 +41,10 @@ from .results import Estimate as Estimate
 from .results import Evaluation as Evaluation
 from .results import Interval as Interval
 from .results import Resampled as Resampled
+from .svm.kernel import KernelSVM as KernelSVM
+from .svm.linear import LinearSVM as LinearSVM
 from .tallies.ranking import Ranking as Ranking
 from .tallies.ranking import rank as rank
+from .text.vectorizer import Vectorizer as Vectorizer
 
 __version__: str

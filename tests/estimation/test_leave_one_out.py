@@ -13,6 +13,8 @@ from truerisk.estimation.xi_alpha import xi_alpha
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
 
+pytestmark = pytest.mark.filterwarnings("ignore::truerisk.errors.UnstableWarning")
+
 IRIS, SPECIES = load_iris(return_X_y=True)
 
 

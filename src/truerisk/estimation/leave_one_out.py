@@ -34,6 +34,13 @@ class LeaveOneOut(Evaluation):
     `errors` are the examples called wrong by the machine trained without them; `ties` those whose
     margin is 0, so that the call is arbitrary (scikit-learn's `predict` says negative, and so does
     this); `refits` is how many examples had to be left out in earnest.
+
+    Examples
+    --------
+    >>> from truerisk import LinearSVM
+    >>> left = leave_one_out(LinearSVM(C=10), [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> left.errors, left.ties, left.refits
+    ((2,), (1, 2), 2)
     """
 
     errors: tuple[int, ...] = ()
@@ -148,13 +155,14 @@ class LeftOut:
         reach = RHO * alpha * self.radius
         few = [np.count_nonzero(solution.free) < FREE_AT_LEAST for solution in solutions]
         reach[few] = np.where(alpha[few] > 0.0, np.inf, 0.0)
-        low, high = decision - reach * (signs > 0), decision + reach * (signs < 0)
+        low = np.where(signs > 0, decision - reach, decision)
+        high = np.where(signs < 0, decision + reach, decision)
         winner = decision.argmax(axis=0)
         rest = np.where(np.arange(len(signs))[:, None] == winner, -np.inf, high).max(axis=0)
         certain = low[winner, np.arange(len(winner))] > rest + TIE
         for i in np.flatnonzero(~certain):
             for k in np.flatnonzero(alpha[:, i] > 0.0):
-                decision[k, i] = self._value(solutions[k], int(i))
+                decision[k, i] = self._value(solutions[int(k)], int(i))
                 self.refits += 1
         return decision
 

@@ -16,7 +16,7 @@ from truerisk.errors import InputError
 from truerisk.estimation.leave_one_out import LeftOut
 from truerisk.estimation.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.winner import corrected_estimate
-from truerisk.estimation.xi_alpha import at_risk
+from truerisk.estimation.xi_alpha import at_risk, worst_slack
 from truerisk.results import Estimate
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_one
 from truerisk.svm.solution import Solution
@@ -40,6 +40,14 @@ class Selection:
 
     `estimate` is what the winner was chosen by, and so leans to the good side; `corrected` is not
     (see `select`).
+
+    Examples
+    --------
+    >>> from truerisk import LinearSVM
+    >>> points, labels = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> chosen = select(LinearSVM(), points, labels, over={"C": [0.5, 2.0]}, replicates=50)
+    >>> [candidate.parameters["C"] for candidate in chosen.candidates]
+    [0.5, 2.0]
     """
 
     candidates: tuple[Candidate, ...] = field(repr=False)
@@ -121,7 +129,7 @@ def select(
     >>> X, y = load_iris(return_X_y=True)
     >>> chosen = select(KernelSVM(), X, y == 1, over={"C": [0.1, 1, 10], "gamma": [0.1, 1.0]})
     >>> chosen.best
-    {'gamma': 0.1, 'C': 10}
+    {'gamma': 1.0, 'C': 0.1}
     """
     if not isinstance(svm, MarginClassifier):
         raise InputError(
@@ -242,7 +250,7 @@ class _Search:
         self, machine: MarginClassifier, prepared: Prepared, solution: Solution, radius: float
     ) -> Flags:
         if self.by == "xi_alpha":
-            return at_risk(solution.alpha, solution.slack, radius, self.rho)
+            return at_risk(solution.alpha, worst_slack(solution), radius, self.rho)
         effort = machine.effort()
         margins = LeftOut(prepared.problem, radius, effort, workers=1).margins(solution)
         # A margin of 0 is called negative.

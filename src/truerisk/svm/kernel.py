@@ -98,7 +98,7 @@ class KernelSVM(MarginClassifier):
     def _keep(self, prepared: Prepared) -> None:
         signed = np.array([solution.y * solution.alpha for solution in self.solutions_])
         self.support_ = np.flatnonzero(signed.any(axis=0))
-        rows = [] if self.kernel == "precomputed" else self.support_
+        rows = self.support_[:0] if self.kernel == "precomputed" else self.support_
         self.support_vectors_ = prepared.X[rows]
         self.dual_coef_ = signed[:, self.support_]
         self.squared_radius_, self.radius_rule_ = prepared.problem.radius
@@ -108,7 +108,8 @@ class KernelSVM(MarginClassifier):
             products = X[:, self.support_]
         else:
             products = self.kernel_.between(X, self.support_vectors_)
-        return np.asarray(products @ self.dual_coef_.T) + self.intercept_
+        decision: Array = np.asarray(products @ self.dual_coef_.T) + self.intercept_
+        return decision
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -96,7 +96,7 @@ def squared_lengths(X: Any) -> Array:  # noqa: ANN401
     """Give x·x of each row, dense or sparse."""
     if hasattr(X, "tocsr"):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def settle_kernel(
@@ -134,8 +134,8 @@ def settle_kernel(
 
 def _variance(X: Any, sample_weight: Array) -> float:  # noqa: ANN401
     """Give the variance of all entries, each row counted by its weight."""
-    total = sample_weight.sum() * X.shape[1]
+    total = float(sample_weight.sum()) * X.shape[1]
     mean = float(np.asarray(sample_weight @ X).sum()) / total
     if hasattr(X, "tocsr"):
         return float(sample_weight @ squared_lengths(X)) / total - mean**2
-    return float(sample_weight @ np.einsum("ij,ij->i", X - mean, X - mean)) / total
+    return float(sample_weight @ squared_lengths(X - mean)) / total

@@ -97,4 +97,5 @@ class LinearSVM(MarginClassifier):
         self.squared_radius_, self.radius_rule_ = prepared.problem.radius
 
     def _decide(self, X: Any) -> Array:  # noqa: ANN401
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        decision: Array = np.asarray(X @ self.coef_.T) + self.intercept_
+        return decision

@@ -31,9 +31,9 @@ class Targets:
         """Turn decision values, a row a problem, into labels as they were handed over."""
         if self.is_multilabel:
             return (decision.T > 0).astype(int)
-        if len(self.signs) == 1:
-            return self.classes[(decision[0] > 0).astype(int)]
-        return self.classes[decision.argmax(axis=0)]
+        codes = (decision[0] > 0).astype(int) if len(self.signs) == 1 else decision.argmax(axis=0)
+        labels: NDArray[Any] = self.classes[codes]
+        return labels
 
 
 def targets_of(y: Any) -> Targets:  # noqa: ANN401

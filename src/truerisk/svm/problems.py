@@ -5,7 +5,7 @@ Gram matrix.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -83,7 +83,7 @@ class SparseProblem:
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
         """Give y·f of each example in `which`, f trained without it; the sign is exact."""
-        return margins_without(self.rows, solution, which, workers=workers)
+        return margins_without(self.rows, _linear(solution), which, workers=workers)
 
     @property
     def radius(self) -> tuple[float, str]:
@@ -109,9 +109,13 @@ class DenseProblem:
     ) -> Array:
         """Give y·f of each example in `which`, f trained without it; the sign is exact."""
         if len(self.X) <= PATH_EXAMPLES:
-            gram = GramProblem(self.X @ self.X.T)
-            return gram.margins_without(solution, which, workers=workers)
-        return margins_without(as_rows(self.X), solution, which, workers=workers)
+            # A shift of all examples changes the bias alone, and spares the products their digits.
+            centre = self.X.mean(axis=0)
+            shifted = self.X - centre
+            bias = solution.bias + float(_linear(solution).weights @ centre)
+            gram = GramProblem(shifted @ shifted.T)
+            return gram.margins_without(replace(solution, bias=bias), which, workers=workers)
+        return margins_without(as_rows(self.X), _linear(solution), which, workers=workers)
 
     @property
     def radius(self) -> tuple[float, str]:
@@ -172,6 +176,13 @@ def gram_problem(kernel: Kernel, X: Any) -> GramProblem:  # noqa: ANN401
             "Use LinearSVM, which needs none, or fewer examples."
         )
     return GramProblem(kernel.between(X, X))
+
+
+def _linear(solution: Solution) -> LinearSolution:
+    """Take a solution for what a linear problem made it."""
+    if not isinstance(solution, LinearSolution):
+        raise TypeError("the solution is not of a linear problem")
+    return solution
 
 
 def _free_memory() -> int | None:
