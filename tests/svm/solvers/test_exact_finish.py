@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from truerisk.svm.solvers.exact_finish import balance, bounds_of_bias, finish, vertex_of
+from truerisk.svm.solvers.exact_finish import (
+    Problem,
+    balance,
+    bounds_of_bias,
+    finish,
+    vertex_of,
+)
 from truerisk.svm.solvers.interior_point import follow_path, workspace
 
 
@@ -23,7 +29,7 @@ def overlapping(n, d, seed, digits=None):
 
 def finished(rows, upper, metric, target=1e-8, max_rounds=1000):
     u, state = near(rows, upper, metric, target)
-    return finish(rows, upper, metric, u, state, tolerance=1e-9, max_rounds=max_rounds)
+    return finish(Problem(rows, upper, metric), u, state, tolerance=1e-9, max_rounds=max_rounds)
 
 
 def test_two_points_by_hand():
@@ -112,20 +118,29 @@ def test_without_a_free_example_the_bias_is_in_the_middle():
     np.testing.assert_allclose(vertex.u, [0.04, 0.0], atol=1e-14)
 
 
+def two_points():
+    return Problem(np.array([[1.0, -1.0], [3.0, 1.0]]), np.ones(2), np.array([1.0, 0.0]))
+
+
 def test_a_gap_is_told_from_alpha_where_u_does_not_belong_to_it():
-    rows, upper, metric = np.array([[1.0, -1.0], [3.0, 1.0]]), np.ones(2), np.array([1.0, 0.0])
-    optimal = np.array([0.5, -0.5])
-    assert vertex_of(rows, upper, metric, np.full(2, 0.125), optimal).gap < 1e-15
+    optimal, rounding = np.array([0.5, -0.5]), np.full(2, 1e-12)
+    assert vertex_of(two_points(), np.full(2, 0.125), optimal, rounding).gap < 1e-15
     # α of half the size has w = ¼: y − wx is −.75 at x = −1 and .25 at x = 3.
-    short = vertex_of(rows, upper, metric, np.full(2, 0.0625), optimal)
+    short = vertex_of(two_points(), np.full(2, 0.0625), optimal, rounding)
     assert short.gap == pytest.approx(1.0)
     assert short.u[0] == pytest.approx(0.25)
 
 
 def test_an_alpha_that_does_not_balance_the_classes_is_shrunk_until_it_does():
-    rows, upper = np.array([[1.0, -1.0], [3.0, 1.0]]), np.ones(2)
-    vertex = vertex_of(rows, upper, np.array([1.0, 0.0]), np.array([0.2, 0.125]), np.zeros(2))
+    vertex = vertex_of(two_points(), np.array([0.2, 0.125]), np.zeros(2), np.full(2, 1e-12))
     np.testing.assert_allclose(vertex.alpha, 0.125)
+
+
+def test_magnitudes_are_summed_over_all_pieces(monkeypatch):
+    monkeypatch.setattr("truerisk.svm.solvers.exact_finish.PIECE", 4)
+    rows, alpha = overlapping(10, 2, 7), np.arange(10.0)
+    found = Problem(rows, np.ones(10), np.ones(3)).magnitude(alpha)
+    np.testing.assert_allclose(found, np.abs(rows).T @ alpha, rtol=1e-14)
 
 
 def test_too_few_rounds_are_told_by_the_gap():

@@ -12,6 +12,7 @@ Source    active sets: J. Nocedal and S. Wright, Numerical Optimization, 2nd ed.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -25,9 +26,31 @@ Array = NDArray[np.float64]
 CORRECTIONS = 4  # of the rounding in one balance
 RANK = 1e-12  # of its column: what QR leaves of it, if less, is nothing
 PATIENCE = 8  # rounds
+PIECE = 2**14  # examples
 ON_THE_MARGIN = 1e-9  # units of the margin: what is closer to it than this is on it
 NEGLIGIBLE = 1e-14  # of the largest share: a free α of so little is held at 0
 ROUNDING = 1e-13  # of Σ|r|α, what metric·u = Rᵀα may lack: α has no more digits than float64
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The rows y(z, 1), the bounds U and the metric of `interior_point`."""
+
+    rows: Array
+    upper: Array
+    metric: Array
+
+    @cached_property
+    def y(self) -> Array:
+        """The classes, in one piece of memory."""
+        return np.ascontiguousarray(self.rows[:, -1])
+
+    def magnitude(self, alpha: Array) -> Array:
+        """Sum |r|α, in pieces: no second table is held."""
+        total = np.zeros(self.rows.shape[1])
+        for i in range(0, len(alpha), PIECE):
+            total += np.abs(self.rows[i : i + PIECE]).T @ alpha[i : i + PIECE]
+        return total
 
 
 @dataclass(frozen=True)
@@ -49,41 +72,34 @@ class Aim:
 
 
 def finish(
-    rows: Array,
-    upper: Array,
-    metric: Array,
-    u: Array,
-    state: Array,
-    *,
-    tolerance: float,
-    max_rounds: int,
+    problem: Problem, u: Array, state: Array, *, tolerance: float, max_rounds: int
 ) -> Vertex:
     """Find the optimum next to an interior point; give the best vertex met.
 
     The first rounds go on for as long as anything can be gained, later ones to `tolerance` only.
     """
-    share, rest = state[SHARE], state[REST]
+    rows, upper, share, rest = problem.rows, problem.upper, state[SHARE], state[REST]
     least = NEGLIGIBLE * share.max() * upper
     free = (share > share.max() * state[SURPLUS]) & (rest > state[SLACK])
     alpha = np.where(free, upper * share, np.where(share > rest, upper, 0.0))
+    allowed = ROUNDING * problem.magnitude(upper * share)
     weights = upper * share * rest
     best = None
     for taken in range(max_rounds):
         enough = min(tolerance, ON_THE_MARGIN) if taken < PATIENCE else tolerance
         held = rows.T @ np.where(free, 0.0, alpha)
-        aim = balance(rows[free], weights[free], metric, held, alpha[free], u)
-        reached = _go(alpha, free, aim, least, upper)
-        if not reached:
+        aim = balance(rows[free], weights[free], problem.metric, held, alpha[free], u)
+        if not _go(alpha, free, aim, least, upper):
             continue
-        u = aim.u if free.any() else _centred(rows, upper, alpha, aim.u)
-        vertex = vertex_of(rows, upper, metric, alpha, u)
+        u = aim.u if free.any() else _centred(problem, alpha, aim.u)
+        vertex = vertex_of(problem, alpha, u, allowed)
         best = vertex if best is None or vertex.gap < best.gap else best
         if vertex.gap <= enough:
             return vertex
         freed = _furthest(rows @ u, upper, alpha)
         free[freed] = True
         weights[freed] = share.max() * upper[freed]
-    return best or vertex_of(rows, upper, metric, alpha, u)
+    return best or vertex_of(problem, alpha, u, allowed)
 
 
 def _go(alpha: Array, free: NDArray[np.bool_], aim: Aim, least: Array, upper: Array) -> bool:
@@ -115,9 +131,9 @@ def bounds_of_bias(y: Array, upper: Array, alpha: Array, margin: Array) -> tuple
     return float(short[rises].max(initial=-np.inf)), float(short[falls].min(initial=np.inf))
 
 
-def vertex_of(rows: Array, upper: Array, metric: Array, alpha: Array, u: Array) -> Vertex:
-    """Measure a vertex; where α and u disagree by more than rounding, α has the last word."""
-    y, allowed = rows[:, -1], ROUNDING * (np.abs(rows).T @ alpha)
+def vertex_of(problem: Problem, alpha: Array, u: Array, allowed: Array) -> Vertex:
+    """Measure a vertex; where α and u disagree by more than is allowed, α has the last word."""
+    rows, y, metric = problem.rows, problem.y, problem.metric
     lacking = np.abs(rows.T @ alpha - metric * u)
     if lacking[-1] > allowed[-1]:
         positive, negative = alpha[y > 0.0].sum(), alpha[y < 0.0].sum()
@@ -125,14 +141,14 @@ def vertex_of(rows: Array, upper: Array, metric: Array, alpha: Array, u: Array) 
         alpha = alpha * min(positive, negative) / np.where(side > 0.0, side, 1.0)
     if np.any(lacking > allowed):
         u = np.append((rows.T @ alpha)[:-1] / metric[:-1], u[-1])
-        u = _centred(rows, upper, alpha, u)
-    most, least = bounds_of_bias(y, upper, alpha, rows @ u)
+        u = _centred(problem, alpha, u)
+    most, least = bounds_of_bias(y, problem.upper, alpha, rows @ u)
     return Vertex(alpha.copy(), u, max(0.0, most - least))
 
 
-def _centred(rows: Array, upper: Array, alpha: Array, u: Array) -> Array:
+def _centred(problem: Problem, alpha: Array, u: Array) -> Array:
     """Move the bias to the middle of where the examples allow it to be."""
-    bounds = bounds_of_bias(rows[:, -1], upper, alpha, rows @ u)
+    bounds = bounds_of_bias(problem.y, problem.upper, alpha, problem.rows @ u)
     finite = [bound for bound in bounds if np.isfinite(bound)]
     return np.append(u[:-1], u[-1] + np.mean(finite))
 

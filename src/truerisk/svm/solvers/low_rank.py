@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.svm.solution import LinearSolution
-from truerisk.svm.solvers.exact_finish import Vertex, finish
+from truerisk.svm.solvers.exact_finish import Problem, Vertex, finish
 from truerisk.svm.solvers.interior_point import (
     REST,
     SHARE,
@@ -86,7 +86,7 @@ def solve_features(
     rows, units = _rows(features if kept.all() else features[kept], y[kept])
     varies = np.isfinite(units.scale)
     metric = np.append(units.scale[varies] ** -2.0, 0.0)
-    vertex, passes = _optimum(rows, upper[kept], metric, tolerance, max_passes)
+    vertex, passes = _optimum(Problem(rows, upper[kept], metric), tolerance, max_passes)
     alpha, decision, weights = np.zeros(len(y)), np.empty(len(y)), np.zeros(len(varies))
     alpha[kept] = vertex.alpha
     weights[varies] = vertex.u[:-1] / units.scale[varies]
@@ -172,19 +172,16 @@ def _rows(features: Array, y: Array) -> tuple[Array, Units]:
     return rows, Units(features[0] + mean, np.where(varies, largest, np.inf))
 
 
-def _optimum(
-    rows: Array, upper: Array, metric: Array, tolerance: float, max_passes: int
-) -> tuple[Vertex, int]:
+def _optimum(problem: Problem, tolerance: float, max_passes: int) -> tuple[Vertex, int]:
+    rows, upper, metric = problem.rows, problem.upper, problem.metric
     n, m = rows.shape
-    u, state, work = np.zeros(m), _start(rows[:, -1], upper), workspace(n, m)
+    u, state, work = np.zeros(m), _start(problem.y, upper), workspace(n, m)
     passes, vertices = 0, []
     for target in TARGETS:
         passes += follow_path(rows, upper, metric, u, state, *work, target, max_passes - passes)
         last = target == TARGETS[-1] or passes >= max_passes
         max_rounds = MANY_ROUNDS if last else FEW_ROUNDS
-        vertices.append(
-            finish(rows, upper, metric, u, state, tolerance=tolerance, max_rounds=max_rounds)
-        )
+        vertices.append(finish(problem, u, state, tolerance=tolerance, max_rounds=max_rounds))
         if last or vertices[-1].gap <= tolerance:
             break
     return min(vertices, key=lambda vertex: vertex.gap), passes
