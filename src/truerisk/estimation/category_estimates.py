@@ -91,21 +91,26 @@ def ranked_evaluation_of(calls: Calls, decision: Array, method: Method) -> Evalu
     as it takes longer than all the rest: their macro averages get the widest intervals.
     """
     plain = evaluation_of(calls, method)
-    estimates = dict(plain.estimates) | undefined_averages(RANKED_AVERAGES, calls.n, method)
+    averages = undefined_averages(RANKED_AVERAGES, calls.n, method)
     ranked: dict[str, Row] = {}
     if calls.averaged.any():
         found = _ranked(calls, decision, method.level)
-        for name in (one for one in RANKED_AVERAGES if one in found):
-            estimates[name] = named(found[name], method)
+        averages = {name: named(found[name], method) for name in RANKED_AVERAGES if name in found}
         ranked = {label: _ranked_row(row, method) for label, row in found.by_class.items()}
-        if not ranked:  # one category alone: its measures stand among those of all
-            ranked = {_chosen_names(calls)[0]: _ranked_row(found.estimates, method)}
+        if not ranked:  # one category: what is said of all is said of it, and it is its own average
+            row = _ranked_row(found, method)
+            ranked = {_chosen_names(calls)[0]: row}
+            averages = {
+                f"{name}_{average}": replace(row[name], measure=f"{name}_{average}")
+                for average in ("micro", "macro")
+                for name in RANKED
+            }
     by_class = {}
     for at, label in enumerate(calls.names):
         reason = calls.reasons[at] or "no document carries it"
         missing = {name: undefined(name, reason, calls.n, method) for name in RANKED}
         by_class[label] = {**plain.by_class[label], **ranked.get(label, missing)}
-    return _plain_evaluation(estimates, by_class, calls, method)
+    return _plain_evaluation({**plain.estimates, **averages}, by_class, calls, method)
 
 
 def category_rows(calls: Calls, method: Method) -> list[Row]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.checks import shown
 from truerisk.estimation.category_estimates import MEASURES, listed
+from truerisk.estimation.category_machines import EFFORT
 from truerisk.estimation.trained_categories import Trained
 from truerisk.results import Estimate, Evaluation
 
@@ -79,15 +81,14 @@ def beside_the_holdout(findings: Findings) -> Iterator[str]:
         return
     parts = []
     for name in MEASURES:
-        pairs = _pairs(findings, findings.holdout, name)
         sign = 1.0 if name == "error_rate" else -1.0
-        worse = sum(sign * (mine.value - theirs.value) > 0 for mine, theirs in pairs)
-        better = sum(sign * (mine.value - theirs.value) < 0 for mine, theirs in pairs)
+        differences = [sign * (mine - theirs) for mine, theirs in _pairs(findings, name)]
+        worse, better = (sum(side * one > 0 for one in differences) for side in (1, -1))
         title = {"error_rate": "error", "f1": "F1"}.get(name, name)
-        parts.append(f"{title} {worse} and {better} of {len(pairs)}")
+        parts.append(f"{title} {worse} (and {better}) of {len(differences)}")
     yield (
-        f"Beside the {findings.holdout.n:,} documents held out, the estimate is too pessimistic "
-        f"and too optimistic in so many categories: {'; '.join(parts)}."
+        f"Beside the {findings.holdout.n:,} documents held out the estimate is worse (and better) "
+        f"in so many categories: {'; '.join(parts)}."
     )
     apart = [
         label
@@ -116,6 +117,17 @@ def what_is_unstable(findings: Findings) -> Iterator[str]:
         )
 
 
+def what_is_not_solved(findings: Findings) -> Iterator[str]:
+    """Say so where a solver stopped before it was done."""
+    gaps = findings.trained.machines.gap
+    left = int(np.count_nonzero(gaps > EFFORT.tolerance))
+    if left:
+        yield (
+            f"The solver stopped early in {left} of {len(gaps)} categories, with a gap of up to "
+            f"{gaps.max():.2g}: their estimates are rough. Scale the features, or lower C."
+        )
+
+
 def what_is_too_open(findings: Findings) -> Iterator[str]:
     """Name the categories that have too few documents to say anything."""
     counts = dict(zip(findings.trained.names, findings.trained.truth.sum(axis=1), strict=True))
@@ -129,7 +141,7 @@ def what_is_too_open(findings: Findings) -> Iterator[str]:
         yield (
             f"Too few documents to say much (the interval of F1 is wider than {WIDE:g}): "
             f"{len(wide)} categories with at most {most} training documents, such as "
-            f"{listed(wide, 4)}."
+            f"{', '.join(map(shown, wide[:4]))}."
         )
 
 
@@ -146,16 +158,23 @@ RULES = (
     what_leans,
     beside_the_holdout,
     what_is_unstable,
+    what_is_not_solved,
     what_is_too_open,
     what_has_no_value,
 )
 
 
-def _pairs(findings: Findings, holdout: Evaluation, name: str) -> list[tuple[Estimate, Estimate]]:
-    pairs = (
-        (row[name], holdout.by_class[label][name]) for label, row in findings.main.by_class.items()
-    )
-    return [pair for pair in pairs if pair[0].is_defined and pair[1].is_defined]
+def _pairs(findings: Findings, name: str) -> list[tuple[float, float]]:
+    """Give the values of both sides in the categories that averages are over."""
+    holdout, trained = findings.holdout, findings.trained
+    if holdout is None:
+        return []
+    pairs = [
+        (findings.main.by_class[label][name], holdout.by_class[label][name])
+        for label, taken in zip(trained.names, trained.averaged, strict=True)
+        if taken
+    ]
+    return [(a.value, b.value) for a, b in pairs if a.is_defined and b.is_defined]
 
 
 def _apart(mine: Estimate, theirs: Estimate) -> bool:

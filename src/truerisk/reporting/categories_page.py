@@ -106,11 +106,14 @@ def _picture(evaluation: "CorpusEvaluation", name: str) -> dict[str, Any]:
         beside = others[at] if others else None
         documents = [f"{count(category.documents)} documents"]
         if category.test_documents is not None:
-            documents.append(f"{count(category.test_documents)} {HELD_OUT}")
+            documents = [
+                count(category.documents),
+                f"{count(category.test_documents)} {HELD_OUT}",
+            ]
         rows.append(
             {
                 "label": visible(category.name),
-                "documents": ", ".join(documents),
+                "documents": " + ".join(documents),
                 "first": strip(mine, axis),
                 "second": None if beside is None else strip(beside, axis),
                 "own": in_one_cell(mine),
