@@ -32,16 +32,15 @@ def sweep(  # noqa: PLR0917 (compiled code takes no keywords; one loop, its case
     penalty: float,
     bias: float,
     balance: float,
-    drop_above: float,
-    drop_below: float,
+    drop_beyond: float,
 ) -> tuple[int, float, float, float, int]:
     """Minimise over each α of `order` in turn, in place.
 
     Returns
     -------
     How many examples are kept (the first ones of `order` then), s, the largest and the smallest
-    projected gradient, and how many α came to a bound or left it.  An example at 0 is dropped when
-    its gradient is above `drop_above`, one at its upper bound when it is below `drop_below`.
+    projected gradient, and how many α came to a bound or left it.  An example at a bound is dropped
+    when its gradient holds it there by more than `drop_beyond`.
     """
     highest, lowest = -np.inf, np.inf
     kept, changes = 0, 0
@@ -53,11 +52,11 @@ def sweep(  # noqa: PLR0917 (compiled code takes no keywords; one loop, its case
         # A step out of the box is no step: only the projected gradient counts.
         projected = gradient
         if old <= 0.0:
-            if gradient > drop_above:
+            if gradient > drop_beyond:
                 continue
             projected = min(gradient, 0.0)
         elif old >= most:
-            if gradient < drop_below:
+            if gradient < -drop_beyond:
                 continue
             projected = max(gradient, 0.0)
         order[kept] = i

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from truerisk.svm.solution import Array
 from truerisk.svm.solvers.rows import Rows, add, dot
 
-FLAT = 1e-13  # a direction that changes no decision by more than this part of its length, squared
+FLAT = (
+    1e-13  # of the largest |x|²: a direction that bends less than this changes w only by rounding
+)
 
 
 def newton_step(
@@ -55,11 +57,13 @@ def newton_step(
     """
     step = np.full(len(rows), total / len(rows))
     # Spread over all, a small total moves no decision by as much as it times the largest |x|².
-    if abs(total) * rows.squared_norms.max() > 0.3 * accuracy:
+    steepest = float(rows.squared_norms.max())
+    if abs(total) * steepest > 0.3 * accuracy:
         residual = residual - rows.times(rows.total(step))
     bias = float(residual.mean())
+    weights = np.empty(rows.width)
     shift, steps = descend(
-        *rows.arrays, residual - bias, step, *room, np.empty(rows.width), accuracy, max_steps
+        *rows.arrays, residual - bias, step, *room, weights, steepest, accuracy, max_steps
     )
     return step, bias + shift, steps
 
@@ -74,28 +78,30 @@ def descend(  # noqa: PLR0917 (compiled code takes no keywords)
     low: Array,
     high: Array,
     weights: Array,
+    steepest: float,
     accuracy: float,
     max_steps: int,
 ) -> tuple[float, int]:
     """Go down until no residual is above the accuracy, in place; give the change of the bias."""
     n, shift = len(residual), 0.0
     direction, image = residual.copy(), np.empty(n)
-    squares = np.sum(residual * residual)
+    squares = float(np.sum(residual * residual))
     for count in range(max_steps):
         if np.max(np.abs(residual)) <= accuracy:
             return shift, count
         weights[:] = 0.0
         for i in range(n):
             add(data, indices, indptr[i], indptr[i + 1], direction[i], weights)
-        mean = bend = 0.0
+        mean, bend = 0.0, 0.0
         for i in range(n):
             image[i] = dot(data, indices, indptr[i], indptr[i + 1], weights)
             mean += image[i]
             bend += direction[i] * image[i]
         length, mean = squares / bend, mean / n
-        if bend <= FLAT * np.max(np.abs(image)) * np.sum(np.abs(direction)):
-            # The examples are dependent: w stays as it is, and the gain lasts up to a bound.
-            length, squares = nearest_bound(step, direction, low, high), 0.0
+        if bend <= FLAT * steepest * np.sum(direction * direction):
+            length = np.inf  # the examples are dependent: w stays, and the gain lasts to a bound
+        shorter = within(step, direction, low, high, length)
+        last, length = shorter < length, shorter
         shift -= length * mean
         outside, before, squares = 0, squares, 0.0
         for i in range(n):
@@ -103,7 +109,7 @@ def descend(  # noqa: PLR0917 (compiled code takes no keywords)
             residual[i] -= length * (image[i] - mean)
             squares += residual[i] * residual[i]
             outside += not low[i] <= step[i] <= high[i]
-        if before == 0.0 or 2 * outside > n:
+        if last or 2 * outside > n:
             return shift, count + 1
         for i in range(n):
             direction[i] = residual[i] + squares / before * direction[i]
@@ -111,11 +117,17 @@ def descend(  # noqa: PLR0917 (compiled code takes no keywords)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def nearest_bound(step: Array, direction: Array, low: Array, high: Array) -> float:
-    """Give the largest length at which no further example leaves its room."""
-    length = np.inf
+def within(step: Array, direction: Array, low: Array, high: Array, length: float) -> float:
+    """Shorten a length so that an example that would go far beyond its bound stops at it.
+
+    Two examples that are nearly alike ask for large steps that cancel each other.  Cut to their
+    bounds one by one these no longer would; cut where the first one ends, they do.
+    """
+    negligible = 1e-6 * np.max(np.abs(direction))
     for i in range(len(step)):
-        bound = high[i] if direction[i] > 0.0 else low[i]
-        if direction[i] != 0.0 and low[i] <= step[i] <= high[i]:
-            length = min(length, (bound - step[i]) / direction[i])
-    return length if length < np.inf else 0.0
+        far = high[i] - low[i]
+        beyond = step[i] + length * direction[i]
+        if abs(direction[i]) > negligible and not low[i] - far <= beyond <= high[i] + far:
+            bound = high[i] if direction[i] > 0.0 else low[i]
+            length = min(length, max(0.0, (bound - step[i]) / direction[i]))
+    return length

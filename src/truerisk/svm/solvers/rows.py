@@ -102,9 +102,7 @@ def as_rows(X: Any) -> Rows:  # noqa: ANN401
 # Unsigned numbers spare each access the question whether the index counts from the end.  Four
 # sums at a time, since the processor can add four times while it waits for one.
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def dot(
-    data: Array, indices: NDArray[np.int32], first: int, end: int, weights: Array
-) -> float:
+def dot(data: Array, indices: NDArray[np.int32], first: int, end: int, weights: Array) -> float:
     """Give x·w of the row that stands from `first` to `end`."""
     a = b = c = d = 0.0
     p, last = uint64(first), uint64(end)
@@ -186,35 +184,45 @@ def copy_rows(  # noqa: PLR0917 (as above)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def survey(  # noqa: PLR0917 (as above)
+def multiply_four(
     data: Array,
     indices: NDArray[np.int32],
     indptr: NDArray[np.int64],
-    y: Array,
-    upper: Array,
-    alpha: Array,
     weights: Array,
     products: Array,
-) -> tuple[float, float, int, float]:
-    """Write x·w of every row; tell the largest and the smallest y − x·w that bind.
+) -> None:
+    """Write x·w of every row for four columns of weights, in little more than the time of one."""
+    for i in range(products.shape[1]):
+        a = b = c = d = 0.0
+        p, last = uint64(indptr[i]), uint64(indptr[i + 1])
+        while p < last:
+            value, column = data[p], uint32(indices[p])
+            a += value * weights[column, 0]
+            b += value * weights[column, 1]
+            c += value * weights[column, 2]
+            d += value * weights[column, 3]
+            p += ONE
+        products[0, i], products[1, i], products[2, i], products[3, i] = a, b, c, d
 
-    Returns
-    -------
-    The largest v = y − x·w of those whose yα may rise, the smallest of those whose yα may fall, the
-    number of free examples and the sum of their v.
-    """
-    highest, lowest, free, total = -np.inf, np.inf, 0, 0.0
-    for i in range(len(y)):
-        products[i] = dot(data, indices, indptr[i], indptr[i + 1], weights)
-        if upper[i] <= 0.0:
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def add_four(
+    data: Array,
+    indices: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    coefficients: Array,
+    weights: Array,
+) -> None:
+    """Add Σᵢ cᵢxᵢ to the weights, for four columns of coefficients and of weights."""
+    for i in range(len(coefficients)):
+        a, b, c, d = coefficients[i, 0], coefficients[i, 1], coefficients[i, 2], coefficients[i, 3]
+        if a == 0.0 and b == 0.0 and c == 0.0 and d == 0.0:
             continue
-        value = y[i] - products[i]
-        held, room = alpha[i] > 0.0, alpha[i] < upper[i]
-        if room if y[i] > 0.0 else held:
-            highest = max(highest, value)
-        if held if y[i] > 0.0 else room:
-            lowest = min(lowest, value)
-        if held and room:
-            free += 1
-            total += value
-    return highest, lowest, free, total
+        p, last = uint64(indptr[i]), uint64(indptr[i + 1])
+        while p < last:
+            value, column = data[p], uint32(indices[p])
+            weights[column, 0] += a * value
+            weights[column, 1] += b * value
+            weights[column, 2] += c * value
+            weights[column, 3] += d * value
+            p += ONE
