@@ -95,8 +95,9 @@ def xi_alpha(
     orthogonal.  Examples of different weight have different bounds of α: then nothing is proven.
 
     The interval is that of k of n for a hold-out set of this size.  Its target is the *expectation
-    of the estimate*, whose spread is measured to be at most that of a hold-out; the error of the
-    learner lies below it by the bias of the estimate.  Read it as an upper bound of the error.
+    of the estimate*: the spread of the estimate was measured to be .6 to 1.6 times that of such a
+    hold-out.  The error of the learner lies below, by the bias; so the upper end is a bound of it,
+    which it exceeded in at most 2.5 % of the samples at 95 %, and in at most 5 % when refined.
 
     Parameters
     ----------
@@ -134,9 +135,12 @@ def xi_alpha(
     >>> from sklearn.preprocessing import scale
     >>> from sklearn.svm import SVC
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> svm = SVC(C=0.1, kernel="rbf", gamma=0.01).fit(scale(X), y)
-    >>> print(xi_alpha(svm, scale(X), y)["error_rate"].value.__round__(4))
-    0.1002
+    >>> X = scale(X)
+    >>> svm = SVC(gamma=0.01).fit(X, y)
+    >>> print(xi_alpha(svm, X, y, rho=2)["error_rate"].interval)
+    [0.149, 0.213] at 95 %
+    >>> print(xi_alpha(svm, X, y, refine="span")["error_rate"].interval)
+    [0.011, 0.037] at 95 %
     """
     check_number(rho, "rho", low=0.0)
     if refine is not None:
@@ -145,12 +149,15 @@ def xi_alpha(
     loose = [dual for dual in duals if not dual.solution.stable and dual.free_bias]
     if loose:
         warnings.warn(_unstable(loose), UnstableWarning, stacklevel=2)
-    flags = np.array([_flags(dual, rho, refine) for dual in duals])
     problem = _Problem(duals, level, positive, None if measures is None else tuple(measures))
     rhos = sorted({*BOTH_RHOS, float(rho)})
     plain = {one: np.array([_flags(dual, one) for dual in duals]) for one in rhos}
+    at_rho = {one: problem.evaluation(flags) for one, flags in plain.items()}
+    flags, found = plain[rho], at_rho[rho]
+    if refine is not None:
+        flags = np.array([_flags(dual, rho, refine) for dual in duals])
+        found = problem.evaluation(flags)
     notes = tuple(_notes(duals, rho, refine))
-    found = problem.evaluation(flags)
     known = {entry.name: getattr(found, entry.name) for entry in fields(Evaluation)}
     changed = {
         "estimates": _retold(found.estimates, notes),
@@ -164,8 +171,8 @@ def xi_alpha(
             "radius_rule": duals[0].radius_rule,
         },
         "at_rho": {
-            one: MappingProxyType(_retold(problem.evaluation(mask).estimates, ()))
-            for one, mask in plain.items()
+            one: MappingProxyType(_retold(evaluation.estimates, ()))
+            for one, evaluation in at_rho.items()
         },
         "at_risk": tuple(tuple(np.flatnonzero(mask).tolist()) for mask in flags),
     }

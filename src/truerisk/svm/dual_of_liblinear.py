@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_array
 
+from truerisk.checks import shown
 from truerisk.errors import InputError, NotConvergedWarning
 from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual
 from truerisk.svm.kernels import Array, Kernel
@@ -203,7 +204,9 @@ def _check_shapes(fitted: LinearSVC, X: Any, labels: NDArray[Any]) -> None:  # n
         )
     unknown = ~np.isin(labels, fitted.classes_)
     if unknown.any():
-        raise InputError(f"`y` {NOT_THE_EXAMPLES}: {labels[unknown][0]!r} is none of its classes.")
+        raise InputError(
+            f"`y` {NOT_THE_EXAMPLES}: {shown(labels[unknown].tolist()[0])} is none of its classes."
+        )
 
 
 def _problems(

@@ -14,7 +14,7 @@ from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual, signs_of, sma
 from truerisk.svm.kernels import Array, Kernel, settle_kernel
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.solution import Solution
-from truerisk.svm.training_kernel import TrainingKernel
+from truerisk.svm.training_kernel import TrainingKernel, Which
 
 AT_BOUND = 1e-9  # relative: libsvm sets α to its bound but for rounding
 LOOSEST = 0.01  # what a margin may be off, at the least, before the rows are taken for others
@@ -44,9 +44,9 @@ def dual_of_libsvm(
         )
     examples = _same_rows(fitted, X)
     signs = signs_of(y, fitted.classes_)
-    alpha = _alpha(fitted, signs)
-    decision = np.asarray(fitted.decision_function(examples), dtype=float)
     weights = _weights(fitted, signs, sample_weight)
+    alpha = _alpha(fitted, signs, _support(fitted, examples, weights))
+    decision = np.asarray(fitted.decision_function(examples), dtype=float)
     cost = fitted.C if isinstance(fitted, SVC) else _nu_cost(alpha, weights)
     tolerance = max(10.0 * fitted.tol, LOOSEST)
     if fitted.fit_status_:
@@ -60,6 +60,7 @@ def dual_of_libsvm(
     margins = signs * decision
     upper = _upper(alpha, margins, cost * weights, tolerance, sample_weight is not None)
     alpha = np.where(alpha >= upper * (1.0 - AT_BOUND), upper, alpha)
+    alpha[alpha <= upper * AT_BOUND] = 0.0
     _check_margins(alpha, margins, upper, tolerance)
     solution = Solution(
         y=signs,
@@ -103,37 +104,46 @@ def _plain(label: Any) -> Any:  # noqa: ANN401
 
 
 def _same_rows(fitted: SVC | NuSVC, X: Any) -> Any:  # noqa: ANN401
-    """Give the examples as the machine takes them, if its support vectors are among them."""
+    """Give the examples as the machine takes them, if there are as many and as wide."""
     examples = check_array(X, accept_sparse="csr", dtype=np.float64)
-    n = fitted.shape_fit_[0]
+    n, width = fitted.shape_fit_
     if examples.shape[0] != n:
         raise InputError(f"`X` {NOT_THE_EXAMPLES}: there are {examples.shape[0]} rows, not {n}.")
-    if fitted.kernel == "precomputed":
-        return examples
-    if examples.shape[1] != fitted.n_features_in_:
+    if examples.shape[1] != width:
         raise InputError(
-            f"`X` {NOT_THE_EXAMPLES}: it has {examples.shape[1]} features, not "
-            f"{fitted.n_features_in_}."
+            f"`X` {NOT_THE_EXAMPLES}: it has {examples.shape[1]} features, not {width}."
         )
-    differ = np.abs(examples[fitted.support_] - fitted.support_vectors_).max(axis=1)
-    if differ.max() > 0.0:
-        raise InputError(f"`X` {NOT_THE_EXAMPLES}, in the same order: its support vectors differ.")
     return examples
 
 
-def _alpha(fitted: SVC | NuSVC, signs: Array) -> Array:
+def _support(fitted: SVC | NuSVC, X: Any, weights: Array) -> Which:  # noqa: ANN401
+    """Give the numbers of the support vectors, if these examples are what was trained on."""
+    # libsvm leaves out examples of weight 0 first, and counts those that are left.
+    support: Which = np.flatnonzero(weights > 0.0)[fitted.support_]
+    if fitted.kernel == "precomputed" or callable(fitted.kernel):
+        return support  # the rows are not kept; their margins will tell
+    if np.abs(X[support] - fitted.support_vectors_).max() > 0.0:
+        raise InputError(
+            f"`X` {NOT_THE_EXAMPLES}, in the same order: its support vectors differ. Pass "
+            "`sample_weight` if it was trained with weights of 0."
+        )
+    return support
+
+
+def _alpha(fitted: SVC | NuSVC, signs: Array, support: Which) -> Array:
     signed = fitted.dual_coef_
     signed = np.asarray(signed.todense() if hasattr(signed, "tocsr") else signed).ravel()
-    if (signed * signs[fitted.support_] < 0.0).any():
+    if (signed * signs[support] < 0.0).any():
         raise InputError(f"`y` {NOT_THE_EXAMPLES}: support vectors have another label.")
     alpha = np.zeros(len(signs))
-    alpha[fitted.support_] = np.abs(signed)
+    alpha[support] = np.abs(signed)
     return alpha
 
 
 def _weights(fitted: SVC | NuSVC, signs: Array, sample_weight: ArrayLike | None) -> Array:
-    by_class = np.asarray(fitted.class_weight_, dtype=float)
-    weights: Array = np.where(signs > 0, by_class[1], by_class[0])
+    weights = np.ones(len(signs))
+    if isinstance(fitted, SVC):  # libsvm's ν-machine takes no notice of class weights
+        weights = np.where(signs > 0, fitted.class_weight_[1], fitted.class_weight_[0])
     if sample_weight is None:
         return weights
     own = np.asarray(sample_weight, dtype=float)
@@ -179,8 +189,7 @@ def _check_margins(alpha: Array, margins: Array, upper: Array, tolerance: float)
     if wrong.any():
         raise InputError(
             f"`X` and `y` {NOT_THE_EXAMPLES}: {np.count_nonzero(wrong)} of {len(wrong)} rows do "
-            f"not fit its solution, the first is row {wrong.argmax()}. Pass `sample_weight` if it "
-            "was trained with weights of 0."
+            f"not fit its solution, the first is row {wrong.argmax()}."
         )
 
 

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import SVC
+
+from truerisk.svm.kernels import Kernel
+from truerisk.svm.solution import Solution
+from truerisk.svm.span import squared_spans
+from truerisk.svm.training_kernel import TrainingKernel
+
+
+def solution_of(alpha, upper, y):
+    n = len(y)
+    return Solution(
+        y=y, upper=upper, alpha=alpha, bias=0.0, decision=np.zeros(n), gap=0.0, passes=1
+    )
+
+
+def distance_to(point, others, *, is_flat):
+    """Squared distance to the flat, or subspace, through others: by least squares."""
+    if is_flat:
+        point, others = point - others[0], others[1:] - others[0]
+    if len(others) == 0:
+        return float(point @ point)
+    found = np.linalg.lstsq(others.T, point, rcond=None)[0]
+    return float(np.sum((point - others.T @ found) ** 2))
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.booleans())
+@settings(max_examples=40)
+def test_it_is_the_distance_to_what_the_free_support_vectors_span(seed, n_free, is_flat):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(9, 6))
+    alpha = np.zeros(9)
+    alpha[:n_free] = 0.5
+    alpha[n_free:7] = 1.0
+    solution = solution_of(alpha, np.ones(9), np.where(rng.random(9) < 0.5, 1.0, -1.0))
+    kernel = TrainingKernel(Kernel("linear"), X)
+    found = squared_spans(kernel, solution, np.arange(9), free_bias=is_flat)
+    for t in range(9):
+        others = X[[i for i in range(n_free) if i != t]]
+        assert found[t] == pytest.approx(distance_to(X[t], others, is_flat=is_flat), abs=1e-6)
+
+
+def test_equal_free_support_vectors_replace_each_other():
+    X = np.array([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [3.0, 1.0]])
+    solution = solution_of(
+        np.array([0.5, 0.5, 0.5, 0.0]), np.ones(4), np.array([1.0, 1.0, -1.0, 1.0])
+    )
+    kernel = TrainingKernel(Kernel("linear"), X)
+    found = squared_spans(kernel, solution, np.arange(4))
+    assert found == pytest.approx([0.0, 0.0, 4.0, 1.0], abs=1e-6)
+
+
+def test_without_a_free_support_vector_there_is_no_flat():
+    solution = solution_of(np.ones(2), np.ones(2), np.array([1.0, -1.0]))
+    kernel = TrainingKernel(Kernel("linear"), np.array([[2.0], [1.0]]))
+    assert np.isinf(squared_spans(kernel, solution, np.arange(2))).all()
+    assert squared_spans(kernel, solution, np.arange(2), free_bias=False).tolist() == [4.0, 1.0]
+
+
+def test_a_margin_falls_by_alpha_times_the_span_while_no_bound_is_met():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 2)) + np.repeat([[0.0], [1.5]], 30, axis=0)
+    y = np.repeat([-1.0, 1.0], 30)
+    machine = SVC(kernel="rbf", gamma=0.5, C=1.0, tol=1e-9)
+
+    def trained(rows, weights):
+        fitted = machine.fit(X[rows], y[rows], sample_weight=weights)
+        alpha = np.zeros(60)
+        alpha[rows[fitted.support_]] = np.abs(fitted.dual_coef_[0])
+        return alpha, fitted.decision_function(X)
+
+    everyone = np.arange(60)
+    alpha, decision = trained(everyone, None)
+    solution = solution_of(alpha, np.ones(60), y)
+    kernel = TrainingKernel(Kernel("rbf", gamma=0.5), X)
+    spans = squared_spans(kernel, solution, everyone)
+    agreed = 0
+    for t in np.flatnonzero(alpha > 0):
+        # A little of α is taken away, so that no other example meets a bound on the way.
+        weights = np.ones(60)
+        weights[t] = alpha[t] - 1e-4
+        less, moved = trained(everyone, weights)
+        if np.array_equal(less >= weights - 1e-9, alpha >= weights - 1e-9):
+            fall = y[t] * (decision[t] - moved[t])
+            assert fall == pytest.approx(1e-4 * spans[t], rel=1e-3, abs=1e-8)
+            agreed += 1
+    assert agreed > 15
