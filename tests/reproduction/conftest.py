@@ -22,7 +22,8 @@ def write_collection(tmp_path):
             own = [label for label in labels if rng.random() < 1.2 / len(labels)]
             marked = [f"{_letters(label)}{word}" for label in own for word in "abcd"]
             noise = [f"word{_letters(str(word))}" for word in rng.integers(0, 30, 12)]
-            words = [*rng.choice(marked, 4), *noise] if marked else noise
+            rare = f"rare{_letters(str(number // 5))}"  # in five documents, in two or three a half
+            words = [*(rng.choice(marked, 4) if marked else []), *noise, rare]
             record = {"id": str(number), "split": None, "labels": own, "text": " ".join(words)}
             lines.append(json.dumps(record | (more(number) if more else {})) + "\n")
         path = tmp_path / f"{stem}{ending}"

@@ -64,7 +64,11 @@ def test_a_whole_table_on_a_small_collection(name, tmp_path, write_collection):
     )
     table = EXPERIMENTS[name](Settings(data=tmp_path, splits=2, random_state=5))
     assert len(table.rows) == 2 * 4 * len(collection.labels)
+    assert [row[0] for row in table.rows] == ["1"] * (len(table.rows) // 2) + ["2"] * (
+        len(table.rows) // 2
+    )
     assert len(table.pictures) == 4
+    assert {row.rho for picture in table.pictures for row in picture.compared} == {1.0}
     text = "\n".join(table.conclusion)
     assert f"The paper has {collection.documents:,} documents; here are 200." in text
     assert "2 random splits from seed 5: 100 documents to train on, 100 to test on." in text

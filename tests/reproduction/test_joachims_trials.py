@@ -24,7 +24,7 @@ from truerisk.tallies.cells import BinaryCounts
 
 @pytest.fixture
 def documents(write_collection, tmp_path):
-    write_collection("webkb4", list(WEBKB.labels), 120, more=lambda _: {"relocation": False})
+    write_collection("webkb4", list(WEBKB.labels), 240, more=lambda _: {"relocation": False})
     return WEBKB.read(tmp_path)
 
 

@@ -23,7 +23,10 @@ from truerisk.reproduction.joachims_printed import (
     printed_table,
 )
 from truerisk.reproduction.joachims_trials import (
+    MIN_DOCUMENTS,
     RHOS,
+    SQUARED_RADIUS,
+    C,
     Compared,
     Documents,
     Trial,
@@ -171,8 +174,9 @@ def _set_up(documents: Documents, trials: Sequence[Trial], settings: Settings) -
     size = trials[0].train_size
     return (
         f"{settings.splits} random splits from seed {settings.random_state}: {size} documents to "
-        f"train on, {len(documents) - size} to test on. C = 0.5, R² = 1; a word is a run of "
-        "letters, in at least 3 training documents, TF·log(n/DF), unit length."
+        f"train on, {len(documents) - size} to test on. C = {C:g}, R² = {SQUARED_RADIUS:g}; a word "
+        f"is a run of letters, in at least {MIN_DOCUMENTS} training documents, TF·log(n/DF), unit "
+        "length."
     )
 
 
