@@ -18,6 +18,7 @@ The collection's own description, by D. D. Lewis (README.txt, version 1.3, 2004)
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from truerisk.checks import shown
@@ -26,14 +27,9 @@ from truerisk.reading.corpus_folders import whole_text
 from truerisk.reading.options import ReadingOptions
 from truerisk.reading.refusals import refusal, shown_path
 
-DOCUMENT = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
 BETWEEN = re.compile(r"\s*(<!DOCTYPE[^>]*>\s*)?")
 ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
-TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
-TOPIC = re.compile(r"<D>(.*?)</D>", re.DOTALL)
-TEXT = re.compile(r"<TEXT\b[^>]*>(.*?)</TEXT>", re.DOTALL)
-TITLE = re.compile(r"<TITLE>(.*?)</TITLE>", re.DOTALL)
-BODY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
+TOPIC = re.compile(r"<D>([^<]*)</D>")
 TAG = re.compile(r"</?[A-Z]+[^>]*>")
 ENTITY = re.compile(r"&(?:(lt|gt|amp)|#([0-9]{1,3}));")
 NAMED = {"lt": "<", "gt": ">", "amp": "&"}
@@ -61,14 +57,33 @@ def read_reuters(paths: Sequence[Path], options: ReadingOptions) -> Documents:
 
 def _read(path: Path, text: str, found: Documents) -> None:
     at = 0
-    for match in DOCUMENT.finditer(text):
-        _check_between(path, text, at, match.start())
-        refuse = _refuser(path, text, match.start())
-        _add(found, dict(ATTRIBUTE.findall(match[1])), match[2], refuse)
-        at = match.end()
+    while (document := _element(text, "REUTERS", at)) is not None:
+        _check_between(path, text, at, document.start)
+        refuse = _refuser(path, text, document.start)
+        _add(found, dict(ATTRIBUTE.findall(document.attributes)), document.content, refuse)
+        at = document.end
     _check_between(path, text, at, len(text))
     if at == 0:
         raise refusal(path, "must hold <REUTERS> … </REUTERS>; got none.")
+
+
+@dataclass(frozen=True)
+class _Element:
+    attributes: str
+    content: str
+    start: int
+    end: int
+
+
+def _element(text: str, tag: str, low: int = 0) -> _Element | None:
+    """Find the first element of a tag; plain searches, several times as fast as an expression."""
+    start = text.find(f"<{tag}", low)
+    opened = text.find(">", start)
+    closed = text.find(f"</{tag}>", opened)
+    if start < 0 or opened < 0 or closed < 0:
+        return None
+    attributes = text[start + len(tag) + 1 : opened]
+    return _Element(attributes, text[opened + 1 : closed], start, closed + len(tag) + 3)
 
 
 def _refuser(path: Path, text: str, at: int) -> Refuse:
@@ -94,12 +109,12 @@ def _add(found: Documents, attributes: dict[str, str], body: str, refuse: Refuse
     split = attributes["LEWISSPLIT"]
     if split not in LEWIS_SPLITS:
         raise refuse(f"LEWISSPLIT must be {', '.join(LEWIS_SPLITS)}; got {shown(split)}.")
-    topics = TOPICS.search(body)
+    topics = _element(body, "TOPICS")
     if topics is None:
         raise refuse("must have <TOPICS> … </TOPICS>; got none.")
     found.add(
         _text(body, refuse),
-        [_plain(topic) for topic in TOPIC.findall(topics[1])],
+        [_plain(topic) for topic in TOPIC.findall(topics.content)],
         id=attributes["NEWID"],
         split=PARTS.get((split, attributes["TOPICS"]), "unused"),
         refuse=refuse,
@@ -107,12 +122,12 @@ def _add(found: Documents, attributes: dict[str, str], body: str, refuse: Refuse
 
 
 def _text(document: str, refuse: Refuse) -> str:
-    whole = TEXT.search(document)
+    whole = _element(document, "TEXT")
     if whole is None:
         raise refuse("must have <TEXT> … </TEXT>; got none.")
-    parts = [match for match in (TITLE.search(whole[1]), BODY.search(whole[1])) if match]
-    marked = [part[1] for part in parts] or [TAG.sub(" ", whole[1])]
-    return "\n".join(filter(None, map(_plain, marked)))
+    parts = (_element(whole.content, "TITLE"), _element(whole.content, "BODY"))
+    marked = [part.content for part in parts if part is not None]
+    return "\n".join(filter(None, map(_plain, marked or [TAG.sub(" ", whole.content)])))
 
 
 def _plain(marked: str) -> str:

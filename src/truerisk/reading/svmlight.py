@@ -113,12 +113,12 @@ def _read(block: Block, found: Vectors) -> None:
         parts.append(features)
         lengths.append(features.count(b":"))
         rows.append(row)
-    numbers = np.array(b" ".join(parts).replace(b":", b" ").split(), dtype=bytes)
-    indices = _as_indices(block, rows, lengths, numbers[0::2])
-    with np.errstate(over="ignore"):
-        values = numbers[1::2].astype(np.float64)
+    numbers = np.empty(0)
+    if any(lengths):  # of white space alone `fromstring` makes a number
+        numbers = np.fromstring(b" ".join(parts).replace(b":", b" "), sep=" ")
+    indices, values = numbers[0::2], numbers[1::2].copy()
     _check(block, rows, np.repeat(np.arange(len(rows)), lengths), indices, values)
-    found.indices.append(indices)
+    found.indices.append(indices.astype(np.int64))
     found.values.append(values)
     found.lengths.extend(lengths)
 
@@ -130,29 +130,24 @@ def _cut(content: bytes) -> tuple[bytes, bytes]:
     return label, content[len(label) :]
 
 
-def _as_indices(
-    block: Block, rows: list[int], lengths: list[int], written: NDArray[np.bytes_]
-) -> NDArray[np.int64]:
-    indices = written.astype(np.float64)
-    large = np.flatnonzero(indices > LARGEST_INDEX)
-    if len(large):
-        row = rows[int(np.searchsorted(np.cumsum(lengths), large[0], side="right"))]
-        got = shown(written[large[0]].decode())
-        raise _refusal(block, row, f"must have indices up to {LARGEST_INDEX}; got {got}.")
-    return indices.astype(np.int64)
-
-
 def _check(
     block: Block,
     rows: list[int],
     row_of: NDArray[np.intp],
-    indices: NDArray[np.int64],
+    indices: NDArray[np.float64],
     values: NDArray[np.float64],
 ) -> None:
+    large = np.flatnonzero(indices > LARGEST_INDEX)
+    if len(large):
+        raise _refusal(
+            block,
+            rows[row_of[large[0]]],
+            f"must have indices up to {LARGEST_INDEX}; got {indices[large[0]]:.0f}.",
+        )
     falls = np.flatnonzero((indices[1:] <= indices[:-1]) & (row_of[1:] == row_of[:-1]))
     if len(falls):
         at = falls[0]
-        first, second = indices[at], indices[at + 1]
+        first, second = int(indices[at]), int(indices[at + 1])
         wrong = "twice" if first == second else f"after {first}"
         raise _refusal(
             block,
