@@ -198,6 +198,7 @@ def test_a_solver_that_stops_early_is_warned_of(corpus, monkeypatch):
         ({"rho": "2"}, "`rho` must lie in"),
         ({"categories": ["grian"]}, "`categories` must be carried by a document; got 'grian'"),
         ({"holdout": 0.001}, "`holdout` must leave documents on both sides"),
+        ({"n_jobs": 0}, "`n_jobs` must be a number of threads"),
         ({"min_documents": 0}, "`min_documents` must lie in"),
     ],
 )

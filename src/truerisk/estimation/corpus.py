@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import effective_n_jobs
 
-from truerisk.checks import check_choice, check_level, check_number, check_whole_number
-from truerisk.errors import NotConvergedWarning, UnstableWarning
+from truerisk.checks import check_choice, check_level, check_number
+from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 from truerisk.estimation.category_machines import (
     EFFORT,
     Machines,
@@ -123,13 +123,13 @@ def estimate_corpus(
     """
     check_choice(method, METHODS, "method")
     check_level(level)
-    if n_jobs is not None:
-        check_whole_number(n_jobs, "n_jobs", low=-1)
+    if n_jobs == 0:
+        raise InputError("`n_jobs` must be a number of threads, or −1 for all cores; got 0.")
     training = Training(
         C=C,
         rhos=tuple(sorted({TEXT_RHO, PROVEN_RHO, check_number(rho, "rho", low=0.0)})),
         leave_one_out=method == "leave_one_out",
-        workers=effective_n_jobs(n_jobs or None),
+        workers=effective_n_jobs(n_jobs),
     ).checked()
     seed = _seed(random_state) if holdout is not None else random_state
     parts = parts_of(len(corpus.labels), corpus.split, holdout, seed)

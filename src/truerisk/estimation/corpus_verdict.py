@@ -47,7 +47,7 @@ def how_good(findings: Findings) -> Iterator[str]:
         f"Of the decisions whether a document carries a category, {_percent(wrong)} are wrong, by "
         f"the {main.n:,} training documents alone."
     )
-    yield f"Over {categories} categories: micro F1 {_percent(micro)}, macro F1 {_percent(macro)}."
+    yield f"Over {_categories(categories)}: micro F1 {_percent(micro)}, macro F1 {_percent(macro)}."
 
 
 def what_leans(findings: Findings) -> Iterator[str]:
@@ -140,7 +140,7 @@ def what_is_too_open(findings: Findings) -> Iterator[str]:
         most = max(int(counts[label]) for label in wide)
         yield (
             f"Too few documents to say much (the interval of F1 is wider than {WIDE:g}): "
-            f"{len(wide)} categories with at most {most} training documents, such as "
+            f"{_categories(len(wide))} with at most {most} training documents, such as "
             f"{', '.join(map(shown, wide[:4]))}."
         )
 
@@ -149,8 +149,8 @@ def what_has_no_value(findings: Findings) -> Iterator[str]:
     """Count what is undefined."""
     untrained = sum(reason is not None for reason in findings.trained.reasons)
     if untrained:
-        are = "category has" if untrained == 1 else "categories have"
-        yield f"{untrained} {are} no estimate: see the notes."
+        have = "has" if untrained == 1 else "have"
+        yield f"{_categories(untrained)} {have} no estimate: see the notes."
 
 
 RULES = (
@@ -195,6 +195,10 @@ def _percent(estimate: Estimate) -> str:
         return f"{value} %"
     low, high, level = estimate.interval.low, estimate.interval.high, estimate.interval.level
     return f"{value} % ({_short(low)} to {_short(high)} % at {100 * level:.10g} % confidence)"
+
+
+def _categories(count: int) -> str:
+    return "1 category" if count == 1 else f"{count} categories"
 
 
 def _short(share: float) -> str:
