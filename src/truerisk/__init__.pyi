@@ -4,6 +4,7 @@ from .errors import InputError as InputError
 from .errors import MachineError as MachineError
 from .errors import NotConvergedWarning as NotConvergedWarning
 from .errors import UnstableWarning as UnstableWarning
+from .estimation.corpus import estimate_corpus as estimate_corpus
 from .estimation.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.leave_one_out import leave_one_out as leave_one_out
 from .estimation.selection import Selection as Selection
@@ -11,6 +12,8 @@ from .estimation.selection import select as select
 from .estimation.splits import five_by_two as five_by_two
 from .estimation.splits import k_fold as k_fold
 from .estimation.summary import summarise as summarise
+from .estimation.without_resampling import SideBySide as SideBySide
+from .estimation.without_resampling import without_resampling as without_resampling
 from .estimation.xi_alpha import XiAlpha as XiAlpha
 from .estimation.xi_alpha import xi_alpha as xi_alpha
 from .evaluation.arrays import evaluate as evaluate
@@ -33,6 +36,7 @@ from .measures.document_precision import document_precision as document_precisio
 from .measures.registry import MEASURES as MEASURES
 from .measures.rejection import rejection as rejection
 from .measures.thresholds import best_threshold as best_threshold
+from .reading.corpora import Corpus as Corpus
 from .reading.corpora import read_corpus as read_corpus
 from .reading.options import ReadingOptions as ReadingOptions
 from .reading.roles import Roles as Roles

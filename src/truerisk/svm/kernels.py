@@ -134,7 +134,7 @@ def settle_kernel(
 
 def _variance(X: Any, sample_weight: Array) -> float:  # noqa: ANN401
     """Give the variance of all entries, each row counted by its weight."""
-    total = float(sample_weight.sum()) * X.shape[1]
+    total: float = sample_weight.sum() * X.shape[1]
     mean = float(np.asarray(sample_weight @ X).sum()) / total
     if hasattr(X, "tocsr"):
         return float(sample_weight @ squared_lengths(X)) / total - mean**2
