@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC, LinearSVC
 
 from truerisk.errors import InputError, UnstableWarning
-from truerisk.estimation.xi_alpha import at_risk, worst_slack, xi_alpha
+from truerisk.estimation.at_risk import at_risk, worst_slack
+from truerisk.estimation.xi_alpha import xi_alpha
 from truerisk.evaluation import evaluate_counts
 from truerisk.results import as_plain
 from truerisk.svm.dual_of import duals_of
@@ -54,21 +55,6 @@ def test_the_estimates_of_an_example_worked_by_hand():
     }
     # ρ · 8 · ½ < 1 for ρ below ¼.
     assert xi_alpha(SVC(kernel="linear").fit(X, y), X, y, positive="yes", rho=0.2).at_risk == ((),)
-
-
-@pytest.mark.parametrize(
-    ("alpha", "slack", "squared_radius", "rho", "expected"),
-    [
-        (0.5, 0.0, 1.0, 2.0, True),  # exactly 1 counts
-        (0.5, 0.0, 1.0 - 1e-12, 2.0, True),  # and so does 1 but for rounding
-        (0.5, 0.0, 1.0, 1.9, False),
-        (0.0, 1.0, 1.0, 2.0, True),
-        (0.25, 0.5, 2.0, 1.0, True),
-        (0.25, 0.4, 2.0, 1.0, False),
-    ],
-)
-def test_an_example_is_at_risk_by_the_formula(alpha, slack, squared_radius, rho, expected):
-    assert at_risk(np.array([alpha]), np.array([slack]), squared_radius, rho)[0] == expected
 
 
 def test_the_counts_of_svm_light_give_the_figures_it_prints():

@@ -7,17 +7,18 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError, UnstableWarning
+from truerisk.estimation.at_risk import Flags, at_risk, flags_of, worst_slack
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.averages import AVERAGE_NAMES
 from truerisk.results import Estimate, Evaluation, Target
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.fitted_dual import FittedDual
-from truerisk.svm.solution import Array, Solution
-from truerisk.svm.span import squared_spans
+
+__all__ = ["XiAlpha", "at_risk", "worst_slack", "xi_alpha"]
 
 MEASURES: tuple[str, ...] = ("error_rate", "recall", "precision", "f1")
 AVERAGED_MEASURES = (
@@ -26,10 +27,7 @@ AVERAGED_MEASURES = (
 )
 REFINEMENTS = ("span",)
 BOTH_RHOS = (1.0, 2.0)
-ROUNDING = 1e-9  # of ρ·α·R² + ξ, on the pessimistic side
 TARGET: Target = "the learner at this sample size"
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +52,6 @@ class XiAlpha(Evaluation):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "at_rho", MappingProxyType(dict(self.at_rho)))
-
-
-def at_risk(alpha: Array, slack: Array, squared_radius: float, rho: float) -> Flags:
-    r"""Tell which examples might be errors when left out: :math:`\rho\,\alpha R^2 + \xi \ge 1`.
-
-    Examples
-    --------
-    >>> at_risk(np.array([0.0, 0.2, 0.4]), np.array([0.0, 0.5, 0.5]), 2.0, 1.0)
-    array([False, False,  True])
-    """
-    return rho * squared_radius * alpha + slack >= 1.0 - ROUNDING
 
 
 def xi_alpha(
@@ -95,7 +82,7 @@ def xi_alpha(
     orthogonal.  Examples of different weight have different bounds of α: then nothing is proven.
 
     The interval is that of k of n for a hold-out set of this size.  Its target is the *expectation
-    of the estimate*: the spread of the estimate was measured to be .6 to 1.6 times that of such a
+    of the estimate*: the spread of the estimate was measured to be .6 to 1.8 times that of such a
     hold-out.  The error of the learner lies below, by the bias; so the upper end is a bound of it,
     which it exceeded in at most 2.5 % of the samples at 95 %, and in at most 5 % when refined.
 
@@ -151,11 +138,11 @@ def xi_alpha(
         warnings.warn(_unstable(loose), UnstableWarning, stacklevel=2)
     problem = _Problem(duals, level, positive, None if measures is None else tuple(measures))
     rhos = sorted({*BOTH_RHOS, float(rho)})
-    plain = {one: np.array([_flags(dual, one) for dual in duals]) for one in rhos}
+    plain = {one: np.array([flags_of(dual, one) for dual in duals]) for one in rhos}
     at_rho = {one: problem.evaluation(flags) for one, flags in plain.items()}
     flags, found = plain[rho], at_rho[rho]
     if refine is not None:
-        flags = np.array([_flags(dual, rho, refine) for dual in duals])
+        flags = np.array([flags_of(dual, rho, refine) for dual in duals])
         found = problem.evaluation(flags)
     notes = tuple(_notes(duals, rho, refine))
     known = {entry.name: getattr(found, entry.name) for entry in fields(Evaluation)}
@@ -177,46 +164,6 @@ def xi_alpha(
         "at_risk": tuple(tuple(np.flatnonzero(mask).tolist()) for mask in flags),
     }
     return XiAlpha(**{**known, **changed})
-
-
-def worst_slack(solution: Solution) -> Array:
-    """Give ξ; where no support vector pins the bias down, that at the worst bias for each example.
-
-    Every bias in an interval is then as good.  What is left out moves it against the example, as
-    far as to the end of that interval, before α·R² counts.
-
-    Examples
-    --------
-    >>> loose = Solution(y=np.array([1.0, -1.0]), upper=np.full(2, 0.1), alpha=np.full(2, 0.1),
-    ...                  bias=0.0, decision=np.array([0.2, -0.2]), gap=0.0, passes=1)
-    >>> loose.slack, worst_slack(loose)
-    (array([0.8, 0.8]), array([1.6, 1.6]))
-    """
-    if solution.stable or not solution.alpha.any():
-        return solution.slack
-    y, decision = solution.y, solution.decision
-    counts = solution.upper > 0.0
-    is_up = np.where(y > 0, solution.alpha <= 0.0, solution.alpha > 0.0)
-    # A bias moved by δ stays optimal while y − f ≤ δ for these and δ ≤ y − f for the others.
-    low = (y - decision)[counts & is_up].max(initial=-np.inf)
-    high = (y - decision)[counts & ~is_up].min(initial=np.inf)
-    moved = np.where(y > 0, min(low, 0.0), max(high, 0.0))
-    moved = np.where(np.isfinite(moved), moved, 0.0)
-    return np.maximum(0.0, 1.0 - y * (decision + moved))
-
-
-def _flags(dual: FittedDual, rho: float, refine: str | None = None) -> Flags:
-    solution, alpha = dual.solution, dual.solution.alpha
-    slack = worst_slack(solution) if dual.free_bias else solution.slack
-    if refine is None:
-        return at_risk(alpha, slack, dual.squared_radius, rho)
-    most = 2.0 if dual.free_bias else 1.0
-    flags = at_risk(alpha, slack, dual.squared_radius, most)
-    in_doubt = np.flatnonzero(flags & (slack < 1.0))
-    spans = squared_spans(dual.kernel, solution, in_doubt, free_bias=dual.free_bias)
-    spans = np.minimum(spans, most * dual.squared_radius)
-    flags[in_doubt] = alpha[in_doubt] * spans + slack[in_doubt] >= 1.0 - ROUNDING
-    return flags
 
 
 @dataclass(frozen=True)
