@@ -12,13 +12,18 @@ from numba import njit
 from numpy.typing import NDArray
 
 from truerisk.svm.solution import Array, LinearSolution
+from truerisk.svm.solvers.gram_dual import solve_gram
 from truerisk.svm.solvers.neighbourhood import Neighbourhood
 from truerisk.svm.solvers.rows import Rows
+from truerisk.svm.solvers.tableau import inner_products
 
 WIDEST_BAND = 0.2  # how far from the margin an example may matter
 FIRST_GOAL = 0.03  # spread of the gradients at which all examples are looked at first
 FIRST_SWEEPS, LATER_SWEEPS = 4, 1  # at least, before Newton's step
 MAX_PASSES = 20_000
+IDLE_ROUNDS = 3  # in which the gap did not halve: Newton's steps go in circles then
+PATIENT_PASSES = 500
+GRAM_EXAMPLES = 3000  # up to here such a problem is solved on its Gram matrix instead
 BALANCED = 1e-13  # part of Σ upper by which Σyα may miss 0
 
 
@@ -68,15 +73,25 @@ def solve_rows(
         state.restore_balance()
         state.look()
         active = state.near(WIDEST_BAND)
+    best, idle = np.inf, 0
     while state.gap > tolerance and state.passes < max_passes:
+        if idle == IDLE_ROUNDS and len(rows) <= GRAM_EXAMPLES:
+            state.solve_by_gram(tolerance)
+            break
         near = Neighbourhood(rows, y, upper, state.alpha, state.weights, state.bias, active)
         # Each look at all examples squares what is asked of the next neighbourhood.
         goal = max(tolerance, min(FIRST_GOAL, state.gap**2))
-        near.improve(goal, sweeps=sweeps, max_passes=max_passes - state.passes)
+        left = max_passes - state.passes
+        if idle < IDLE_ROUNDS:
+            near.improve(goal, sweeps=sweeps, max_passes=left)
+        else:
+            near.be_patient(goal, max_passes=min(left, PATIENT_PASSES))
         state.passes += near.passes
         state.restore_balance()
         state.look()
         active, sweeps = state.near(min(2.0 * state.gap, WIDEST_BAND)), LATER_SWEEPS
+        idle = 0 if state.gap < 0.5 * best or idle >= IDLE_ROUNDS else idle + 1
+        best = min(best, state.gap)
     return state.solution()
 
 
@@ -108,6 +123,14 @@ class State:
             # Every bias between the two is optimal; with one class, every bias beyond its end.
             self.bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
         self.decision += self.bias
+
+    def solve_by_gram(self, tolerance: float) -> None:
+        """Leave a small problem, on which Newton's steps go in circles, to exact paths."""
+        gram = inner_products(self.rows, 0)
+        exact = solve_gram(gram, self.y, self.upper, tolerance=0.5 * tolerance)
+        self.alpha = exact.alpha.copy()
+        self.passes += exact.passes
+        self.look()
 
     def near(self, band: float) -> NDArray[np.intp]:
         """Find the examples that are free, or not further on their side than the band."""

@@ -21,6 +21,7 @@ MOST_TURNS = 30  # of Newton's step and sweep
 MOST_STEPS = 300  # of conjugate gradients
 QUIET = 0.05  # share of examples that may change sides in a sweep before Newton's step is worth it
 ROUGH = 0.1  # accuracy of Newton's step while examples change sides, in parts of the spread
+PATIENT_PENALTY = 10.0  # times ρ, where only sweeps can restore the balance
 COPY_BELOW = 0.8  # share of the rows that is worth a copy with one row beside the next
 NARROW_BELOW = 0.5  # share of a copy that is worth another
 BLOCK = 16  # rows that stay together when all are mixed: memory is read in order
@@ -72,6 +73,17 @@ class Neighbourhood:
             if len(self.order) < NARROW_BELOW * len(self.rows):
                 self.scatter()
                 self.gather(np.sort(self.active[self.order]))
+        self.scatter()
+
+    def be_patient(self, goal: float, *, max_passes: int) -> None:
+        """Only sweep, and drop nobody: slow, and sure where Newton's steps go in circles."""
+        self.penalty *= PATIENT_PENALTY
+        self.curvature = self.rows.squared_norms + self.penalty
+        while self.passes < max_passes:
+            self.drop_beyond = np.inf
+            self.sweep()
+            if max(self.spread, self.penalty * abs(self.balance)) <= 0.5 * goal:
+                break
         self.scatter()
 
     def gather(self, active: NDArray[np.intp]) -> None:
@@ -134,13 +146,18 @@ class Neighbourhood:
         for part in SHORTER:
             change = np.minimum(np.maximum(part * step, room[0]), room[1])
             moved, total = rows.total(change), float(change.sum())
-            # What the augmented Lagrangian falls by; cut at the bounds, a step may overshoot.
-            fall = change @ (residual - bias) - 0.5 * (moved @ moved)
-            if fall >= self.penalty * total * (0.5 * total + self.balance):
+            inside = (change > room[0]) & (change < room[1])
+            # What the augmented Lagrangian falls by: cut at the bounds, a step may overshoot.
+            fall = change @ (residual - self.bias) - 0.5 * (moved @ moved)
+            fall -= self.penalty * total * (0.5 * total + self.balance)
+            if (inside.all() and part == 1.0) or fall >= 0.0:
                 self.alpha[free] = np.minimum(np.maximum(alpha + y * change, 0.0), upper)
                 self.weights += moved
                 self.balance += total
-                self.bias = bias
+                if inside.all():
+                    self.bias += part * (bias - self.bias)
+                elif inside.any():
+                    self.bias = float((y - rows.times(self.weights))[inside].mean())
                 break
         return True
 

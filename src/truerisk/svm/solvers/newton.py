@@ -123,11 +123,11 @@ def within(step: Array, direction: Array, low: Array, high: Array, length: float
     Two examples that are nearly alike ask for large steps that cancel each other.  Cut to their
     bounds one by one these no longer would; cut where the first one ends, they do.
     """
-    negligible = 1e-6 * np.max(np.abs(direction))
+    negligible, shorter = 1e-6 * np.max(np.abs(direction)), length
     for i in range(len(step)):
         far = high[i] - low[i]
         beyond = step[i] + length * direction[i]
         if abs(direction[i]) > negligible and not low[i] - far <= beyond <= high[i] + far:
             bound = high[i] if direction[i] > 0.0 else low[i]
-            length = min(length, max(0.0, (bound - step[i]) / direction[i]))
-    return length
+            shorter = min(shorter, max(0.0, (bound - step[i]) / direction[i]))
+    return shorter

@@ -8,14 +8,16 @@ Link      the path on the tableau of the examples near the margin.  Where an exa
           a path is lost, the general solver is asked
 """
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.errors import NotConvergedWarning
 from truerisk.svm.solution import Array, LinearSolution
-from truerisk.svm.solvers.linear_dual import judge, solve_rows
+from truerisk.svm.solvers.linear_dual import MAX_PASSES, judge, solve_rows
 from truerisk.svm.solvers.removal_path import MOST_CHANGED, follow
 from truerisk.svm.solvers.rows import Rows, add_four, multiply_four
 from truerisk.svm.solvers.tableau import Tableau, independent, inner_products
@@ -64,7 +66,8 @@ def margins_without(
     if solution.gap > TIGHTEST:
         whole = solve_rows(rows, solution.y, solution.upper, tolerance=TIGHTEST, start=solution)
     margins = whole.y[which] * whole.decision[which]
-    open_places = np.flatnonzero(whole.alpha[which] > 0.0)  # the others leave nothing behind
+    # Without α an example leaves nothing behind, unless it is what keeps the bias where it is.
+    open_places = np.flatnonzero((whole.alpha[which] > 0.0) | (not whole.stable))
     with ThreadPoolExecutor(workers) as pool:
         band = Band(rows, whole, which[open_places], workers=workers)
         for _ in range(ROUNDS if band.usable else 0):
@@ -78,19 +81,26 @@ def margins_without(
             objecting = np.unique(np.concatenate([objecting for _, objecting in found]))
             if not band.widen(objecting):
                 break
-        margins[open_places] = list(
-            pool.map(lambda place: _refit(rows, whole, int(which[place])), open_places)
+        refits = list(pool.map(lambda place: _refit(rows, whole, int(which[place])), open_places))
+    for place, refit in zip(open_places, refits, strict=True):
+        margins[place] = whole.y[which[place]] * refit.decision[which[place]]
+    gaps = [refit.gap for refit in refits if refit.gap > TIGHT]
+    if gaps:
+        warnings.warn(
+            f"{len(gaps)} refits without one example stopped at a gap of up to {max(gaps):.2g}; "
+            "the signs of their margins are not sure.",
+            NotConvergedWarning,
+            stacklevel=2,
         )
     margins[np.abs(margins) <= TIGHT] = 0.0
     return margins
 
 
-def _refit(rows: Rows, whole: LinearSolution, out: int) -> float:
+def _refit(rows: Rows, whole: LinearSolution, out: int) -> LinearSolution:
     """Solve the problem without one example by the general solver."""
     upper = whole.upper.copy()
     upper[out] = 0.0
-    refit = solve_rows(rows, whole.y, upper, tolerance=TIGHT, start=whole)
-    return float(whole.y[out] * refit.decision[out])
+    return solve_rows(rows, whole.y, upper, tolerance=TIGHT, start=whole, max_passes=MAX_PASSES)
 
 
 class Band:

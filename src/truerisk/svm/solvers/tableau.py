@@ -48,7 +48,7 @@ class Tableau:
         from scipy.linalg.lapack import dpotrf, dpotri  # noqa: PLC0415 (a fifth of a second)
 
         # K + κ11ᵀ has an inverse A, and is K where Σ = 0: the bordered inverse follows from A.
-        shift = float(gram.diagonal().mean())
+        shift = float(gram.diagonal().mean()) or 1.0
         lower, _ = dpotrf(gram + shift, lower=1)
         half, _ = dpotri(lower, lower=1)
         inverse = np.tril(half) + np.tril(half, -1).T
@@ -121,7 +121,7 @@ def independent(gram: Array, z: Array, low: Array, high: Array) -> tuple[NDArray
     from scipy.linalg import solve_triangular  # noqa: PLC0415 (a fifth of a second)
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 (as above)
 
-    scale = gram.diagonal().max()
+    scale = float(gram.diagonal().max()) or 1.0
     factor, pivots, rank, _ = dpstrf(gram + scale, tol=DEPENDENT * scale, lower=1)
     free, z = np.ones(len(z), np.bool_), z.copy()
     base, others = pivots[:rank] - 1, pivots[rank:] - 1
