@@ -18,6 +18,7 @@ from truerisk.reproduction.joachims_trials import (
     halves,
     percentages,
     run_trial,
+    troubles,
 )
 from truerisk.tallies.cells import BinaryCounts
 
@@ -126,6 +127,18 @@ def test_an_undefined_value_is_not_optimistic():
     assert Compared("a", 1.0, "precision", 10, (nan, 2.0, nan), (1.0, nan, nan)).optimistic == 0
 
 
+def test_machines_with_a_loose_bias_or_a_gap_are_told_and_others_are_not():
+    def trial(unstable, gap):
+        return Trial(1, {}, BinaryCounts(tp=0, fp=0, fn=0, tn=1), unstable, gap)
+
+    assert not list(troubles([trial(0, 1e-7), trial(0, 0.0)]))
+    loose, stopped = troubles([trial(2, 1e-4), trial(1, 3e-4), trial(0, 0.0)])
+    assert loose.startswith("3 machines have no support vector within its bounds")
+    assert stopped == (
+        "In 2 of 3 trials a solver stopped before its goal, at a gap of at most 0.0003."
+    )
+
+
 def test_comparing_keeps_estimates_with_their_rho_and_hold_out_sets_apart():
     def counts(errors):
         return BinaryCounts(
@@ -133,7 +146,9 @@ def test_comparing_keeps_estimates_with_their_rho_and_hold_out_sets_apart():
             tn=np.array([90 - errors, 80 - 2 * errors]),
         )  # fmt: skip
 
-    trials = [Trial(100, {1.0: counts(k), 2.0: counts(2 * k)}, counts(k - 1), 0) for k in (2, 3)]
+    trials = [
+        Trial(100, {1.0: counts(k), 2.0: counts(2 * k)}, counts(k - 1), 0, 0.0) for k in (2, 3)
+    ]
     compared = {(c.rho, c.measure, c.category): c for c in compare(("a", "b"), trials)}
     assert len(compared) == 16
     assert compared[1.0, "error_rate", "a"].estimates == (2.0, 3.0)

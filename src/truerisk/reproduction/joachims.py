@@ -33,6 +33,7 @@ from truerisk.reproduction.joachims_trials import (
     compare,
     halves,
     run_trial,
+    troubles,
 )
 from truerisk.reproduction.reproduced import Reproduction
 from truerisk.reproduction.settings import Settings
@@ -157,7 +158,6 @@ def _conclusion(
     trials: Sequence[Trial],
     settings: Settings,
 ) -> tuple[str, ...]:
-    unstable = sum(trial.unstable for trial in trials)
     return (
         *table.collection.remarks(len(documents)),
         _agreement(rows),
@@ -166,7 +166,7 @@ def _conclusion(
         *(_optimistic(table, rows, rho) for rho in RHOS),
         _spreads(rows),
         _set_up(documents, trials, settings),
-        *((f"{unstable} machines have no support vector within its bounds.",) if unstable else ()),
+        *troubles(trials),
     )
 
 

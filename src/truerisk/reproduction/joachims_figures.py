@@ -18,6 +18,7 @@ from truerisk.reproduction.joachims_trials import (
     Places,
     compare,
     run_trial,
+    troubles,
 )
 from truerisk.reproduction.reproduced import Reproduction
 from truerisk.reproduction.settings import Settings
@@ -64,6 +65,7 @@ def reproduce(settings: Settings) -> Reproduction:
             *REUTERS.remarks(len(documents)),
             *_conclusion(curves),
             _set_up(settings),
+            *troubles(trials),
         ),
         pictures=tuple(map(CurvePicture, curves)),
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import UnstableWarning
+from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.estimation.at_risk import at_risk
 from truerisk.measures.from_counts import f1, precision, recall
 from truerisk.measures.proportion import ratio
@@ -26,6 +26,7 @@ C = 0.5
 MIN_DOCUMENTS = 3
 SQUARED_RADIUS = 1.0
 RHOS = (1.0, 2.0)
+TOLERANCE = 1e-6
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
@@ -55,6 +56,7 @@ class Trial:
     estimated: Mapping[float, BinaryCounts]
     holdout: BinaryCounts
     unstable: int  # categories in which no support vector pins the bias down
+    gap: float  # of the machine that is furthest from its optimum
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,10 @@ def run_trial(documents: Documents, train: Places, test: Places) -> Trial:
     """Train on the documents at `train`; count what is estimated and what `test` shows."""
     vectorizer = Vectorizer(min_documents=MIN_DOCUMENTS)
     vectors = vectorizer.fit_transform(documents.texts_at(train))
-    svm = LinearSVM(C=C, n_jobs=-1)
+    svm = LinearSVM(C=C, tol=TOLERANCE, n_jobs=-1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnstableWarning)  # they are counted, and told at the end
+        for told_at_the_end in (UnstableWarning, NotConvergedWarning):
+            warnings.simplefilter("ignore", told_at_the_end)
         svm.fit(vectors, documents.member[train].astype(int))
     called = svm.decision_function(vectorizer.transform(documents.texts_at(test))) > 0
     truth = documents.member[train]
@@ -104,7 +107,31 @@ def run_trial(documents: Documents, train: Places, test: Places) -> Trial:
         estimated={rho: count(truth, truth ^ flags) for rho, flags in risky.items()},
         holdout=count(documents.member[test], called),
         unstable=int(np.sum(~np.asarray(svm.stable_) & np.any(svm.alpha_ > 0, axis=1))),
+        gap=float(svm.gap_),
     )
+
+
+def troubles(trials: Sequence[Trial]) -> Iterator[str]:
+    """Tell of machines that are not as they should be: loose bias, solver stopped early.
+
+    Examples
+    --------
+    >>> none = BinaryCounts(tp=0, fp=0, fn=0, tn=1)
+    >>> list(troubles([Trial(1, {}, none, 2, 1e-4), Trial(1, {}, none, 0, 1e-9)]))[0]
+    '2 machines have no support vector within its bounds: their bias is one of many.'
+    """
+    unstable = sum(trial.unstable for trial in trials)
+    if unstable:
+        yield (
+            f"{unstable} machines have no support vector within its bounds: their bias is one of "
+            "many."
+        )
+    stopped = [trial.gap for trial in trials if trial.gap > TOLERANCE]
+    if stopped:
+        yield (
+            f"In {len(stopped)} of {len(trials)} trials a solver stopped before its goal, at a gap "
+            f"of at most {max(stopped):.1g}."
+        )
 
 
 def count(truth: Flags, called: Flags) -> BinaryCounts:
