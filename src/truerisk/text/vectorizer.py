@@ -58,8 +58,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Whether "Bank" and "bank" are one word.
     words
         What a word is: a run of "letters", or "alphanumeric" for a run of letters, digits and
-        underscores.  What counts as a letter is what Python's regular expressions say:
-        ``[^\W\d_]+`` and ``\w+``, in all scripts.
+        underscores; in all scripts, ``[^\W\d_]+`` and ``\w+`` of Python's regular expressions.
+        Letters alone come nearest to the errors that [2]_'s author published for Reuters-21578.
 
     Attributes
     ----------

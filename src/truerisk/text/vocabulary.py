@@ -63,11 +63,8 @@ class Counts:
 
     def rows(self, columns: Codes) -> tuple[Codes, Codes, Positions]:
         """Give column, count and row ends of the words that have a column; −1 says it has none."""
-        order = np.argsort(columns, kind="stable")
-        order = order[np.searchsorted(columns[order], 0) :]
-        return sorted_rows(
-            self.entry_words, self.entry_counts, self.entry_ends, self.documents, order, columns
-        )
+        entries = self.entry_words, self.entry_counts, self.entry_ends
+        return sorted_rows(entries, self.documents, columns)
 
 
 def count_blocks(texts: Sequence[str], kind: str, *, lowercase: bool) -> list[Counts]:

@@ -19,6 +19,8 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 Table = NDArray[np.int64]
 Floats = NDArray[np.float64]
+# Where a sweep stands: document, byte, words and entries so far, first entry of the document.
+State = tuple[int, int, int, int, int]
 
 # A word's hash takes eight of its bytes at a time.  One step of it can be undone, so that words of
 # equal length up to eight bytes are equal when their hashes are.
@@ -79,19 +81,20 @@ def move(table: Table, larger: Table) -> None:
             row = table[old, HASH] & (len(larger) - 1)
             while larger[row, WORD] != FREE:
                 row = (row + 1) & (len(larger) - 1)
-            larger[row] = table[old]
+            for part in range(ROW_WIDTH):
+                larger[row, part] = table[old, part]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def count_some(  # noqa: PLR0917 - arrays of a compiled loop
     text: Bytes, ends: Positions, folded: Bytes,
     letters: Bytes, starts: Positions, hashes: Positions, table: Table,
-    entry_words: Codes, entry_counts: Codes, entry_ends: Positions, state: Positions,
-) -> bool:  # fmt: skip
-    """Count words from where `state` says, in place; say whether the last document was reached.
+    entry_words: Codes, entry_counts: Codes, entry_ends: Positions, state: State,
+) -> State:  # fmt: skip
+    """Count words from where `state` says, in place; stop when a new word finds no room.
 
-    It is not when a new word finds no room.  A table that grows in here would cost half the speed:
-    what can be another array in the next round is no longer kept in registers.
+    A table that grows in here would cost half the speed: what can be another array in the next
+    round is not kept in registers.
     """
     document, position, words, entries, first_entry = state
     low = starts[words]
@@ -115,8 +118,7 @@ def count_some(  # noqa: PLR0917 - arrays of a compiled loop
             if table[row, WORD] == FREE:
                 if words == len(hashes):
                     position -= high - low + 1
-                    state[:] = document, position, words, entries, first_entry
-                    return False
+                    return document, position, words, entries, first_entry
                 table[row, HASH], table[row, WORD] = hashed, words
                 table[row, LENGTH], table[row, LATEST] = high - low, -1
                 hashes[words] = hashed
@@ -131,8 +133,7 @@ def count_some(  # noqa: PLR0917 - arrays of a compiled loop
                 entries += 1
         entry_ends[document] = first_entry = entries
         document += 1
-    state[:] = document, position, words, entries, first_entry
-    return True
+    return document, position, words, entries, first_entry
 
 
 def count_words(text: Bytes, ends: Positions, folded: Bytes) -> tuple[Any, ...]:
@@ -148,17 +149,20 @@ def count_words(text: Bytes, ends: Positions, folded: Bytes) -> tuple[Any, ...]:
     table = free_table(rows_for(capacity))
     entry_words, entry_counts = np.empty(most, np.int32), np.empty(most, np.int32)
     entry_ends = np.empty(len(ends), np.int64)
-    state = np.zeros(5, np.int64)
-    while not count_some(
-        text, ends, folded, letters, starts, hashes, table,
-        entry_words, entry_counts, entry_ends, state,
-    ):  # fmt: skip
+    state = (0, 0, 0, 0, 0)
+    while True:
+        state = count_some(
+            text, ends, folded, letters, starts, hashes, table,
+            entry_words, entry_counts, entry_ends, state,
+        )  # fmt: skip
+        if state[0] == len(ends):
+            break
         more = np.empty(len(hashes), np.int64)
         starts, hashes = np.append(starts, more), np.append(hashes, more)
         larger = free_table(2 * len(table))
         move(table, larger)
         table = larger
-    words, entries = state[2], state[3]
+    _, _, words, entries, _ = state
     return (
         letters[: starts[words]].copy(), starts[: words + 1].copy(), hashes[:words].copy(),
         entry_words[:entries].copy(), entry_counts[:entries].copy(), entry_ends,
@@ -204,46 +208,60 @@ def look_up(  # noqa: PLR0917 - arrays of a compiled loop
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def sorted_rows(  # noqa: PLR0917 - arrays of a compiled loop
-    entry_words: Codes, entry_counts: Codes, entry_ends: Positions,
-    documents: Positions, order: Positions, columns: Codes,
-) -> tuple[Codes, Codes, Positions]:  # fmt: skip
-    """Turn entries into rows whose columns rise, by sorting them by column and back by row.
-
-    `order` lists the words that have a column, by column.  Gives columns, counts, and where the
-    rows end.
-    """
-    place = np.full(len(columns), -1, np.int64)
-    total = 0
-    for word in order:
-        place[word] = total
-        total += documents[word]
-    by_column = np.empty(total, np.int32)
-    counts_by_column = np.empty(total, np.int32)
-    ends = np.empty(len(entry_ends), np.int64)
+def sort_by_column(  # noqa: PLR0917 - arrays of a compiled loop
+    entry_words: Codes, entry_counts: Codes, entry_ends: Positions, place: Positions,
+    rows: Codes, counts: Codes, row_ends: Positions,
+) -> None:  # fmt: skip
+    """Put each entry where those of its word start, a negative place leaving it out; in place."""
     entry = kept = 0
     for row in range(len(entry_ends)):
         while entry < entry_ends[row]:
-            at = place[entry_words[entry]]
+            word = entry_words[entry]
+            at = place[word]
             if at >= 0:
-                by_column[at], counts_by_column[at] = row, entry_counts[entry]
-                place[entry_words[entry]] = at + 1
+                rows[at], counts[at] = row, entry_counts[entry]
+                place[word] = at + 1
                 kept += 1
             entry += 1
-        ends[row] = kept
-    indices = np.empty(total, np.int32)
-    counts = np.empty(total, np.int32)
-    free = np.empty(len(ends), np.int64)
-    free[:1] = 0
-    free[1:] = ends[:-1]
-    at = 0
-    for word in order:
-        for _ in range(documents[word]):
-            row = by_column[at]
-            indices[free[row]], counts[free[row]] = columns[word], counts_by_column[at]
-            free[row] += 1
-            at += 1
-    return indices, counts, ends
+        row_ends[row] = kept
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def sort_by_row(  # noqa: PLR0917 - arrays of a compiled loop
+    rows: Codes, counts: Codes, columns: Codes, repeats: Positions, place: Positions,
+    indices: Codes, sorted_counts: Codes,
+) -> None:  # fmt: skip
+    """Put entries that are sorted by column where their rows have room; in place."""
+    entry = 0
+    for column, times in zip(columns, repeats):  # noqa: B905 - not known to the compiler
+        for _ in range(times):
+            at = place[rows[entry]]
+            indices[at], sorted_counts[at] = column, counts[entry]
+            place[rows[entry]] = at + 1
+            entry += 1
+
+
+def sorted_rows(
+    entries: tuple[Codes, Codes, Positions], documents: Positions, columns: Codes
+) -> tuple[Codes, Codes, Positions]:
+    """Turn entries (words, counts, ends) into rows whose columns rise; −1 is no column.
+
+    `documents` says how many entries each word has.  Sorted by column and then back by row, which
+    takes time in proportion to their number.  Gives columns, counts, and where the rows end.
+    """
+    order = np.argsort(columns, kind="stable")
+    order = order[np.searchsorted(columns[order], 0) :]
+    repeats = documents[order]
+    ends = np.cumsum(repeats)
+    place = np.full(len(columns), -1, np.int64)
+    place[order] = ends - repeats
+    total = int(repeats.sum())
+    rows, counts, indices, sorted_counts = (np.empty(total, np.int32) for _ in range(4))
+    row_ends = np.empty(len(entries[2]), np.int64)
+    sort_by_column(*entries, place, rows, counts, row_ends)
+    room = np.append(0, row_ends[:-1])
+    sort_by_row(rows, counts, columns[order], repeats, room, indices, sorted_counts)
+    return indices, sorted_counts, row_ends
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
