@@ -4,7 +4,10 @@ from sklearn.svm import SVC
 
 from truerisk.estimation.at_risk import at_risk, flags_of, worst_slack
 from truerisk.svm.dual_of import duals_of
+from truerisk.svm.fitted_dual import FittedDual
+from truerisk.svm.kernels import Kernel
 from truerisk.svm.solution import Solution
+from truerisk.svm.training_kernel import TrainingKernel
 
 
 @pytest.mark.parametrize(
@@ -58,3 +61,19 @@ def test_the_span_only_decides_what_is_in_doubt():
     assert (refined <= plain).all()
     assert (refined >= wrong).all()
     assert wrong.sum() < refined.sum() < plain.sum()
+
+
+def test_the_span_may_reach_twice_the_squared_radius():
+    # Two free support vectors at 1 and −1: R² = 2, and S² = 4 to the only other one.
+    solution = pair(0.2, [0.7, -0.7], upper=9.0)
+    dual = FittedDual(
+        label=1,
+        rest=0,
+        solution=solution,
+        squared_radius=2.0,
+        radius_rule="",
+        proven_rho=2.0,
+        kernel=TrainingKernel(Kernel("linear"), np.array([[1.0], [-1.0]])),
+    )
+    assert flags_of(dual, 1.0).tolist() == [False, False]  # 0.2 · 2 + 0.3
+    assert flags_of(dual, 1.0, "span").tolist() == [True, True]  # 0.2 · 4 + 0.3

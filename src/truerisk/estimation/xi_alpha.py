@@ -257,23 +257,28 @@ def _retold(estimates: Mapping[str, Estimate], notes: tuple[str, ...]) -> dict[s
 
 def _notes(duals: tuple[FittedDual, ...], rho: float, refine: str | None) -> Iterator[str]:
     first = duals[0]
-    yield f"ρ = {rho:g}, R² = {first.squared_radius:.4g} ({first.radius_rule})"
-    proven = [dual.proven_rho for dual in duals]
-    if refine is not None:
-        yield "refined by the span: near leave-one-out, not proven"
-    elif any(one is None for one in proven):
-        yield "not proven for any ρ, since examples have different bounds of α"
-    elif all(one is not None and rho >= one for one in proven):
-        yield f"proven: ρ ≥ {proven[0]:g} leaves no leave-one-out error out"
+    radius = f"R² = {first.squared_radius:.4g} ({first.radius_rule})"
+    if refine is None:
+        yield f"ρ = {rho:g}, {radius}"
+        yield _proven(duals, rho)
+        yield "leans to the pessimistic side; the interval is about the expectation of the estimate"
     else:
-        yield f"ρ = {rho:g} is not proven (ρ = {proven[0]:g} is); the choice for text"
-    yield "leans to the pessimistic side; the interval is about the expectation of the estimate"
+        yield f"refined by the span: near leave-one-out, so nearly unbiased; not proven; {radius}"
     yield from dict.fromkeys(note for dual in duals for note in dual.notes)
     if len(duals) > 1:
         yield (
             "each class is a yes-or-no decision of its own; the one label with the largest "
             "decision value is another question"
         )
+
+
+def _proven(duals: tuple[FittedDual, ...], rho: float) -> str:
+    proven = [dual.proven_rho for dual in duals if dual.proven_rho is not None]
+    if len(proven) < len(duals):
+        return "not proven for any ρ, since examples have different bounds of α"
+    if rho >= max(proven):
+        return f"proven: ρ ≥ {proven[0]:g} leaves no leave-one-out error out"
+    return f"ρ = {rho:g} is not proven (ρ = {proven[0]:g} is); the choice for text"
 
 
 def _unstable(loose: list[FittedDual]) -> str:
