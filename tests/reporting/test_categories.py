@@ -102,7 +102,7 @@ def test_what_is_printed_has_the_verdict_the_notes_and_the_settings(evaluation):
 
 def test_only_the_largest_are_printed_on_request(evaluation):
     text = printed(evaluation, top=1)
-    assert "2 smaller categories are not shown" in text
+    assert "2 smaller categories are not shown; --csv has them all" in text
     assert "\n right" not in text
 
 

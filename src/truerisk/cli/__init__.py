@@ -38,7 +38,7 @@ INTERRUPTED, NOBODY_READS, TERMINATED = 130, 141, 143
 
 COMMANDS = {
     "score": "Every measure of a file of predictions, with its interval.",
-    "estimate": "How well an SVM will tell the categories of documents, with no resampling.",
+    "estimate": "How well an SVM will tell categories of documents; no resampling.",
     "threshold": "The best threshold for scores, and what it costs to move it.",
     "reject": "How much must be left undecided for a wanted error.",
     "plan": "How large must a test set be?",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from truerisk.estimation.corpus import CorpusEvaluation
 
 
-@click.command(short_help="How well an SVM will tell the categories of documents, no resampling.")
+@click.command(short_help="How well an SVM will tell categories of documents; no resampling.")
 @click.argument("corpus", type=FILE, metavar="FILE")
 @click.option("--text", metavar="COLUMN", help="Column of the texts; found if absent.")
 @click.option("--labels", metavar="COLUMN", help="Column of the labels; found if absent.")

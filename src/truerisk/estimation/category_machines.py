@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from truerisk.checks import check_number
 from truerisk.errors import InputError
+from truerisk.estimation.at_risk import at_risk, worst_slack
 from truerisk.estimation.leave_one_out import TIE, LeftOut
-from truerisk.estimation.xi_alpha import at_risk, worst_slack
 from truerisk.svm.classifier import solve_one
 from truerisk.svm.problems import Effort, Problem, linear_problem
 from truerisk.svm.solution import LinearSolution, Solution

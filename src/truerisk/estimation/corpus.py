@@ -38,6 +38,12 @@ class CorpusEvaluation(Evaluation):
     `at_rho` holds the ξα-estimates at ρ = 1, at ρ = 2, which is proven, and at the ρ asked for;
     `holdout` the measures on the documents held out, None when there are none; `categories` the
     facts of each category, that with most training documents first.
+
+    Examples
+    --------
+    >>> found = CorpusEvaluation(estimates={}, n=0, level=0.95, labels=(), positive=None)
+    >>> found.holdout is None, found.categories
+    (True, ())
     """
 
     at_rho: Mapping[float, Evaluation] = field(default_factory=dict)
@@ -77,7 +83,8 @@ def estimate_corpus(
     At ρ = 2 no error of leave-one-out is missed, if the machine is stable: the estimates are never
     better than those of leave-one-out, which is unbiased for n − 1 documents.  ρ = 1 is what text
     needs in practice; it still leans to the pessimistic side, and is not proven.  The intervals
-    take documents as drawn independently, and are about the learner at this sample size.
+    take documents as drawn independently; their target is the expectation of the estimate, for a
+    learner given as many documents, as in `tr.xi_alpha`.
 
     Parameters
     ----------

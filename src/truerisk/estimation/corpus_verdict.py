@@ -96,9 +96,10 @@ def beside_the_holdout(findings: Findings) -> Iterator[str]:
         if _apart(row["f1"], findings.holdout.by_class[label]["f1"])
     ]
     if apart:
+        leans = "" if findings.exact else ", or the estimate leans that much"
         yield (
             f"The two intervals of F1 do not meet in {listed(apart)}: there the documents held out "
-            "may be of another kind, or the estimate leans that much."
+            f"may be of another kind{leans}."
         )
 
 

@@ -1,6 +1,6 @@
 """CorpusEvaluation → tables on a terminal, CSV and JSON: a line a category."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from truerisk.reporting.formats import csv_lines, json_text
@@ -20,6 +20,7 @@ RANKED = {"breakeven_point": "BEP %", "eleven_point_precision": "11-pt %"}
 METHOD_TITLES = {"xi_alpha": "ξα", "leave_one_out": "leave-one-out"}
 HELD_OUT = "held out"
 NOTHING = "–"
+SAID_OTHERWISE = {"examples", "classes", "positive label"}
 CSV_COLUMNS = (
     "category",
     "documents",
@@ -50,7 +51,8 @@ def print_categories(
     print_table(category_table(evaluation, top), console)
     left = len(evaluation.categories) - (top or len(evaluation.categories))
     if left > 0:
-        print_sentences([f"{left:,} smaller categories are not shown; --csv has them."], console)
+        are = "category is" if left == 1 else "categories are"
+        print_sentences([f"{left:,} smaller {are} not shown; --csv has them all."], console)
     print_table(average_table(evaluation), console)
     print_sentences(evaluation.verdict, console, heading="Verdict")
     print_sentences(evaluation.notes, console, heading="Notes")
@@ -81,12 +83,13 @@ def category_table(evaluation: "CorpusEvaluation", top: int | None = None) -> Ta
 
 def average_table(evaluation: "CorpusEvaluation") -> Table:
     """Give micro and macro averages: those asked for, those of the other ρ, those held out."""
+    measures = MEASURES if evaluation.holdout is None else MEASURES | RANKED
     columns = (
         Column("Average"),
-        *(Column(title, numeric=True) for title in (*MEASURES.values(), *RANKED.values())),
+        *(Column(title, numeric=True) for title in measures.values()),
     )
     rows = [
-        (f"{average}, {name}", *_averages(found, average))
+        (f"{average}, {name}", *_averages(found, average, measures))
         for name, found in _sources(evaluation)
         for average in ("micro", "macro")
     ]
@@ -100,10 +103,8 @@ def corpus_facts(evaluation: "CorpusEvaluation") -> Iterator[tuple[str, str]]:
     yield "training documents", count(evaluation.n)
     if evaluation.holdout is not None:
         yield "documents held out", count(evaluation.holdout.n)
-    yield from (pair for pair in provenance(evaluation) if pair[0] not in UNSAID)
-
-
-UNSAID = {"examples", "positive label", "random state"}
+    yield "categories", count(len(evaluation.categories))
+    yield from (pair for pair in provenance(evaluation) if pair[0] not in SAID_OTHERWISE)
 
 
 def categories_csv(evaluation: "CorpusEvaluation") -> str:
@@ -181,8 +182,8 @@ def _value(estimate: Estimate) -> str:
     return in_percent(estimate.value) if estimate.is_defined else NOTHING
 
 
-def _averages(found: Evaluation, average: str) -> Iterator[str]:
-    for name in (*MEASURES, *RANKED):
+def _averages(found: Evaluation, average: str, measures: Iterable[str]) -> Iterator[str]:
+    for name in measures:
         # Every category has as many documents: both averages of their errors are one number.
         measure = "hamming_loss" if name == "error_rate" else f"{name}_{average}"
         if measure not in found:
