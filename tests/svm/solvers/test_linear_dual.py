@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +175,20 @@ def test_with_no_free_example_the_bias_is_the_middle_of_what_is_optimal():
     # w = 1/4; any b with b ≥ −1 and 1/4 + b ≤ 1 leaves both at their bounds
     assert not solution.stable
     assert solution.bias == pytest.approx((-1.0 + 0.75) / 2)
+
+
+def test_an_alpha_that_is_free_by_rounding_does_not_pin_the_bias_down():
+    X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
+    start = solve_rows(as_rows(X), y, np.full(2, 0.25))
+    nearly = replace(start, alpha=np.full(2, 0.25 - 1e-12))
+    again = solve_rows(as_rows(X), y, np.full(2, 0.25), start=nearly)
+    np.testing.assert_array_equal(again.alpha, 0.25)
+    assert again.bias == start.bias
+
+
+def test_a_free_example_stays_free_however_small_its_bound_makes_the_rest():
+    X, y, upper = PROBLEMS["normals"]
+    assert solve_rows(as_rows(X), y, upper).stable
 
 
 def test_all_rows_zero_leave_the_bias_to_the_majority():

@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 
 from truerisk.svm.solution import Array, LinearSolution
 from truerisk.svm.solvers.gram_dual import solve_gram
-from truerisk.svm.solvers.neighbourhood import Neighbourhood
+from truerisk.svm.solvers.neighbourhood import Neighbourhood, mixed
 from truerisk.svm.solvers.rows import Rows
 from truerisk.svm.solvers.tableau import inner_products
 
 WIDEST_BAND = 0.2  # how far from the margin an example may matter
 FIRST_GOAL = 0.03  # spread of the gradients at which all examples are looked at first
+CLOSER = 0.02  # part of the gap that the next neighbourhood is solved to, or the gap's square
 FIRST_SWEEPS, LATER_SWEEPS = 4, 1  # at least, before Newton's step
 MAX_PASSES = 20_000
 IDLE_ROUNDS = 3  # in which the gap did not halve: Newton's steps go in circles then
 PATIENT_PASSES = 500
 GRAM_EXAMPLES = 3000  # up to here such a problem is solved on its Gram matrix instead
+ROUNDING = 1e-7  # part of its bound that a free α is off it, at least
 BALANCED = 1e-13  # part of Σ upper by which Σyα may miss 0
 
 
@@ -68,7 +70,7 @@ def solve_rows(
     (array([1.]), -2.0, array([0. , 0.5, 0.5, 0. ]))
     """
     state = State(rows, y, upper, start)
-    active, sweeps = np.flatnonzero(upper > 0.0), FIRST_SWEEPS
+    active, sweeps = mixed(np.flatnonzero(upper > 0.0)), FIRST_SWEEPS
     if start is not None or not len(active):
         state.restore_balance()
         state.look()
@@ -79,8 +81,8 @@ def solve_rows(
             state.solve_by_gram(tolerance)
             break
         near = Neighbourhood(rows, y, upper, state.alpha, state.weights, state.bias, active)
-        # Each look at all examples squares what is asked of the next neighbourhood.
-        goal = max(tolerance, min(FIRST_GOAL, state.gap**2))
+        # More is asked of a neighbourhood the less was found wrong with the last one.
+        goal = max(tolerance, min(FIRST_GOAL, CLOSER * state.gap, state.gap**2))
         left = max_passes - state.passes
         if idle < IDLE_ROUNDS:
             near.improve(goal, sweeps=sweeps, max_passes=left)
@@ -92,6 +94,7 @@ def solve_rows(
         active, sweeps = state.near(min(2.0 * state.gap, WIDEST_BAND)), LATER_SWEEPS
         idle = 0 if state.gap < 0.5 * best or idle >= IDLE_ROUNDS else idle + 1
         best = min(best, state.gap)
+    state.settle(tolerance)
     return state.solution()
 
 
@@ -123,6 +126,18 @@ class State:
             # Every bias between the two is optimal; with one class, every bias beyond its end.
             self.bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
         self.decision += self.bias
+
+    def settle(self, tolerance: float) -> None:
+        """Take α that are free only by rounding to their bounds: such do not pin the bias down."""
+        free = (self.alpha > 0.0) & (self.alpha < self.upper)
+        if not free.any() or clearly_free(self.alpha[free], self.upper[free]).any():
+            return
+        before = self.alpha
+        self.alpha = np.where(self.alpha < 0.5 * self.upper, 0.0, self.upper)
+        self.look()
+        if self.gap > tolerance or abs(self.y @ self.alpha) > BALANCED * self.upper.sum():
+            self.alpha = before
+            self.look()
 
     def solve_by_gram(self, tolerance: float) -> None:
         """Leave a small problem, on which Newton's steps go in circles, to exact paths."""
@@ -172,6 +187,17 @@ class State:
             passes=self.passes,
             weights=self.weights,
         )
+
+
+def clearly_free(alpha: Array, upper: Array) -> NDArray[np.bool_]:
+    """Tell which α are off their bounds by more than rounding can be.
+
+    Examples
+    --------
+    >>> clearly_free(np.array([1e-9, 0.5]), np.ones(2))
+    array([False,  True])
+    """
+    return np.minimum(alpha, upper - alpha) > ROUNDING * upper
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")

@@ -22,8 +22,7 @@ MOST_STEPS = 300  # of conjugate gradients
 QUIET = 0.05  # share of examples that may change sides in a sweep before Newton's step is worth it
 ROUGH = 0.1  # accuracy of Newton's step while examples change sides, in parts of the spread
 PATIENT_PENALTY = 10.0  # times ρ, where only sweeps can restore the balance
-COPY_BELOW = 0.8  # share of the rows that is worth a copy with one row beside the next
-NARROW_BELOW = 0.5  # share of a copy that is worth another
+FAR = 0.2  # from the margin: an example at a bound that is dropped, however wide the spread
 BLOCK = 16  # rows that stay together when all are mixed: memory is read in order
 SHORTER = (1.0, 0.25, 0.0625, 0.015625)  # parts of Newton's step that are tried
 SEED = 1  # of the order of the rows: always the same, so that a fit can be repeated
@@ -42,20 +41,23 @@ class Neighbourhood:
         bias: float,
         active: NDArray[np.intp],
     ) -> None:
-        self.all_rows, self.all_y, self.all_upper, self.all_alpha = rows, y, upper, alpha
-        self.weights, self.bias = weights, bias
-        scale = float(rows.squared_norms[active].mean())
-        self.penalty = PENALTY * scale if scale > 0.0 else 1.0
-        self.balance = float(y @ alpha)
+        self.rows, self.y, self.upper, self.alpha = rows, y, upper, alpha
+        self.weights, self.bias, self.balance = weights, bias, float(y @ alpha)
+        self.order = active.astype(np.int32)
         self.highest, self.lowest, self.changes = np.inf, -np.inf, 0
         self.drop_beyond = np.inf
         self.passes = 0
-        self.gather(active)
+        scale = float(rows.squared_norms[active].mean())
+        self.set_penalty(PENALTY * scale if scale > 0.0 else 1.0)
 
     @property
     def spread(self) -> float:
         """How far the projected gradients of the last sweep were apart."""
         return self.highest - self.lowest
+
+    def set_penalty(self, penalty: float) -> None:
+        """Say what it costs to be out of balance."""
+        self.penalty, self.curvature = penalty, self.rows.squared_norms + penalty
 
     def improve(self, goal: float, *, sweeps: int, max_passes: int) -> None:
         """Sweep at least so often, then take Newton's steps until the spread is below the goal."""
@@ -70,38 +72,15 @@ class Neighbourhood:
             self.sweep()
             if self.spread <= 0.5 * goal:
                 break
-            if len(self.order) < NARROW_BELOW * len(self.rows):
-                self.scatter()
-                self.gather(np.sort(self.active[self.order]))
-        self.scatter()
 
     def be_patient(self, goal: float, *, max_passes: int) -> None:
         """Only sweep, and drop nobody: slow, and sure where Newton's steps go in circles."""
-        self.penalty *= PATIENT_PENALTY
-        self.curvature = self.rows.squared_norms + self.penalty
+        self.set_penalty(PATIENT_PENALTY * self.penalty)
         while self.passes < max_passes:
             self.drop_beyond = np.inf
             self.sweep()
             if max(self.spread, self.penalty * abs(self.balance)) <= 0.5 * goal:
                 break
-        self.scatter()
-
-    def gather(self, active: NDArray[np.intp]) -> None:
-        """Copy the active examples one beside the other in a mixed order; if most, mix blocks."""
-        if len(active) > COPY_BELOW * len(self.all_rows):
-            self.active, self.rows = np.arange(len(self.all_rows)), self.all_rows
-            self.order = mixed(active, BLOCK).astype(np.int32)
-        else:
-            self.active = mixed(active, 1)
-            self.rows = self.all_rows.take(self.active)
-            self.order = np.arange(len(active), dtype=np.int32)
-        self.y, self.upper = self.all_y[self.active], self.all_upper[self.active]
-        self.alpha = self.all_alpha[self.active]
-        self.curvature = self.rows.squared_norms + self.penalty
-
-    def scatter(self) -> None:
-        """Write α back to where all examples are."""
-        self.all_alpha[self.active] = self.alpha
 
     def sweep(self) -> None:
         """Go once over the examples that are kept; then move the multiplier."""
@@ -120,23 +99,20 @@ class Neighbourhood:
         )
         self.order = self.order[:kept]
         self.bias += self.penalty * self.balance
-        self.drop_beyond = self.spread if kept else np.inf
+        # The first sweep of a problem knows too little to drop anybody by.
+        self.drop_beyond = min(self.spread, FAR) if kept and self.passes else np.inf
         self.passes += 1
 
     def newton(self, accuracy: float) -> bool:
         """Take Newton's step on the free examples; tell whether there are any."""
         alpha, upper = self.alpha[self.order], self.upper[self.order]
-        free = self.order[(alpha > 0.0) & (alpha < upper)].astype(np.intp)
+        is_free = (alpha > 0.0) & (alpha < upper)
+        free, alpha, upper = self.order[is_free], alpha[is_free], upper[is_free]
         if len(free) < 2:
             return False
         if self.changes:
             accuracy = max(accuracy, ROUGH * self.spread)
-        rows, y, alpha, upper = (
-            self.rows.take(free),
-            self.y[free],
-            self.alpha[free],
-            self.upper[free],
-        )
+        rows, y = self.rows.take(free), self.y[free]
         residual = y - rows.times(self.weights)
         room = np.where(y > 0.0, -alpha, alpha - upper), np.where(y > 0.0, upper - alpha, alpha)
         step, bias, steps = newton_step(
@@ -150,26 +126,26 @@ class Neighbourhood:
             # What the augmented Lagrangian falls by: cut at the bounds, a step may overshoot.
             fall = change @ (residual - self.bias) - 0.5 * (moved @ moved)
             fall -= self.penalty * total * (0.5 * total + self.balance)
-            if (inside.all() and part == 1.0) or fall >= 0.0:
+            if fall >= 0.0 or (part == 1.0 and inside.all()):
                 self.alpha[free] = np.minimum(np.maximum(alpha + y * change, 0.0), upper)
                 self.weights += moved
                 self.balance += total
                 if inside.all():
                     self.bias += part * (bias - self.bias)
                 elif inside.any():
-                    self.bias = float((y - rows.times(self.weights))[inside].mean())
+                    self.bias = float((residual - rows.times(moved))[inside].mean())
                 break
         return True
 
 
-def mixed(which: NDArray[np.intp], block: int) -> NDArray[np.intp]:
+def mixed(which: NDArray[np.intp]) -> NDArray[np.intp]:
     """Mix blocks of examples, always in the same way.
 
     Examples
     --------
-    >>> sorted(int(i) for i in mixed(np.arange(5), 2))
+    >>> sorted(int(i) for i in mixed(np.arange(5)))
     [0, 1, 2, 3, 4]
     """
-    firsts = block * np.random.default_rng(SEED).permutation(-(-len(which) // block))
-    order = (firsts[:, None] + np.arange(block)).ravel()
+    firsts = BLOCK * np.random.default_rng(SEED).permutation(-(-len(which) // BLOCK))
+    order = (firsts[:, None] + np.arange(BLOCK)).ravel()
     return np.asarray(which[order[order < len(which)]])

@@ -56,7 +56,7 @@ class Rows:
         add_rows(*self.arrays, coefficients, weights)
         return weights
 
-    def take(self, which: NDArray[np.intp]) -> "Rows":
+    def take(self, which: NDArray[np.signedinteger[Any]]) -> "Rows":
         """Copy some rows, so that a loop over them finds each beside the next."""
         lengths = self.indptr[which + 1] - self.indptr[which]
         indptr = np.zeros(len(which) + 1, np.int64)
@@ -171,16 +171,19 @@ def copy_rows(  # noqa: PLR0917 (as above)
     data: Array,
     indices: NDArray[np.int32],
     indptr: NDArray[np.int64],
-    which: NDArray[np.intp],
+    which: NDArray[np.signedinteger[Any]],
     to_data: Array,
     to_indices: NDArray[np.int32],
 ) -> None:
     """Write the rows `which` one after the other."""
-    end = 0
+    to = 0
     for i in which:
-        for p in range(indptr[i], indptr[i + 1]):
-            to_data[end], to_indices[end] = data[p], indices[p]
-            end += 1
+        first, length = indptr[i], indptr[i + 1] - indptr[i]
+        for p in range(length):
+            to_data[to + p] = data[first + p]
+        for p in range(length):
+            to_indices[to + p] = indices[first + p]
+        to += length
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from truerisk.errors import NotConvergedWarning
 from truerisk.svm.solution import Array, LinearSolution
-from truerisk.svm.solvers.linear_dual import MAX_PASSES, judge, solve_rows
+from truerisk.svm.solvers.linear_dual import MAX_PASSES, clearly_free, judge, solve_rows
 from truerisk.svm.solvers.removal_path import MOST_CHANGED, follow
 from truerisk.svm.solvers.rows import Rows, add_four, multiply_four
 from truerisk.svm.solvers.tableau import Tableau, independent, inner_products
@@ -222,8 +222,9 @@ class Workspace:
         self.upper[out] = 0.0
         highest, lowest, free, total = judge(whole.y, self.upper, alpha, products)
         self.upper[out] = whole.upper[out]
-        if not free:
-            return np.nan, np.empty(0, np.intp)
+        near = self.band.members
+        if not free or not clearly_free(alpha[near], self.upper[near]).any():
+            return np.nan, np.empty(0, np.intp)  # the bias is one of many: the solver finds which
         bias = total / free
         if highest - lowest <= TIGHT:
             return float(whole.y[out] * (products[out] + bias)), np.empty(0, np.intp)
