@@ -22,9 +22,6 @@ Array = NDArray[np.float64]
 
 RHO = 2.0  # what lemma 1 needs for a machine with a bias
 TIE = 1e-9  # margins within this of 0 are 0 up to rounding
-# With fewer free support vectors than this, leaving an example out may use them all up, and the
-# bias then jumps: lemma 1 asks for a stable machine.  Every support vector is left out in earnest.
-FREE_AT_LEAST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +58,8 @@ def leave_one_out(
 
     Every example is called by the machine trained on all the others.  Most need no training:
 
-    * :math:`2 \alpha_i R^2 + \xi_i < 1`: never an error (Joachims' lemma 1 [1]_);
+    * :math:`2 \alpha_i R^2 + \xi_i < 1`: never an error, if all examples have one C (Joachims'
+      lemma 1 [1]_; with several, the bias can jump while :math:`\alpha_i` goes to 0);
     * :math:`\alpha_i = 0`: the machine stays as it is;
     * :math:`\xi_i > 1`: always an error, as :math:`\xi_i` is a supergradient of the optimal value,
       which is concave in the price of example i, and so does not fall as that price goes to 0.
@@ -134,7 +132,7 @@ class LeftOut:
         changes = solution.alpha > 0.0
         margins[changes & (slack > 1.0 + guard)] = -1.0
         risky = at_risk(solution.alpha, slack + guard, self.radius, RHO)
-        if np.count_nonzero(solution.free) < FREE_AT_LEAST:
+        if not solution.is_prunable:
             risky[:] = True
         margins[changes & ~risky] = 1.0
         open_ = changes & risky & (slack <= 1.0 + guard)
@@ -153,8 +151,8 @@ class LeftOut:
         alpha = np.array([solution.alpha for solution in solutions])
         # Leaving an example out lowers its margin, by 2αR² at most.
         reach = RHO * alpha * self.radius
-        few = [np.count_nonzero(solution.free) < FREE_AT_LEAST for solution in solutions]
-        reach[few] = np.where(alpha[few] > 0.0, np.inf, 0.0)
+        unsure = [not solution.is_prunable for solution in solutions]
+        reach[unsure] = np.where(alpha[unsure] > 0.0, np.inf, 0.0)
         low = np.where(signs > 0, decision - reach, decision)
         high = np.where(signs < 0, decision + reach, decision)
         winner = decision.argmax(axis=0)

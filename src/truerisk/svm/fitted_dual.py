@@ -39,8 +39,7 @@ def smallest_proven_rho(solution: Solution) -> float | None:
     With several bounds the path from α to 0 may pass a point at which every other example is at its
     bound.  The bias then jumps, and by more than α·R² can tell.
     """
-    bounds = solution.upper[solution.upper > 0.0]
-    return 2.0 if len(bounds) and np.ptp(bounds) <= 1e-9 * bounds.max() else None
+    return 2.0 if solution.has_one_bound else None
 
 
 def signs_of(y: Any, classes: Any) -> Array:  # noqa: ANN401

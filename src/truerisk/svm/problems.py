@@ -145,8 +145,9 @@ class GramProblem:
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
         """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        radius = self.radius[0] if solution.is_prunable else np.inf
         return margins_without_gram(
-            self.gram, solution, which, squared_radius=self.radius[0], workers=workers
+            self.gram, solution, which, squared_radius=radius, workers=workers
         )
 
     @property

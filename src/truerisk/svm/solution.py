@@ -7,6 +7,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-12  # of a bound: what is nearer to it is at it
+# With fewer free support vectors than this, leaving an example out may use them all up, and the
+# bias is then one of many.
+FREE_AT_LEAST = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
@@ -42,13 +47,29 @@ class Solution:
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """The unbounded support vectors: 0 < α < U."""
-        return (self.alpha > 0.0) & (self.alpha < self.upper)
+        """The unbounded support vectors: 0 < α < U, by more than rounding."""
+        room = ROUNDING * self.upper
+        return (self.alpha > room) & (self.alpha < self.upper - room)
 
     @property
     def stable(self) -> bool:
         """Whether there is an unbounded support vector, which pins the bias down."""
         return bool(self.free.any())
+
+    @property
+    def has_one_bound(self) -> bool:
+        """Whether all examples that count have the same bound."""
+        bounds = self.upper[self.upper > 0.0]
+        return len(bounds) > 0 and bool(np.ptp(bounds) <= 1e-9 * bounds.max())
+
+    @property
+    def is_prunable(self) -> bool:
+        """Whether a margin falls by 2αR² at most when its example is left out.
+
+        With several bounds the path from α to 0 may pass a point at which every other example is at
+        its bound; the bias then jumps.
+        """
+        return self.has_one_bound and int(np.count_nonzero(self.free)) >= FREE_AT_LEAST
 
 
 @dataclass(frozen=True, kw_only=True)
