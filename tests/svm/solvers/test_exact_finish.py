@@ -63,6 +63,14 @@ def test_balance_meets_margin_and_metric():
     )
 
 
+def test_balance_needs_no_second_time_but_for_rounding(monkeypatch):
+    monkeypatch.setattr("truerisk.svm.solvers.exact_finish.CORRECTIONS", 1)
+    rows, metric, held = overlapping(3, 5, 1), np.array([2.0, 1.0, 3.0, 1.0, 2.0, 0.0]), np.ones(6)
+    aim = balance(rows, np.ones(3), metric, held, np.ones(3), np.zeros(6))
+    np.testing.assert_allclose(rows @ aim.u, 1.0, rtol=1e-12)
+    np.testing.assert_allclose(rows.T @ (1.0 + aim.step), metric * aim.u - held, atol=1e-12)
+
+
 def test_balance_shares_a_change_among_equal_examples_by_weight():
     rows = np.array([[1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
     weights = np.array([1.0, 3.0, 1.0])
@@ -111,11 +119,11 @@ def test_equal_examples_have_equal_alpha():
 
 
 def test_without_a_free_example_the_bias_is_in_the_middle():
-    # Bounds so small that all α are at them: w = Σ αyx = .04, and b may lie in [−.96, .96].
-    rows = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
+    # x = 1, 2 against −1, −1, all α at bounds of .01: w = .05, and y − wx leaves b in [−.95, .9].
+    rows = np.array([[1.0, 1.0], [2.0, 1.0], [1.0, -1.0], [1.0, -1.0]])
     vertex = finished(rows, np.full(4, 0.01), np.array([1.0, 0.0]))
     np.testing.assert_array_equal(vertex.alpha, 0.01)
-    np.testing.assert_allclose(vertex.u, [0.04, 0.0], atol=1e-14)
+    np.testing.assert_allclose(vertex.u, [0.05, -0.025], atol=1e-14)
 
 
 def two_points():

@@ -106,11 +106,11 @@ def test_the_corrector_wants_the_centre_less_the_second_order():
     vectors[interior_point.WANT], vectors[interior_point.WANT_REST] = -0.5, -0.75
     vectors[interior_point.D_SHARE], vectors[interior_point.D_SURPLUS] = 0.1, -1.0
     vectors[interior_point.D_SLACK] = -0.5
-    correct(state, vectors, 0.625, 0.5)
-    # By hand: half a step gives .3·1.5 + .7·.75 = .975, so µ falls to .4875, by .78.
-    centre = 0.625 * 0.78**3
-    assert vectors[interior_point.WANT, 0] == pytest.approx(-0.5 + centre + 0.1)
-    assert vectors[interior_point.WANT_REST, 0] == pytest.approx(-0.75 + centre - 0.05)
+    correct(np.array([2.0]), state, vectors, 1.25, 0.5)
+    # By hand: µ = 2(.25·2 + .75·1)/2 = 1.25; half a step gives .3·1.5 + .7·.75 = .975, by .78.
+    centre = 1.25 * 0.78**3
+    assert vectors[interior_point.WANT, 0] == pytest.approx(-0.5 + centre / 2 + 0.05)
+    assert vectors[interior_point.WANT_REST, 0] == pytest.approx(-0.75 + centre / 2 - 0.025)
 
 
 def test_the_duality_gap_closes():
@@ -128,7 +128,7 @@ def test_the_duality_gap_closes():
 def test_every_example_is_at_the_same_distance_of_the_centre():
     rows, upper, metric = problem()
     _, state, _ = solve(rows, upper, metric, target=1e-3)
-    products = np.concatenate([state[SHARE] * state[SURPLUS], state[REST] * state[SLACK]])
+    products = upper * [state[SHARE] * state[SURPLUS], state[REST] * state[SLACK]]
     assert products.max() < 100 * products.min()
     np.testing.assert_allclose(state[SHARE] + state[REST], 1.0, rtol=1e-12)
 
@@ -139,6 +139,14 @@ def test_twice_the_bound_is_two_examples():
     once, _, _ = solve(rows, doubled, metric)
     twice, _, _ = solve(np.vstack([rows, rows[:10]]), np.append(upper, upper[:10]), metric)
     np.testing.assert_allclose(once, twice, atol=1e-7)
+
+
+def test_bounds_of_all_sizes_take_few_steps():
+    rows, _, metric = problem(n=150, d=10)
+    upper = 10.0 ** np.random.default_rng(4).uniform(-4.0, 4.0, 150)
+    u, state = np.zeros(11), start(150)
+    state[[SURPLUS, SLACK]] = np.maximum(1.0, upper.mean() / upper)
+    assert follow_path(rows, upper, metric, u, state, *workspace(150, 11), 1e-8, 100) < 40
 
 
 def test_many_problems_are_solved_in_the_same_memory():

@@ -23,7 +23,7 @@ from truerisk.svm.solvers.interior_point import REST, SHARE, SLACK, SURPLUS
 
 Array = NDArray[np.float64]
 
-CORRECTIONS = 4  # of the rounding in one balance
+CORRECTIONS = 2  # solve, and once more for the rounding of the first
 RANK = 1e-12  # of its column: what QR leaves of it, if less, is nothing
 PATIENCE = 8  # rounds
 PIECE = 2**14  # examples

@@ -1,12 +1,11 @@
 """Interior point for the linear support vector machine with a free bias and few features.
 
 Problem   min  ½ uᵀ diag(metric) u + Σᵢ Uᵢξᵢ   with  rᵢ·u ≥ 1 − ξᵢ  and  ξᵢ ≥ 0
-Given     the rows rᵢ = yᵢ(zᵢ, 1), the bounds Uᵢ, and the metric, whose last entry is 0: the bias
-          is free.  With zᵢ = xᵢ / scale and metric = 1 / scale² this is the problem of xᵢ itself.
+Given     the rows rᵢ = yᵢ(zᵢ, 1), the bounds Uᵢ > 0, and the metric, whose last entry is 0: the
+          bias is free.  With zᵢ = xᵢ / scale and metric = 1 / scale² this is the problem of xᵢ.
 Returns   in place, u and four positive numbers for each example, the rows of `state`:
           share α/U, rest 1 − α/U, surplus of the margin over 1, slack ξ
-Path      share·surplus = rest·slack = µ for every example: µ is in units of the margin, and an
-          example of twice the bound is the same as two examples
+Path      α·surplus = (U − α)·slack = µ for every example, whatever its bound
 Cost      n·m² a step, some 10 to 30 steps; the caller allocates, so that many problems of one size
           can be solved one after the other in the same memory
 Source    S. Mehrotra, SIAM J. Optim. 2 (1992) 575-601; for machines with few features,
@@ -111,7 +110,7 @@ def linearise(  # noqa: PLR0917 - compiled code takes no keywords
     np.dot(rows.T, scratch, residual)
     residual -= metric * u
     np.dot(rows, u, vectors[VIOLATION])
-    total, weighted, mass, largest = 0.0, 0.0, 0.0, 0.0
+    gap, mass, largest = 0.0, 0.0, 0.0
     for i in range(len(upper)):
         share, rest, surplus, slack = state[0, i], state[1, i], state[2, i], state[3, i]
         vectors[VIOLATION, i] += slack - surplus - 1.0
@@ -119,10 +118,9 @@ def linearise(  # noqa: PLR0917 - compiled code takes no keywords
         vectors[YIELD, i] = 1.0 / (surplus / share + slack / rest)
         vectors[WANT, i] = -share * surplus
         vectors[WANT_REST, i] = -rest * slack
-        total += share * surplus + rest * slack
-        weighted += upper[i] * (share * surplus + rest * slack)
+        gap += upper[i] * (share * surplus + rest * slack)
         mass += scratch[i]
-    return total / (2 * len(upper)), max(largest, weighted / mass)
+    return gap / (2 * len(upper)), max(largest, gap / mass)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -163,19 +161,24 @@ def direction(  # noqa: PLR0917 - compiled code takes no keywords
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def correct(state: Array, vectors: Array, mu: float, step: float) -> None:
-    """Want a centre, as far as the predicted step fell short, and undo its second order."""
-    n = state.shape[1]
-    total = 0.0
-    for i in range(n):
+def correct(upper: Array, state: Array, vectors: Array, mu: float, step: float) -> None:
+    """Want a centre, the more so the shorter the predicted step, and undo its second order.
+
+    Only as much of the second order is undone as the step is long: that of a full step, where a
+    short one is all there is, can send the path round in circles.
+    """
+    gap = 0.0
+    for i in range(len(upper)):
         d_share = step * vectors[D_SHARE, i]
-        total += (state[SHARE, i] + d_share) * (state[SURPLUS, i] + step * vectors[D_SURPLUS, i])
-        total += (state[REST, i] - d_share) * (state[SLACK, i] + step * vectors[D_SLACK, i])
-    centre = mu * (total / (2 * n) / mu) ** 3
-    for i in range(n):
-        d_share = vectors[D_SHARE, i]
-        vectors[WANT, i] += centre - d_share * vectors[D_SURPLUS, i]
-        vectors[WANT_REST, i] += centre + d_share * vectors[D_SLACK, i]
+        gap += upper[i] * (
+            (state[SHARE, i] + d_share) * (state[SURPLUS, i] + step * vectors[D_SURPLUS, i])
+            + (state[REST, i] - d_share) * (state[SLACK, i] + step * vectors[D_SLACK, i])
+        )
+    centre = mu * (gap / (2 * len(upper)) / mu) ** 3
+    for i in range(len(upper)):
+        d_share = step * vectors[D_SHARE, i]
+        vectors[WANT, i] += centre / upper[i] - d_share * vectors[D_SURPLUS, i]
+        vectors[WANT_REST, i] += centre / upper[i] + d_share * vectors[D_SLACK, i]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -206,7 +209,7 @@ def follow_path(  # noqa: PLR0917 - compiled code takes no keywords
             factor[j, j] += metric[j]
         factorise(factor)
         step = direction(rows, upper, state, vectors, factor, residual, du)
-        correct(state, vectors, mu, min(1.0, step))
+        correct(upper, state, vectors, mu, min(1.0, step))
         step = min(1.0, BACK * direction(rows, upper, state, vectors, factor, residual, du))
         if not step > STALLED:
             return taken

@@ -188,12 +188,12 @@ def _optimum(problem: Problem, tolerance: float, max_passes: int) -> tuple[Verte
 
 
 def _start(y: Array, upper: Array) -> Array:
-    """Begin with Σ yα = 0, half of the smaller class's bounds used, and margins of 1."""
+    """Begin with Σ yα = 0, half of the smaller class's bounds used, and not far from the centre."""
     positive, negative = upper[y > 0.0].sum(), upper[y < 0.0].sum()
-    state = np.ones((4, len(y)))
+    state = np.empty((4, len(y)))
     state[SHARE] = 0.5 * min(positive, negative) / np.where(y > 0.0, positive, negative)
     state[REST] = 1.0 - state[SHARE]
-    state[SURPLUS] = state[SLACK] = 1.0
+    state[SURPLUS] = state[SLACK] = np.maximum(1.0, upper.mean() / upper)
     return state
 
 
