@@ -85,11 +85,12 @@ def descend(  # noqa: PLR0917 (compiled code takes no keywords)
     """Go down until no residual is above the accuracy, in place; give the change of the bias."""
     n, shift = len(residual), 0.0
     direction, image = residual.copy(), np.empty(n)
-    squares = float(np.sum(residual * residual))
+    squares = square_sum(residual)
     for count in range(max_steps):
-        if np.max(np.abs(residual)) <= accuracy:
+        if largest(residual) <= accuracy:
             return shift, count
-        weights[:] = 0.0
+        for j in range(len(weights)):
+            weights[j] = 0.0
         for i in range(n):
             add(data, indices, indptr[i], indptr[i + 1], direction[i], weights)
         mean, bend = 0.0, 0.0
@@ -98,7 +99,7 @@ def descend(  # noqa: PLR0917 (compiled code takes no keywords)
             mean += image[i]
             bend += direction[i] * image[i]
         length, mean = squares / bend, mean / n
-        if bend <= FLAT * steepest * np.sum(direction * direction):
+        if bend <= FLAT * steepest * square_sum(direction):
             length = np.inf  # the examples are dependent: w stays, and the gain lasts to a bound
         shorter = within(step, direction, low, high, length)
         last, length = shorter < length, shorter
@@ -123,7 +124,7 @@ def within(step: Array, direction: Array, low: Array, high: Array, length: float
     Two examples that are nearly alike ask for large steps that cancel each other.  Cut to their
     bounds one by one these no longer would; cut where the first one ends, they do.
     """
-    negligible, shorter = 1e-6 * np.max(np.abs(direction)), length
+    negligible, shorter = 1e-6 * largest(direction), length
     for i in range(len(step)):
         far = high[i] - low[i]
         beyond = step[i] + length * direction[i]
@@ -131,3 +132,22 @@ def within(step: Array, direction: Array, low: Array, high: Array, length: float
             bound = high[i] if direction[i] > 0.0 else low[i]
             shorter = min(shorter, max(0.0, (bound - step[i]) / direction[i]))
     return shorter
+
+
+# NumPy's own sums and maxima take the compiler longer than all the rest of this module.
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def square_sum(values: Array) -> float:
+    """Give Σv²."""
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def largest(values: Array) -> float:
+    """Give max |v|."""
+    most = 0.0
+    for value in values:
+        most = max(most, abs(value))
+    return most

@@ -79,7 +79,8 @@ def find_rates(  # noqa: PLR0917 (compiled code takes no keywords)
         system[0, 0] = 1.0
     if not eliminate(system, x, count, SINGULAR * scale):
         return False
-    rates[:] = 0.0
+    for i in range(len(rates)):
+        rates[i] = 0.0
     for j in range(count):
         row = tableau[changed[j]]
         for i in range(len(rates)):
@@ -136,11 +137,11 @@ def follow(  # noqa: PLR0917 (as above; one loop, its cases)
     scale: float,
 ) -> int:
     """Take z[out] to 0, in place; give the number of events, or −1 if the path was lost."""
-    place[:] = -1
     for i in range(len(z)):
-        is_free[i] = i < free
+        is_free[i], place[i] = i < free, -1
     sign = 1.0 if z[out] > 0.0 else -1.0
-    left, count, is_free[out], changed[0], place[out] = abs(z[out]), 1, False, out, 0
+    left, count = abs(z[out]), np.int64(1)  # not the literal 1, for which all is compiled again
+    is_free[out], changed[0], place[out] = False, out, 0
     for events in range(MOST_EVENTS):
         if not find_rates(tableau, free, changed, count, system, x, rates, scale, sign):
             return -1

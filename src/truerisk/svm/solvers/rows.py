@@ -58,6 +58,7 @@ class Rows:
 
     def take(self, which: NDArray[np.signedinteger[Any]]) -> "Rows":
         """Copy some rows, so that a loop over them finds each beside the next."""
+        which = which.astype(np.intp, copy=False)
         lengths = self.indptr[which + 1] - self.indptr[which]
         indptr = np.zeros(len(which) + 1, np.int64)
         np.cumsum(lengths, out=indptr[1:])
@@ -171,7 +172,7 @@ def copy_rows(  # noqa: PLR0917 (as above)
     data: Array,
     indices: NDArray[np.int32],
     indptr: NDArray[np.int64],
-    which: NDArray[np.signedinteger[Any]],
+    which: NDArray[np.intp],
     to_data: Array,
     to_indices: NDArray[np.int32],
 ) -> None:

@@ -24,7 +24,7 @@ from truerisk.svm.solvers.tableau import Tableau, independent, inner_products
 
 TIGHT = 1e-9  # gap of a refit whose sign is believed, and margin below which it is a tie
 TIGHTEST = 1e-10  # gap of the optimum that all paths start from
-BAND = 0.1  # how far from the margin an example at a bound is expected to matter
+BAND = 0.05  # how far from the margin an example at a bound is expected to matter
 LARGEST_BAND = 4000  # examples: a tableau of 128 MB
 ROUNDS = 4  # how often the band may grow
 LANES = 4

@@ -175,6 +175,7 @@ def multiply_pairs(  # noqa: PLR0917 (compiled code takes no keywords)
             weights[indices[p]] = data[p]
         for j in range(i + 1):
             products[k, j] = dot(data, indices, indptr[j], indptr[j + 1], weights)
-        products[k, i + 1 :] = 0.0
+        for j in range(i + 1, products.shape[1]):
+            products[k, j] = 0.0
         for p in range(indptr[i], indptr[i + 1]):
             weights[indices[p]] = 0.0
