@@ -44,12 +44,13 @@ def corrected_estimate(
     (True, 0.5)
     """
     n = signs.shape[1]
+    kinds, of_kind = _kinds(signs, wrong)
     judged: list[float] = []
     for start in range(0, replicates, AT_A_TIME):
         size = min(AT_A_TIME, replicates - start)
-        drawn = rng.multinomial(n, np.full(n, 1 / n), size=size).astype(float)
-        inside = measure_values(measure, signs, wrong, drawn)
-        outside = measure_values(measure, signs, wrong, (drawn == 0.0).astype(float))
+        drawn, left = _draws(of_kind, len(kinds), size, rng)
+        inside = measure_values(measure, signs[:, kinds], wrong[:, :, kinds], drawn)
+        outside = measure_values(measure, signs[:, kinds], wrong[:, :, kinds], left)
         order = inside if higher_is_better else -inside
         winner = np.where(np.isnan(order), -np.inf, order).argmax(axis=0)
         judged.extend(outside[winner, np.arange(size)].tolist())
@@ -78,3 +79,28 @@ def corrected_estimate(
         target="the learner at this sample size",
         notes=("each replicate chooses anew and is judged by the examples it did not draw",),
     )
+
+
+def _kinds(signs: Array, wrong: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give one example of each kind, and the kind of each example.
+
+    Examples of one kind have the same signs and are called wrong by the same candidates.
+    """
+    flags = np.concatenate([signs > 0, wrong.reshape(-1, wrong.shape[-1])])
+    _, first, of_kind = np.unique(
+        np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True
+    )
+    return first, of_kind.ravel()
+
+
+def _draws(
+    of_kind: NDArray[np.intp], kinds: int, size: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw the examples with replacement; count those drawn, and those never drawn, by kind."""
+    n = len(of_kind)
+    drawn, left = np.empty((size, kinds)), np.empty((size, kinds))
+    for row in range(size):
+        times = np.bincount(rng.integers(n, size=n), minlength=n)
+        drawn[row] = np.bincount(of_kind, weights=times, minlength=kinds)
+        left[row] = np.bincount(of_kind[times == 0], minlength=kinds)
+    return drawn, left
