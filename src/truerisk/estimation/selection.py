@@ -81,7 +81,7 @@ def select(
     rho: float = 1.0,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
-    replicates: int = 1000,
+    replicates: int = 500,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Selection:
@@ -148,6 +148,8 @@ def select(
     else:
         with ThreadPoolExecutor(workers) as pool:
             found = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
+    place = {id(setting): at for at, setting in enumerate(settings)}
+    found.sort(key=lambda trial: (place[id(trial.setting)], trial.cost))
     signs = found[0].signs
     name = measure or ("error_rate" if len(signs) == 1 else "hamming_loss")
     wrong = np.array([trial.wrong for trial in found])
@@ -156,7 +158,7 @@ def select(
     at = _best(values if higher_is_better else -values)
     candidates = tuple(
         Candidate(
-            parameters=trial.parameters,
+            parameters={**trial.setting, "C": trial.cost},
             estimate=estimate_of(name, signs, trial.wrong, method=by, level=level),
             stable=trial.stable,
         )
@@ -183,7 +185,8 @@ def select(
 class Trial:
     """A setting that was trained: which examples it is said to call wrong, a row a problem."""
 
-    parameters: Mapping[str, Any]
+    setting: Mapping[str, Any]
+    cost: float
     signs: NDArray[np.float64]
     wrong: Flags
     stable: bool
@@ -224,7 +227,8 @@ class _Search:
             starts = list(solutions)
             trials.append(
                 Trial(
-                    {**setting, "C": cost},
+                    setting,
+                    cost,
                     prepared.targets.signs,
                     np.array([self._wrong(machine, prepared, one, radius) for one in solutions]),
                     all(solution.stable for solution in solutions),
@@ -277,10 +281,12 @@ def _grid(
 def _chunks(
     costs: list[float], n_jobs: int | None, settings: Sequence[Any]
 ) -> Iterator[list[float]]:
-    """Split the costs where there are fewer settings than workers: each part starts anew."""
+    """Share the costs out where there are fewer settings than workers, large and small ones alike.
+
+    Each part starts anew, at its smallest cost.
+    """
     parts = min(-(-effective_n_jobs(n_jobs) // len(settings)), len(costs))
-    size = -(-len(costs) // parts)
-    return (costs[start : start + size] for start in range(0, len(costs), size))
+    return (costs[start::parts] for start in range(parts))
 
 
 def _best(values: NDArray[np.float64]) -> int:
