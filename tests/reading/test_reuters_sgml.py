@@ -82,7 +82,8 @@ def test_the_few_bytes_that_are_no_utf8_are_read_as_latin_1_and_told_of(write):
     path = write(data, "reut2-017.sgm")
     corpus = read_corpus(path)
     assert corpus.texts == ("ASSETS GRÜN",)
-    assert corpus.notes == (f"{path}: not UTF-8 throughout; read as Latin-1.",)
+    (note,) = corpus.notes  # a long path is shown by its end
+    assert note.endswith(f"{path.name}: not UTF-8 throughout; read as Latin-1.")
 
 
 GOOD = document(1, BRIEF, topics="x")
