@@ -110,7 +110,7 @@ class State:
         if start is None:
             total = float(upper.sum())
             self.alpha = np.zeros(len(rows))
-            self.bias = float(upper @ y) / total if total > 0.0 else 0.0
+            self.bias = float(np.sum(upper * y)) / total if total > 0.0 else 0.0
         else:
             self.alpha, self.bias = np.minimum(start.alpha, upper), start.bias
 
@@ -135,7 +135,7 @@ class State:
         before = self.alpha
         self.alpha = np.where(self.alpha < 0.5 * self.upper, 0.0, self.upper)
         self.look()
-        if self.gap > tolerance or abs(self.y @ self.alpha) > BALANCED * self.upper.sum():
+        if self.gap > tolerance or abs(np.sum(self.y * self.alpha)) > BALANCED * self.upper.sum():
             self.alpha = before
             self.look()
 
@@ -159,7 +159,7 @@ class State:
         """Bring Σyα back to 0: an equal part from all free α, the rest where it costs least."""
         enough = BALANCED * float(self.upper.sum())
         for _ in range(len(self.y)):
-            excess = float(self.y @ self.alpha)
+            excess = float(np.sum(self.y * self.alpha))
             free = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.upper))
             if abs(excess) <= 1e-3 * enough or not len(free):
                 break

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from truerisk.svm.solution import Array
 from truerisk.svm.solvers.coordinate_descent import sweep
-from truerisk.svm.solvers.newton import newton_step
+from truerisk.svm.solvers.newton import newton_step, square_sum
 from truerisk.svm.solvers.rows import Rows
 
 PENALTY = 0.05  # ρ, in units of the mean |x|²
@@ -42,7 +42,7 @@ class Neighbourhood:
         active: NDArray[np.intp],
     ) -> None:
         self.rows, self.y, self.upper, self.alpha = rows, y, upper, alpha
-        self.weights, self.bias, self.balance = weights, bias, float(y @ alpha)
+        self.weights, self.bias, self.balance = weights, bias, float(np.sum(y * alpha))
         self.order = active.astype(np.int32)
         self.highest, self.lowest, self.changes = np.inf, -np.inf, 0
         self.drop_beyond = np.inf
@@ -124,7 +124,8 @@ class Neighbourhood:
             moved, total = rows.total(change), float(change.sum())
             inside = (change > room[0]) & (change < room[1])
             # What the augmented Lagrangian falls by: cut at the bounds, a step may overshoot.
-            fall = change @ (residual - self.bias) - 0.5 * (moved @ moved)
+            # No BLAS here: its threads wait for each other longer than such a sum takes.
+            fall = float(np.sum(change * (residual - self.bias))) - 0.5 * square_sum(moved)
             fall -= self.penalty * total * (0.5 * total + self.balance)
             if fall >= 0.0 or (part == 1.0 and inside.all()):
                 self.alpha[free] = np.minimum(np.maximum(alpha + y * change, 0.0), upper)

@@ -140,7 +140,10 @@ def follow(  # noqa: PLR0917 (as above; one loop, its cases)
     for i in range(len(z)):
         is_free[i], place[i] = i < free, -1
     sign = 1.0 if z[out] > 0.0 else -1.0
-    left, count = abs(z[out]), np.int64(1)  # not the literal 1, for which all is compiled again
+    left, count = (
+        abs(z[out]),
+        int(np.int64(1)),
+    )  # not the literal 1, for which all is compiled again
     is_free[out], changed[0], place[out] = False, out, 0
     for events in range(MOST_EVENTS):
         if not find_rates(tableau, free, changed, count, system, x, rates, scale, sign):
