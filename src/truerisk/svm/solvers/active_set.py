@@ -18,7 +18,7 @@ from typing import NamedTuple
 from numba import njit
 
 from truerisk.svm.solution import Array
-from truerisk.svm.solvers.free_block import distance_to, enter, enter_first, solve_block
+from truerisk.svm.solvers.free_block import FreeBlock, distance_to, enter, enter_first, solve_block
 from truerisk.svm.solvers.max_reduction import larger
 from truerisk.svm.solvers.path_state import (
     BIAS,
@@ -41,18 +41,18 @@ GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR = rang
 END, AT_UPPER, AT_LOWER, FREED = range(4)
 
 LEAST_ROOM = 1e-15  # so that several examples at 0 are told apart by their rates
-# The bias jumps where the last free example leaves.  That so many leave at one moment takes as
-# many coincidences, so that with more of them the margin is continuous to the end of its path.
-SURELY_CONTINUOUS = 8
+MANY = 100.0  # times its noise: a residual that ought to be 0 and tells that the inverse is stale
+# At the end the bias may be one of many, and rounding may have taken it to the other end of them.
+NEARLY_OVER = 1.0 - 1e-9
 
 
 class Limits(NamedTuple):
     """What counts as nothing, and when to give up."""
 
     floor: float  # squared distance below which an image depends on the members' images
-    noise: float  # rate of a residual that is nothing but rounding
-    error: float  # rate of a residual that ought to be 0 and tells that the inverse is stale
+    noise: float  # rate of a residual that is nothing but rounding, for every unit of |dz|
     still: float  # rate of Σz that is nothing but rounding
+    fastest: float  # largest rate of a bound, or of a target beside K
     max_events: int
 
 
@@ -111,6 +111,15 @@ def largest_error(path: Path) -> float:
     for k in range(path.block.size[0]):
         error = max(error, abs(path.slope[path.block.members[k]]))
     return error
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def total_rate(block: FreeBlock) -> float:
+    """Sum the rates of the free examples, all counted as positive."""
+    total = 0.0
+    for k in range(block.size[0]):
+        total += abs(block.answer[k + 1])
+    return total
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -174,20 +183,35 @@ def advance(path: Path, step: float, bias_rate: float) -> None:
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def sure_sign(path: Path, watch: Watch) -> int:
+def has_room(path: Path, watch: Watch, left: float) -> bool:
+    """Say whether the free examples other than the watched one can take its place."""
+    block, clock, z = path.block, path.at[CLOCK], path.z
+    room = 0.0
+    for k in range(block.size[0]):
+        i = block.members[k]
+        if i == watch.example:
+            continue
+        if watch.sign > 0.0:
+            room += path.upper[i] + clock * path.upper_rate[i] - z[i]
+        else:
+            room += z[i] - path.lower[i] - clock * path.lower_rate[i]
+    return room > left
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def sure_sign(path: Path, watch: Watch, left: float) -> int:
     """Say whether the watched margin is sure to end negative (WRONG) or positive (RIGHT).
 
-    Its slack only grows as its bound falls to 0, since the optimal value is concave in the bound.
-    Its margin falls by at most the squared distance to the free images for every unit of α.
+    `left` is what is left of its α.  Its slack only grows as its bound falls to 0, since the
+    optimal value is concave in the bound.  Its margin falls by at most `reach` for every unit of
+    α, whatever the bias is chosen to be where it is one of many, if the free examples have room
+    for what is left (see `reach_of` in `leave_out`).
     """
-    i = watch.example
-    margin = 1.0 + watch.sign * path.residual[i]
+    margin = 1.0 + watch.sign * path.residual[watch.example]
     if margin < -watch.tolerance:
         return WRONG
-    if path.block.size[0] > SURELY_CONTINUOUS:
-        left = abs(bound_now(path, i))
-        if margin - left * watch.reach > watch.tolerance:
-            return RIGHT
+    if margin - left * watch.reach > watch.tolerance and has_room(path, watch, left):
+        return RIGHT
     return GOING
 
 
@@ -227,20 +251,22 @@ def ready(path: Path, limits: Limits) -> int:
 def go_to_event(path: Path, watch: Watch, limits: Limits) -> int:
     """Go on to the next event and past it."""
     bias_rate = aim(path)
-    if largest_error(path) > limits.error:
+    noise = limits.noise * (limits.fastest + total_rate(path.block))
+    if largest_error(path) > noise:
         bias_rate = aim_again(path)
-        if largest_error(path) > limits.error:
+        if largest_error(path) > MANY * noise:
             return STALE
     path.at[EVENTS] += 1
     step, event, who = next_bound(path, 1.0 - path.at[CLOCK])
-    best = most_urgent(path, limits.noise)
+    best = most_urgent(path, noise)
     if best * step > 1.0:
         who = first_urgent(path.urgency, best)
         step, event = max(-path.residual[who] / path.slope[who], 0.0), FREED
     advance(path, step, bias_rate)
-    verdict = sure_sign(path, watch) if watch.example >= 0 else GOING
-    if verdict != GOING:
-        return verdict
+    if watch.example >= 0 and path.at[CLOCK] < NEARLY_OVER:
+        verdict = sure_sign(path, watch, abs(bound_now(path, watch.example)))
+        if verdict != GOING:
+            return verdict
     if event == END:
         path.at[CLOCK] = 1.0
         return ARRIVED

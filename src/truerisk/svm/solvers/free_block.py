@@ -52,9 +52,10 @@ def copy_block(source: FreeBlock, target: FreeBlock) -> None:
     """Copy members and inverse into a block with enough room."""
     m = source.size[0] + 1
     target.size[0] = source.size[0]
-    target.members[:m] = source.members[:m]
     for i in range(m):
-        target.inverse[i, :m] = source.inverse[i, :m]
+        target.members[i] = source.members[i]
+        for k in range(m):
+            target.inverse[i, k] = source.inverse[i, k]
 
 
 def fill_block(

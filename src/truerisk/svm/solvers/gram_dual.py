@@ -133,8 +133,9 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
         z = balanced(np.clip(path.z, dual.lower, dual.upper), dual.lower, dual.upper)
         dual = dual._replace(z=z, remainder=remainder_of(dual.gram, y, z))
         _, gap = bias_between(dual)
-        if gap < least:
-            least, best = gap, dual
+        if gap >= least:
+            break
+        least, best = gap, dual
         if gap <= EXACT:
             break
     return events, best

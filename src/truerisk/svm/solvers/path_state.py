@@ -109,11 +109,14 @@ def depart(path: Path) -> None:
     for k in range(AT_SIZE):
         if k != BIAS:
             path.at[k] = 0.0
-    for i in range(len(path.z)):
+    side, lower, upper = path.side, path.lower, path.upper
+    lower_rate, upper_rate = path.lower_rate, path.upper_rate
+    for i in range(len(side)):
         path.drift[i] = -path.target_rate[i]
-    for i in range(len(path.z)):
-        if path.side[i] != 0.0 or path.lower[i] >= path.upper[i]:
-            carry(path, i, bound_rate(path, i))
+    for i in range(len(side)):
+        rate = upper_rate[i] if side[i] < 0.0 else lower_rate[i]
+        if rate != 0.0 and (side[i] != 0.0 or lower[i] >= upper[i]):
+            carry(path, i, rate)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -156,36 +159,38 @@ def set_bounded(path: Path, place: int, side: float) -> bool:
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def room_of(path: Path, i: int, rate: float) -> float:
-    """Give how far example i is, as of the clock, from the bound that a rate takes it to."""
-    clock = path.at[CLOCK]
-    if rate > 0.0:
-        return float(path.upper[i] + clock * path.upper_rate[i] - path.z[i])
-    return float(path.z[i] - path.lower[i] - clock * path.lower_rate[i])
+def measure_rooms(path: Path, direction: float) -> None:
+    """Set question[k + 1] to how far member k is from the bound that a slide takes it to."""
+    block, clock, z = path.block, path.at[CLOCK], path.z
+    members, answer, rooms = block.members, block.answer, block.question
+    lower, lower_rate, upper, upper_rate = path.lower, path.lower_rate, path.upper, path.upper_rate
+    for k in range(block.size[0]):
+        i = members[k]
+        if direction * answer[k + 1] > 0.0:
+            room = upper[i] + clock * upper_rate[i] - z[i]
+        else:
+            room = z[i] - lower[i] - clock * lower_rate[i]
+        rooms[k + 1] = max(room, 0.0)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def find_block(path: Path, direction: float, longest: float) -> tuple[float, int]:
+def find_block(block: FreeBlock, longest: float) -> tuple[float, int]:
     """Find the member that stops a slide, and after how much; −1 if none does.
 
     Of those that stop it at nearly the same moment the one with the largest share is taken, since
     the inverse is divided by that share (the ratio test of Harris).
     """
-    block = path.block
-    slack = HARRIS * longest
+    rooms, answer = block.question, block.answer
     latest = longest
-    for k in range(block.size[0]):
-        rate = direction * block.answer[k + 1]
-        if abs(rate) > NEARLY_NONE:
-            room = max(room_of(path, block.members[k], rate), 0.0)
-            latest = min(latest, (room + slack) / abs(rate))
-    step, place, share = longest, -1, 0.0
-    for k in range(block.size[0]):
-        rate = direction * block.answer[k + 1]
-        if abs(rate) > max(share, NEARLY_NONE):
-            room = max(room_of(path, block.members[k], rate), 0.0)
-            if room <= latest * abs(rate):
-                step, place, share = room / abs(rate), k, abs(rate)
+    for k in range(1, block.size[0] + 1):
+        share = abs(answer[k])
+        if share > NEARLY_NONE:
+            latest = min(latest, (rooms[k] + HARRIS * longest) / share)
+    step, place, largest = longest, -1, NEARLY_NONE
+    for k in range(1, block.size[0] + 1):
+        share = abs(answer[k])
+        if share > largest and rooms[k] <= latest * share:
+            step, place, largest = rooms[k] / share, k - 1, share
     return step, place
 
 
@@ -200,7 +205,8 @@ def slide(path: Path, i: int) -> bool:
     direction = path.side[i]
     low = path.lower[i] + clock * path.lower_rate[i]
     high = path.upper[i] + clock * path.upper_rate[i]
-    step, place = find_block(path, direction, high - low)
+    measure_rooms(path, direction)
+    step, place = find_block(block, high - low)
     for k in range(block.size[0]):
         path.z[block.members[k]] += step * direction * block.answer[k + 1]
     set_free(path, i)
@@ -224,6 +230,9 @@ def slide(path: Path, i: int) -> bool:
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def arrive(path: Path) -> None:
     """Set z of those that are not free to where their bounds are now."""
-    for i in range(len(path.z)):
-        if path.side[i] != 0.0 or path.lower[i] >= path.upper[i]:
-            path.z[i] = bound_now(path, i)
+    clock, z, side, lower, upper = path.at[CLOCK], path.z, path.side, path.lower, path.upper
+    for i in range(len(z)):
+        if side[i] < 0.0:
+            z[i] = upper[i] + clock * path.upper_rate[i]
+        elif side[i] > 0.0 or lower[i] >= upper[i]:
+            z[i] = lower[i] + clock * path.lower_rate[i]

@@ -18,7 +18,8 @@ from truerisk.svm.solvers.path_state import BIAS, EVENTS, Path, arrive, depart, 
 from truerisk.svm.solvers.smo import Dual, bias_between, take_out
 
 DEPENDENT = 1e-10  # squared distance, beside the largest K(x, x), that is none
-ROUNDING = 1e-13  # a rate, beside the largest that could be, that is none
+ROUNDING = 1e-13  # a rate, beside all that add up to it, that is none
+STANDING = 1e-10  # a rate of Σz, beside the fastest bound, that is none
 
 STALENESS = 1e-10  # as before, of a residual that ought to stay 0
 
@@ -32,12 +33,16 @@ def limits_of(path: Path, max_events: int) -> Limits:
     """Say what is rounding beside the rates of this path."""
     scale = spread(path.gram)
     fastest = max(np.abs(path.lower_rate).max(), np.abs(path.upper_rate).max())
-    target = np.abs(path.target_rate).max()
+    return limits_at(scale, fastest + np.abs(path.target_rate).max() / scale, max_events)
+
+
+def limits_at(scale: float, fastest: float, max_events: int) -> Limits:
+    """Say what is rounding where squared distances and rates are of this size."""
     return Limits(
         floor=DEPENDENT * scale,
-        noise=ROUNDING * (scale * fastest + target),
-        error=STALENESS * (scale * fastest + target),
-        still=1e-10 * fastest,
+        noise=ROUNDING * scale,
+        still=STANDING * fastest,
+        fastest=fastest,
         max_events=max_events,
     )
 
