@@ -5,9 +5,12 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
+
+from truerisk.errors import NotConvergedWarning
 
 TEXTS = ("wheat corn rye", "corn wheat oats", "gold silver tin", "tin gold lead") * 6
 TOPICS = ("grain", "grain", "metal", "metal") * 6
@@ -136,6 +139,18 @@ def test_an_unstable_category_is_told_and_not_warned_of(run, corpus):
     assert ended.exit_code == 0
     assert "Unstable, as every support vector is at its bound" in ended.stdout
     assert "Warning" not in ended.output
+
+
+def test_a_solver_that_stops_early_is_told_once(run, corpus, monkeypatch):
+    from truerisk.estimation import category_machines  # noqa: PLC0415
+
+    def rough(*_):
+        warnings.warn("The solver stopped with a gap of 0.5.", NotConvergedWarning, stacklevel=2)
+
+    monkeypatch.setattr(category_machines, "_keep", rough)
+    ended = run("estimate", corpus)
+    assert ended.exit_code == 0
+    assert ended.stderr == "Warning: The solver stopped with a gap of 0.5.\n"
 
 
 def as_csv(folder):

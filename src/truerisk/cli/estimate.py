@@ -128,11 +128,10 @@ def _evaluation(corpus: Path, *, quiet: bool, options: dict[str, Any]) -> "Corpu
             strip=options["strip"],
         ),
     )
-    with warnings.catch_warnings(), Progress("Training", quiet=quiet) as progress:
-        # The verdict tells both.
-        warnings.simplefilter("ignore", UnstableWarning)
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        return estimate_corpus(
+    with warnings.catch_warnings(record=True) as met, Progress("Training", quiet=quiet) as progress:
+        warnings.simplefilter("ignore", UnstableWarning)  # the verdict tells it
+        warnings.simplefilter("always", NotConvergedWarning)
+        found = estimate_corpus(
             documents,
             C=options["cost"],
             rho=options["rho"],
@@ -145,6 +144,9 @@ def _evaluation(corpus: Path, *, quiet: bool, options: dict[str, Any]) -> "Corpu
             n_jobs=options["jobs"],
             progress=progress,
         )
+    for message in dict.fromkeys(str(one.message) for one in met):
+        click.echo(f"Warning: {message}", err=True)
+    return found
 
 
 def _names(categories: str | None) -> tuple[str, ...] | None:
