@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from truerisk.errors import NotConvergedWarning
 from truerisk.svm.solution import Array, LinearSolution
@@ -68,7 +69,8 @@ def margins_without(
     margins = whole.y[which] * whole.decision[which]
     # Without α an example leaves nothing behind, unless it is what keeps the bias where it is.
     open_places = np.flatnonzero((whole.alpha[which] > 0.0) | (not whole.stable))
-    with ThreadPoolExecutor(workers) as pool:
+    # Threads of BLAS wait for each other, and for ours, longer than they save.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         band = Band(rows, whole, which[open_places], workers=workers)
         for _ in range(ROUNDS if band.usable else 0):
             if not len(open_places):
