@@ -138,7 +138,7 @@ def vertex_of(problem: Problem, alpha: Array, u: Array, allowed: Array) -> Verte
     if lacking[-1] > allowed[-1]:
         positive, negative = alpha[y > 0.0].sum(), alpha[y < 0.0].sum()
         side = np.where(y > 0.0, positive, negative)
-        alpha = alpha * min(positive, negative) / np.where(side > 0.0, side, 1.0)
+        alpha = alpha * (min(positive, negative) / np.where(side > 0.0, side, 1.0))
     if np.any(lacking > allowed):
         u = np.append((rows.T @ alpha)[:-1] / metric[:-1], u[-1])
         u = _centred(problem, alpha, u)

@@ -28,6 +28,7 @@ YIELD, VIOLATION, WANT, WANT_REST, D_SHARE, D_SURPLUS, D_SLACK, PULL, SCRATCH = 
 BLOCK = 256  # examples that are scaled and multiplied at a time: they stay in the cache
 LOST = 1e-14  # a pivot this much smaller than its diagonal is nothing but rounding
 BACK = 0.995  # how far to go towards the nearest bound
+CENTRED = 0.5  # of µ, where a step is made that aims at the centre alone
 STALLED = 1e-8  # a step shorter than this leads nowhere
 
 
@@ -161,12 +162,8 @@ def direction(  # noqa: PLR0917 - compiled code takes no keywords
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def correct(upper: Array, state: Array, vectors: Array, mu: float, step: float) -> None:
-    """Want a centre, the more so the shorter the predicted step, and undo its second order.
-
-    Only as much of the second order is undone as the step is long: that of a full step, where a
-    short one is all there is, can send the path round in circles.
-    """
+def mu_after(upper: Array, state: Array, vectors: Array, step: float) -> float:
+    """Give the µ that a step of this length would lead to."""
     gap = 0.0
     for i in range(len(upper)):
         d_share = step * vectors[D_SHARE, i]
@@ -174,11 +171,24 @@ def correct(upper: Array, state: Array, vectors: Array, mu: float, step: float) 
             (state[SHARE, i] + d_share) * (state[SURPLUS, i] + step * vectors[D_SURPLUS, i])
             + (state[REST, i] - d_share) * (state[SLACK, i] + step * vectors[D_SLACK, i])
         )
-    centre = mu * (gap / (2 * len(upper)) / mu) ** 3
+    return gap / (2 * len(upper))
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def correct(upper: Array, vectors: Array, centre: float) -> None:
+    """Want this centre too, and undo the second order of the predicted step."""
     for i in range(len(upper)):
-        d_share = step * vectors[D_SHARE, i]
+        d_share = vectors[D_SHARE, i]
         vectors[WANT, i] += centre / upper[i] - d_share * vectors[D_SURPLUS, i]
         vectors[WANT_REST, i] += centre / upper[i] + d_share * vectors[D_SLACK, i]
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def only_centre(upper: Array, state: Array, vectors: Array, centre: float) -> None:
+    """Want this centre and nothing else."""
+    for i in range(len(upper)):
+        vectors[WANT, i] = centre / upper[i] - state[SHARE, i] * state[SURPLUS, i]
+        vectors[WANT_REST, i] = centre / upper[i] - state[REST, i] * state[SLACK, i]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -208,9 +218,16 @@ def follow_path(  # noqa: PLR0917 - compiled code takes no keywords
         for j in range(m):
             factor[j, j] += metric[j]
         factorise(factor)
-        step = direction(rows, upper, state, vectors, factor, residual, du)
-        correct(upper, state, vectors, mu, min(1.0, step))
+        step = min(1.0, direction(rows, upper, state, vectors, factor, residual, du))
+        predicted = mu_after(upper, state, vectors, step)
+        correct(upper, vectors, mu * (predicted / mu) ** 3)
         step = min(1.0, BACK * direction(rows, upper, state, vectors, factor, residual, du))
+        if mu_after(upper, state, vectors, step) >= mu:
+            # Corrections can lead round in circles; a short enough step of Newton's cannot.
+            only_centre(upper, state, vectors, CENTRED * mu)
+            step = min(1.0, BACK * direction(rows, upper, state, vectors, factor, residual, du))
+            while step > STALLED and mu_after(upper, state, vectors, step) >= mu:
+                step *= 0.5
         if not step > STALLED:
             return taken
         u += step * du

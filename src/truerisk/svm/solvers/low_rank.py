@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.svm.solution import LinearSolution
-from truerisk.svm.solvers.exact_finish import Problem, Vertex, finish
+from truerisk.svm.solvers.exact_finish import ON_THE_MARGIN, Problem, Vertex, finish
 from truerisk.svm.solvers.interior_point import (
     REST,
     SHARE,
@@ -182,7 +182,7 @@ def _optimum(problem: Problem, tolerance: float, max_passes: int) -> tuple[Verte
         last = target == TARGETS[-1] or passes >= max_passes
         max_rounds = MANY_ROUNDS if last else FEW_ROUNDS
         vertices.append(finish(problem, u, state, tolerance=tolerance, max_rounds=max_rounds))
-        if last or vertices[-1].gap <= tolerance:
+        if last or vertices[-1].gap <= min(tolerance, ON_THE_MARGIN):
             break
     return min(vertices, key=lambda vertex: vertex.gap), passes
 
