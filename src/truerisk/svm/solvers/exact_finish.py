@@ -201,10 +201,10 @@ class _Plane:
         # The bias has no metric: in the largest units of all it is always among the first.
         units[-1] = 1e3 * units.max(initial=1.0)
         scaled = roots[:, None] * rows * units
-        q, r, order = qr(scaled, mode="economic", pivoting=True)
+        q, r, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
         lost = np.abs(np.diagonal(r)) <= RANK * np.linalg.norm(scaled, axis=0)[order[: len(r)]]
         rank = int(np.argmax(lost)) if lost.any() else len(r)
-        g = solve_triangular(r[:rank, :rank], r[:rank, rank:])
+        g = _solve(r[:rank, :rank], r[:rank, rank:])
         weighs = order[:rank] != len(metric) - 1
         return cls(
             roots=roots,
@@ -220,7 +220,7 @@ class _Plane:
     def towards(self, short: Array) -> Array:
         """Give the change of u which makes up for what R u is short of."""
         change = np.zeros(len(self.units))
-        change[self.first] = solve_triangular(self.r, self.q.T @ (self.roots * short))
+        change[self.first] = _solve(self.r, self.q.T @ (self.roots * short))
         return change * self.units
 
     def along(self, lacking: Array) -> Array:
@@ -233,5 +233,10 @@ class _Plane:
 
     def across(self, lacking: Array) -> Array:
         """Give the smallest change of α, in its weights, that Rᵀα lacks."""
-        change: Array = solve_triangular(self.r, (lacking * self.units)[self.first], trans="T")
+        change = _solve(self.r, (lacking * self.units)[self.first], trans="T")
         return self.roots * (self.q @ change)
+
+
+def _solve(triangle: Array, right: Array, trans: str = "N") -> Array:
+    solution: Array = solve_triangular(triangle, right, trans=trans, check_finite=False)
+    return solution

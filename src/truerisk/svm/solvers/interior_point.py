@@ -34,7 +34,9 @@ STALLED = 1e-8  # a step shorter than this leads nowhere
 
 def workspace(n: int, m: int) -> tuple[Array, Array, Array]:
     """Allocate what a problem of n examples and m = features + 1 needs besides its state."""
-    return np.empty((SCRATCH + 1, n)), np.empty((2 * m + 2, m)), np.zeros((min(n, BLOCK), m))
+    blocks = math.ceil(n / BLOCK)
+    size = math.ceil(n / blocks)  # blocks of one size: the last is not half empty
+    return np.empty((SCRATCH + 1, n)), np.empty((2 * m + 2, m)), np.zeros((size, m))
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
