@@ -7,6 +7,7 @@ from sklearn.svm import SVC
 
 from truerisk.errors import InputError
 from truerisk.estimation.category_machines import Training, train_machines
+from truerisk.estimation.leave_one_out import LeftOut
 
 RHOS = (1.0, 2.0)
 
@@ -105,3 +106,11 @@ def test_what_fails_in_a_thread_is_told_and_stops_the_rest(documents):
 def test_settings_that_mean_nothing_are_refused(settings, message):
     with pytest.raises(InputError, match=message):
         Training(**{"C": 1.0, "rhos": RHOS, **settings}).checked()
+
+
+def test_a_tie_is_called_negative_and_counted(documents, monkeypatch):
+    X, truth = documents
+    monkeypatch.setattr(LeftOut, "margins", lambda *_: np.zeros(X.shape[0]))
+    machines = train_machines(X, truth, Training(C=0.5, rhos=RHOS, leave_one_out=True))
+    assert np.array_equal(machines.left_out, truth)
+    assert machines.ties.tolist() == [X.shape[0]] * 3
