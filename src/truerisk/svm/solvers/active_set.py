@@ -18,22 +18,41 @@ from typing import NamedTuple
 from numba import njit
 
 from truerisk.svm.solution import Array
-from truerisk.svm.solvers.free_block import FreeBlock, distance_to, enter, enter_first, solve_block
+from truerisk.svm.solvers.free_block import (
+    ANSWER,
+    MENDED,
+    QUESTION,
+    FreeBlock,
+    distance_to,
+    enter,
+    enter_first,
+    solve_block,
+)
 from truerisk.svm.solvers.max_reduction import larger
 from truerisk.svm.solvers.path_state import (
     BIAS,
     CLOCK,
+    DRIFT,
     EVENTS,
     IMBALANCE,
+    LOWER_RATE,
+    RESIDUAL,
+    SIDE,
+    SLOPE,
+    UPPER_RATE,
+    URGENCY,
     Path,
+    Z,
     add_rows,
     bound_now,
     find_partner,
+    room_above,
+    room_below,
     set_bounded,
     set_free,
     slide,
 )
-from truerisk.svm.solvers.smo import BLOCK, REARRANGE
+from truerisk.svm.solvers.smo import REARRANGE, first_reaching
 
 # Verdicts.
 GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR = range(9)
@@ -69,83 +88,79 @@ NOBODY = Watch(-1, 0.0, 0.0, 0.0)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
-def aim(path: Path) -> float:
-    """Set the rates of the free examples and of all residuals; give that of the bias."""
-    block, drift, slope = path.block, path.drift, path.slope
-    bias_rate = 0.0
-    if block.size[0] > 0:
-        block.question[0] = path.at[IMBALANCE]
-        for k in range(block.size[0]):
-            block.question[k + 1] = drift[block.members[k]]
-        solve_block(block)
-        bias_rate = block.answer[0]
+def aim(path: Path) -> None:
+    """Set the rates of the bias, the free examples and all residuals."""
+    block, drift, slope = path.block, path.rows[DRIFT], path.rows[SLOPE]
+    question, answer = block.vectors[QUESTION], block.vectors[ANSWER]
+    answer[0] = 0.0
+    if block.members[0] > 0:
+        question[0] = path.at[IMBALANCE]
+        for k in range(1, block.members[0] + 1):
+            question[k] = drift[block.members[k]]
+        solve_block(block, answer)
     for i in range(len(slope)):
-        slope[i] = drift[i] + bias_rate
-    add_rows(path.gram, block, slope)
-    return bias_rate
+        slope[i] = drift[i] + answer[0]
+    add_rows(path.gram, block.members, answer, slope)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
-def aim_again(path: Path) -> float:
-    """Do one step of iterative refinement of what `aim` has set; give the rate of the bias."""
-    block, slope = path.block, path.slope
-    size = block.size[0]
-    first = block.answer[: size + 1].copy()
-    block.question[0] = path.at[IMBALANCE]
-    for k in range(size):
-        block.question[0] += first[k + 1]
-        block.question[k + 1] = slope[block.members[k]]
-    solve_block(block)
+def aim_again(path: Path) -> None:
+    """Do one step of iterative refinement of what `aim` has set."""
+    block, slope = path.block, path.rows[SLOPE]
+    question, answer, mended = block.vectors[QUESTION], block.vectors[ANSWER], block.vectors[MENDED]
+    question[0] = path.at[IMBALANCE]
+    for k in range(1, block.members[0] + 1):
+        question[0] += answer[k]
+        question[k] = slope[block.members[k]]
+    solve_block(block, mended)
     for i in range(len(slope)):
-        slope[i] += block.answer[0]
-    add_rows(path.gram, block, slope)
-    for k in range(size + 1):
-        block.answer[k] += first[k]
-    return float(block.answer[0])
+        slope[i] += mended[0]
+    add_rows(path.gram, block.members, mended, slope)
+    for k in range(block.members[0] + 1):
+        answer[k] += mended[k]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def largest_error(path: Path) -> float:
+def largest_error(slope: Array, block: FreeBlock) -> float:
     """Give the largest rate of the residual of a free example, which ought to be 0."""
     error = 0.0
-    for k in range(path.block.size[0]):
-        error = max(error, abs(path.slope[path.block.members[k]]))
+    for k in range(1, block.members[0] + 1):
+        error = max(error, abs(slope[block.members[k]]))
     return error
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def total_rate(block: FreeBlock) -> float:
-    """Sum the rates of the free examples, all counted as positive."""
-    total = 0.0
-    for k in range(block.size[0]):
-        total += abs(block.answer[k + 1])
-    return total
+def rounding(block: FreeBlock, limits: Limits) -> float:
+    """Give the rate of a residual that is nothing but rounding, as fast as all move now."""
+    total = limits.fastest
+    for k in range(1, block.members[0] + 1):
+        total += abs(block.vectors[ANSWER, k])
+    return limits.noise * total
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def next_bound(path: Path, longest: float) -> tuple[float, int, int]:
+def next_bound(rows: Array, clock: float, block: FreeBlock) -> tuple[float, int, int]:
     """Find the first free example to meet a bound: the time until then, the event and its place."""
-    block, clock = path.block, path.at[CLOCK]
-    step, event, place = longest, END, -1
-    for k in range(block.size[0]):
-        i, rate = block.members[k], block.answer[k + 1]
-        closing = rate - path.upper_rate[i]
+    step, event, place = 1.0 - clock, END, 0
+    for k in range(1, block.members[0] + 1):
+        i, rate = block.members[k], block.vectors[ANSWER, k]
+        closing = rate - rows[UPPER_RATE, i]
         if closing > 0.0:
-            room = path.upper[i] + clock * path.upper_rate[i] - path.z[i]
+            room = room_above(rows, clock, i)
             if room < step * closing:
                 step, event, place = max(room / closing, 0.0), AT_UPPER, k
-        closing = path.lower_rate[i] - rate
+        closing = rows[LOWER_RATE, i] - rate
         if closing > 0.0:
-            room = path.z[i] - path.lower[i] - clock * path.lower_rate[i]
+            room = room_below(rows, clock, i)
             if room < step * closing:
                 step, event, place = max(room / closing, 0.0), AT_LOWER, k
     return step, event, place
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
-def most_urgent(path: Path, noise: float) -> float:
+def most_urgent(rows: Array, noise: float) -> float:
     """Compute how soon each bounded example comes free, as 1 / time; give the largest."""
-    side, slope, residual, urgency = path.side, path.slope, path.residual, path.urgency
+    side, slope, residual, urgency = rows[SIDE], rows[SLOPE], rows[RESIDUAL], rows[URGENCY]
     best = 0.0
     for i in range(len(side)):
         rate = -side[i] * slope[i] - noise
@@ -155,47 +170,18 @@ def most_urgent(path: Path, noise: float) -> float:
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
-def first_urgent(urgency: Array, best: float) -> int:
-    """Find the first example whose urgency is the largest."""
-    for start in range(0, len(urgency), BLOCK):
-        block = urgency[start : start + BLOCK]
-        top = 0.0
-        for k in range(len(block)):
-            top = larger(top, block[k])
-        if top >= best:
-            for k in range(len(block)):
-                if block[k] >= best:
-                    return start + k
-    return 0
-
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
-def advance(path: Path, step: float, bias_rate: float) -> None:
+def advance(path: Path, step: float) -> None:
     """Move the clock on by `step`, with everything that moves with it."""
-    block, residual, slope = path.block, path.residual, path.slope
+    rows, block, answer = path.rows, path.block, path.block.vectors[ANSWER]
+    residual, slope = rows[RESIDUAL], rows[SLOPE]
     path.at[CLOCK] += step
-    path.at[BIAS] += step * bias_rate
+    path.at[BIAS] += step * answer[0]
     for i in range(len(residual)):
         residual[i] += step * slope[i]
-    for k in range(block.size[0]):
-        path.z[block.members[k]] += step * block.answer[k + 1]
-        residual[block.members[k]] = 0.0
-
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def has_room(path: Path, watch: Watch, left: float) -> bool:
-    """Say whether the free examples other than the watched one can take its place."""
-    block, clock, z = path.block, path.at[CLOCK], path.z
-    room = 0.0
-    for k in range(block.size[0]):
+    for k in range(1, block.members[0] + 1):
         i = block.members[k]
-        if i == watch.example:
-            continue
-        if watch.sign > 0.0:
-            room += path.upper[i] + clock * path.upper_rate[i] - z[i]
-        else:
-            room += z[i] - path.lower[i] - clock * path.lower_rate[i]
-    return room > left
+        rows[Z, i] += step * answer[k]
+        residual[i] = 0.0
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -204,73 +190,60 @@ def sure_sign(path: Path, watch: Watch, left: float) -> int:
 
     `left` is what is left of its α.  Its slack only grows as its bound falls to 0, since the
     optimal value is concave in the bound.  Its margin falls by at most `reach` for every unit of
-    α, whatever the bias is chosen to be where it is one of many, if the free examples have room
-    for what is left (see `reach_of` in `leave_out`).
+    α, whatever the bias is chosen to be where it is one of many, if the other free examples have
+    more room than what is left (see `reach_of` in `leave_out`).
     """
-    margin = 1.0 + watch.sign * path.residual[watch.example]
+    rows, block, clock = path.rows, path.block, path.at[CLOCK]
+    margin = 1.0 + watch.sign * rows[RESIDUAL, watch.example]
     if margin < -watch.tolerance:
         return WRONG
-    if margin - left * watch.reach > watch.tolerance and has_room(path, watch, left):
-        return RIGHT
-    return GOING
+    if not margin - left * watch.reach > watch.tolerance:
+        return GOING
+    room = 0.0
+    for k in range(1, block.members[0] + 1):
+        i = block.members[k]
+        if i != watch.example:
+            above = watch.sign > 0.0
+            room += room_above(rows, clock, i) if above else room_below(rows, clock, i)
+    return RIGHT if room > left else GOING
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def handle(path: Path, event: int, who: int, floor: float) -> int:
-    """Change sides as the event says."""
+def change_sides(path: Path, event: int, who: int, floor: float) -> bool:
+    """Change sides as the event says; False if the inverse has lost its meaning."""
     block = path.block
     if event != FREED:
-        done = set_bounded(path, who, -1.0 if event == AT_UPPER else 1.0)
-        return GOING if done else SINGULAR
-    if block.size[0] == 0:
+        return set_bounded(path, who, -1.0 if event == AT_UPPER else 1.0)
+    if block.members[0] == 0:
         set_free(path, who)
         enter_first(block, path.gram, who)
-        return GOING
+        return True
     distance = distance_to(path.gram, block, who)
     if distance > floor:
         set_free(path, who)
         enter(block, who, distance)
-        return GOING
-    return GOING if slide(path, who) else SINGULAR
+        return True
+    return slide(path, who)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def ready(path: Path, limits: Limits) -> int:
-    """See that there is room for one more, that somebody is free, and that time is left."""
+def set_direction(path: Path, limits: Limits) -> int:
+    """See that there is room for one more and somebody free, and set all rates."""
     block, at = path.block, path.at
     if at[EVENTS] >= limits.max_events:
         return TOO_MANY
-    if block.size[0] + 2 >= len(block.members):
+    if block.members[0] + 2 >= len(block.members):
         return FULL
-    if block.size[0] == 0 and abs(at[IMBALANCE]) > limits.still and find_partner(path) < 0:
+    if block.members[0] == 0 and abs(at[IMBALANCE]) > limits.still and not find_partner(path):
         return NO_PARTNER
-    return GOING
-
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def go_to_event(path: Path, watch: Watch, limits: Limits) -> int:
-    """Go on to the next event and past it."""
-    bias_rate = aim(path)
-    noise = limits.noise * (limits.fastest + total_rate(path.block))
-    if largest_error(path) > noise:
-        bias_rate = aim_again(path)
-        if largest_error(path) > MANY * noise:
+    at[EVENTS] += 1
+    aim(path)
+    noise = rounding(block, limits)
+    if largest_error(path.rows[SLOPE], block) > noise:
+        aim_again(path)
+        if largest_error(path.rows[SLOPE], block) > MANY * noise:
             return STALE
-    path.at[EVENTS] += 1
-    step, event, who = next_bound(path, 1.0 - path.at[CLOCK])
-    best = most_urgent(path, noise)
-    if best * step > 1.0:
-        who = first_urgent(path.urgency, best)
-        step, event = max(-path.residual[who] / path.slope[who], 0.0), FREED
-    advance(path, step, bias_rate)
-    if watch.example >= 0 and path.at[CLOCK] < NEARLY_OVER:
-        verdict = sure_sign(path, watch, abs(bound_now(path, watch.example)))
-        if verdict != GOING:
-            return verdict
-    if event == END:
-        path.at[CLOCK] = 1.0
-        return ARRIVED
-    return handle(path, event, who, limits.floor)
+    return GOING
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -279,9 +252,22 @@ def follow(path: Path, watch: Watch, limits: Limits) -> int:
 
     After FULL a larger block, and after STALE a fresh inverse, lets the path go on from there.
     """
-    verdict = GOING
+    rows, at, block = path.rows, path.at, path.block
+    verdict = set_direction(path, limits)
     while verdict == GOING:
-        verdict = ready(path, limits)
+        step, event, who = next_bound(rows, at[CLOCK], block)
+        best = most_urgent(rows, rounding(block, limits))
+        if best * step > 1.0:
+            who = first_reaching(rows[URGENCY], best)
+            step, event = max(-rows[RESIDUAL, who] / rows[SLOPE, who], 0.0), FREED
+        advance(path, step)
+        if watch.example >= 0 and at[CLOCK] < NEARLY_OVER:
+            verdict = sure_sign(path, watch, abs(bound_now(rows, at[CLOCK], watch.example)))
+        if verdict == GOING and event == END:
+            at[CLOCK] = 1.0
+            verdict = ARRIVED
+        if verdict == GOING and not change_sides(path, event, who, limits.floor):
+            verdict = SINGULAR
         if verdict == GOING:
-            verdict = go_to_event(path, watch, limits)
+            verdict = set_direction(path, limits)
     return verdict

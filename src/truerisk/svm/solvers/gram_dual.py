@@ -10,7 +10,7 @@ Source    sequential minimal optimisation to a rough gap (`smo`), then a paramet
 import numpy as np
 
 from truerisk.svm.solution import Array, Solution
-from truerisk.svm.solvers.path_state import EVENTS
+from truerisk.svm.solvers.path_state import EVENTS, Z
 from truerisk.svm.solvers.polish import ROUNDING, remainder_of, set_out, spread, travel
 from truerisk.svm.solvers.smo import Dual, bias_between, descend, open_doors
 
@@ -128,9 +128,9 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
             break
         path, _ = travel(set_out(dual), EVENTS_PER_EXAMPLE * len(y))
         events += int(path.at[EVENTS])
-        if not np.isfinite(path.z).all():
+        if not np.isfinite(path.rows[Z]).all():
             break
-        z = balanced(np.clip(path.z, dual.lower, dual.upper), dual.lower, dual.upper)
+        z = balanced(np.clip(path.rows[Z], dual.lower, dual.upper), dual.lower, dual.upper)
         dual = dual._replace(z=z, remainder=remainder_of(dual.gram, y, z))
         _, gap = bias_between(dual)
         if gap >= least:

@@ -17,7 +17,7 @@ from truerisk.svm.solution import Array, Solution
 from truerisk.svm.solvers.active_set import ARRIVED, FULL, RIGHT
 from truerisk.svm.solvers.gram_dual import EVENTS_PER_EXAMPLE, begin, solve_gram
 from truerisk.svm.solvers.leave_out import Ground, leave_out_many
-from truerisk.svm.solvers.path_state import Path, empty_path
+from truerisk.svm.solvers.path_state import LOWER, UPPER, Path, empty_path
 from truerisk.svm.solvers.polish import limits_at, set_out, spread, stay, travel
 
 TIE = 1e-9  # a margin, beside the largest decision value, that is 0
@@ -118,7 +118,7 @@ def follow_all(
 
         def work(part: NDArray[np.int64], room: int = capacity) -> None:
             path = empty_path(base.gram, room)
-            path.lower[:], path.upper[:] = base.lower, base.upper
+            path.rows[[LOWER, UPPER]] = base.rows[[LOWER, UPPER]]
             own, found = np.empty(len(part), np.int64), np.empty(len(part))
             leave_out_many(base, path, y, which[part], limits, ground, own, found)
             verdicts[part], margins[part] = own, found

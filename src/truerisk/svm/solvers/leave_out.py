@@ -28,7 +28,19 @@ from truerisk.svm.solvers.active_set import (
 )
 from truerisk.svm.solvers.free_block import copy_block, leave
 from truerisk.svm.solvers.max_reduction import larger
-from truerisk.svm.solvers.path_state import BIAS, Path, arrive, depart
+from truerisk.svm.solvers.path_state import (
+    BIAS,
+    LOWER,
+    LOWER_RATE,
+    RESIDUAL,
+    SIDE,
+    UPPER,
+    UPPER_RATE,
+    Path,
+    Z,
+    arrive,
+    depart,
+)
 from truerisk.svm.solvers.smo import FAR, REARRANGE
 
 CHECKED = 8  # free examples whose margin is computed anew before a verdict is believed
@@ -79,108 +91,95 @@ def reach_of(row: Array, ground: Ground, t: int) -> float:
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def copy_start(base: Path, path: Path) -> None:
-    """Bring a path back to the solution on all examples."""
-    for i in range(len(base.z)):
-        path.z[i] = base.z[i]
-        path.residual[i] = base.residual[i]
-        path.side[i] = base.side[i]
+def put_out(base: Path, path: Path, t: int) -> bool:
+    """Bring a path back to the solution on all examples, and let both bounds of t go to 0.
+
+    False if the inverse has lost its meaning.
+    """
+    for row in (Z, RESIDUAL, SIDE):
+        for i in range(base.rows.shape[1]):
+            path.rows[row, i] = base.rows[row, i]
     path.at[BIAS] = base.at[BIAS]
     copy_block(base.block, path.block)
-
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def put_out(path: Path, t: int) -> bool:
-    """Let both bounds of example t go from where it stands to 0."""
-    block = path.block
-    held = True
-    for k in range(block.size[0]):
+    rows, block = path.rows, path.block
+    rows[SIDE, t] = 0.0
+    rows[LOWER, t] = rows[UPPER, t] = rows[Z, t]
+    rows[LOWER_RATE, t] = rows[UPPER_RATE, t] = -rows[Z, t]
+    for k in range(1, block.members[0] + 1):
         if block.members[k] == t:
-            held = leave(block, k)
-            break
-    path.side[t] = 0.0
-    path.lower[t] = path.upper[t] = path.z[t]
-    path.lower_rate[t] = path.upper_rate[t] = -path.z[t]
-    return held
+            return leave(block, k)
+    return True
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def put_back(base: Path, path: Path, t: int) -> None:
     """Undo what `put_out` did to the bounds."""
-    path.lower[t], path.upper[t] = base.lower[t], base.upper[t]
-    path.lower_rate[t] = path.upper_rate[t] = 0.0
+    path.rows[LOWER, t], path.rows[UPPER, t] = base.rows[LOWER, t], base.rows[UPPER, t]
+    path.rows[LOWER_RATE, t] = path.rows[UPPER_RATE, t] = 0.0
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
-def asked_bias(path: Path, y: Array, i: int) -> float:
+def asked_bias(row: Array, z: Array, y: float) -> float:
     """Compute y − Kz of one example anew."""
-    row = path.gram[i]
-    total = y[i]
+    total = y
     for k in range(len(row)):
-        total -= row[k] * path.z[k]
-    return float(total)
+        total -= row[k] * z[k]
+    return total
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def bias_interval(path: Path, t: int) -> tuple[float, float]:
-    """Give how far the bias may fall and rise while everybody stays on its side."""
+def shift_of_bias(rows: Array, t: int) -> tuple[float, float]:
+    """Give the middle and the width of what may be added to the bias with nobody free."""
     down, up = -FAR, FAR
-    for i in range(len(path.z)):
-        if i == t or path.lower[i] >= path.upper[i]:
-            continue
-        edge = INSIDE * (path.upper[i] - path.lower[i])
-        if path.z[i] < path.upper[i] - edge:
-            down = max(down, -path.residual[i])
-        if path.z[i] > path.lower[i] + edge:
-            up = min(up, -path.residual[i])
-    return down, up
+    for i in range(rows.shape[1]):
+        edge = INSIDE * (rows[UPPER, i] - rows[LOWER, i])
+        if edge > 0.0 and i != t:
+            if rows[Z, i] < rows[UPPER, i] - edge:
+                down = max(down, -rows[RESIDUAL, i])
+            if rows[Z, i] > rows[LOWER, i] + edge:
+                up = min(up, -rows[RESIDUAL, i])
+    return 0.5 * (down + up), up - down
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def settle(path: Path, y: Array, t: int, tolerance: float) -> tuple[float, bool]:
+def settle(path: Path, y: Array, watch: Watch) -> tuple[float, bool]:
     """Compute the margin of t anew where the path has ended; say whether it can be believed.
 
     With a free example the bias is what these ask for on average; with none it is the midpoint of
     what it may be.
     """
-    asked = asked_bias(path, y, t)
-    total, count, spread_of = 0.0, 0, 0.0
-    for k in range(path.block.size[0]):
-        i = path.block.members[k]
-        edge = INSIDE * (path.upper[i] - path.lower[i])
-        if path.lower[i] + edge < path.z[i] < path.upper[i] - edge and count < CHECKED:
-            own = asked_bias(path, y, i)
-            spread_of = max(spread_of, abs(own - path.at[BIAS]))
+    gram, rows, block, bias = path.gram, path.rows, path.block, path.at[BIAS]
+    z, t, largest = rows[Z], watch.example, BELIEVED * watch.tolerance
+    total, count, error = 0.0, 0, 0.0
+    for k in range(1, block.members[0] + 1):
+        i = block.members[k]
+        edge = INSIDE * (rows[UPPER, i] - rows[LOWER, i])
+        if rows[LOWER, i] + edge < z[i] < rows[UPPER, i] - edge and count < CHECKED:
+            own = asked_bias(gram[i], z, y[i])
+            error = max(error, abs(own - bias))
             total += own
             count += 1
     if count > 0:
         bias = total / count
     else:
-        down, up = bias_interval(path, t)
-        if down <= -FAR / 2 or up >= FAR / 2:
+        middle, width = shift_of_bias(rows, t)
+        bias += middle
+        if not -largest <= width < FAR / 2:
             return 0.0, False
-        bias = path.at[BIAS] + 0.5 * (down + up)
-        spread_of = max(down - up, 0.0)
-    return 1.0 + y[t] * (bias - asked), spread_of <= tolerance
+    return 1.0 + y[t] * (bias - asked_bias(gram[t], z, y[t])), error <= largest
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def leave_out(base: Path, path: Path, y: Array, watch: Watch, limits: Limits) -> tuple[int, float]:
-    """Follow the path on which U_t goes to 0; give the verdict and the margin."""
-    t = watch.example
-    copy_start(base, path)
-    if not put_out(path, t):
-        return SINGULAR, 0.0
-    depart(path)
-    verdict = follow(path, watch, limits)
+def conclude(path: Path, y: Array, watch: Watch, verdict: int) -> tuple[int, float]:
+    """Give the margin at the end of a path, and its verdict if that margin agrees with it."""
     if verdict not in (ARRIVED, WRONG, RIGHT):
         return verdict, 0.0
     arrive(path)
-    margin, believed = settle(path, y, t, 1e3 * watch.tolerance)
+    margin, believed = settle(path, y, watch)
     if verdict == WRONG:
         believed = believed and margin < 0.0
     if verdict == RIGHT:
-        margin -= abs(path.z[t]) * watch.reach
+        margin -= abs(path.rows[Z, watch.example]) * watch.reach
         believed = believed and margin > 0.0
     return (verdict if believed else SINGULAR), margin
 
@@ -199,16 +198,20 @@ def leave_out_many(  # noqa: PLR0917  (compiled code has no keywords)
     """Leave out one example after the other; `limits` are those for bounds that move at rate 1."""
     for k in range(len(which)):
         t = which[k]
-        left = abs(base.z[t])
-        if left == 0.0 and base.block.size[0] > 0:
-            verdicts[k], margins[k] = ARRIVED, 1.0 + y[t] * base.residual[t]
+        left = abs(base.rows[Z, t])
+        margins[k] = 1.0 + y[t] * base.rows[RESIDUAL, t]
+        if left == 0.0 and base.block.members[0] > 0:
+            verdicts[k] = ARRIVED
             continue
         watch = Watch(t, y[t], reach_of(path.gram[t], ground, t), ground.tolerance)
-        verdicts[k] = sure_sign(base, watch, left)
-        if verdicts[k] == GOING:
-            still = limits.still * left
-            own = Limits(limits.floor, limits.noise, still, left, limits.max_events)
-            verdicts[k], margins[k] = leave_out(base, path, y, watch, own)
+        verdict = sure_sign(base, watch, left)
+        if verdict == GOING:
+            verdict = SINGULAR
+            if put_out(base, path, t):
+                depart(path)
+                still = limits.still * left
+                own = Limits(limits.floor, limits.noise, still, left, limits.max_events)
+                verdict = follow(path, watch, own)
+            verdict, margins[k] = conclude(path, y, watch, verdict)
             put_back(base, path, t)
-        else:
-            margins[k] = 1.0 + y[t] * base.residual[t]
+        verdicts[k] = verdict

@@ -12,9 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from truerisk.svm.solution import Array
 from truerisk.svm.solvers.free_block import (
+    ANSWER,
+    QUESTION,
     FreeBlock,
     distance_to,
     empty_block,
@@ -24,8 +27,16 @@ from truerisk.svm.solvers.free_block import (
 )
 from truerisk.svm.solvers.smo import FAR, REARRANGE
 
-# Places in `at`.
+# Rows of `rows`: z of free examples, and of the others once `arrive` has set it; Kz + b − p; 1 at
+# the lower bound, −1 at the upper one, 0 free or without a choice; …
+Z, RESIDUAL, SIDE = range(3)
+# … bounds at clock 0 and the rates of bounds and targets …
+LOWER, UPPER, LOWER_RATE, UPPER_RATE, TARGET_RATE = range(3, 8)
+# … rate of the residual by what is neither free nor the bias; its whole rate; 1 / time until free.
+DRIFT, SLOPE, URGENCY, ROWS = range(8, 12)
+# Places in `at`: the clock, the bias, the rate of Σz without the free, events so far.
 CLOCK, BIAS, IMBALANCE, EVENTS, AT_SIZE = range(5)
+
 NEARLY_NONE = 1e-9  # a share of the dependence of one image on others that is rounding
 HARRIS = 1e-12  # how far beyond its bound, beside the other's range, a member may slide
 
@@ -34,27 +45,14 @@ class Path(NamedTuple):
     """Where the solution stands, where the bounds and targets go, and room to work in."""
 
     gram: Array
-    z: Array  # of free examples; of the others once `arrive` has set it
-    residual: Array
-    side: Array  # 1 at the lower bound, −1 at the upper one, 0 free or without a choice
-    lower: Array  # at clock 0
-    upper: Array
-    lower_rate: Array
-    upper_rate: Array
-    target_rate: Array
-    drift: Array  # rate of the residual by what is not free and not the bias
-    slope: Array  # rate of the residual
-    urgency: Array
-    at: Array  # clock, bias, rate of Σz without the free, events so far
+    rows: Array
+    at: Array
     block: FreeBlock
 
 
 def empty_path(gram: Array, capacity: int) -> Path:
     """Make room for a path over n examples of which `capacity` may be free at once."""
-    n = len(gram)
-    names = set(Path._fields) - {"gram", "at", "block"}
-    rows = {name: np.zeros(n) for name in names}
-    return Path(gram=gram, at=np.zeros(AT_SIZE), block=empty_block(capacity), **rows)
+    return Path(gram, np.zeros((ROWS, len(gram))), np.zeros(AT_SIZE), empty_block(capacity))
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
@@ -65,132 +63,134 @@ def add_row(weight: float, row: Array, out: Array) -> None:
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
-def add_rows(gram: Array, block: FreeBlock, out: Array) -> None:
-    """Add Σₖ answerₖ · K of each member to `out`, four rows at a time."""
-    size, members, answer = block.size[0], block.members, block.answer
-    k = 0
-    while k + 4 <= size:
-        a, b, c, d = answer[k + 1], answer[k + 2], answer[k + 3], answer[k + 4]
+def add_rows(gram: Array, members: NDArray[np.int64], weights: Array, out: Array) -> None:
+    """Add Σₖ weightₖ · K of member k to `out`, four rows at a time."""
+    size = members[0]
+    k = 1
+    while k + 3 <= size:
+        a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
         row_a, row_b = gram[members[k]], gram[members[k + 1]]
         row_c, row_d = gram[members[k + 2]], gram[members[k + 3]]
         for i in range(len(out)):
             out[i] += (a * row_a[i] + b * row_b[i]) + (c * row_c[i] + d * row_d[i])
         k += 4
-    while k < size:
-        add_row(answer[k + 1], gram[members[k]], out)
+    while k <= size:
+        add_row(weights[k], gram[members[k]], out)
         k += 1
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def bound_rate(path: Path, i: int) -> float:
+def bound_rate(rows: Array, i: int) -> float:
     """Give the rate of the bound that example i is at."""
-    return float(path.upper_rate[i] if path.side[i] < 0.0 else path.lower_rate[i])
+    return float(rows[UPPER_RATE, i] if rows[SIDE, i] < 0.0 else rows[LOWER_RATE, i])
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def bound_now(path: Path, i: int) -> float:
+def bound_now(rows: Array, clock: float, i: int) -> float:
     """Give the bound that example i is at, as of the clock."""
-    if path.side[i] < 0.0:
-        return float(path.upper[i] + path.at[CLOCK] * path.upper_rate[i])
-    return float(path.lower[i] + path.at[CLOCK] * path.lower_rate[i])
+    if rows[SIDE, i] < 0.0:
+        return float(rows[UPPER, i] + clock * rows[UPPER_RATE, i])
+    return float(rows[LOWER, i] + clock * rows[LOWER_RATE, i])
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def room_above(rows: Array, clock: float, i: int) -> float:
+    """Give how far example i is below its upper bound."""
+    return float(rows[UPPER, i] + clock * rows[UPPER_RATE, i] - rows[Z, i])
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def room_below(rows: Array, clock: float, i: int) -> float:
+    """Give how far example i is above its lower bound."""
+    return float(rows[Z, i] - rows[LOWER, i] - clock * rows[LOWER_RATE, i])
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def carry(path: Path, i: int, rate: float) -> None:
     """Let z[i] move at `rate` without being free; a negative rate takes one back."""
     if rate != 0.0:
-        add_row(rate, path.gram[i], path.drift)
+        add_row(rate, path.gram[i], path.rows[DRIFT])
         path.at[IMBALANCE] += rate
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def depart(path: Path) -> None:
     """Set the clock to 0 and sum up what moves by itself."""
-    for k in range(AT_SIZE):
-        if k != BIAS:
-            path.at[k] = 0.0
-    side, lower, upper = path.side, path.lower, path.upper
-    lower_rate, upper_rate = path.lower_rate, path.upper_rate
-    for i in range(len(side)):
-        path.drift[i] = -path.target_rate[i]
-    for i in range(len(side)):
-        rate = upper_rate[i] if side[i] < 0.0 else lower_rate[i]
-        if rate != 0.0 and (side[i] != 0.0 or lower[i] >= upper[i]):
-            carry(path, i, rate)
+    rows, at = path.rows, path.at
+    at[CLOCK] = at[IMBALANCE] = at[EVENTS] = 0.0
+    n = rows.shape[1]
+    for i in range(n):
+        rows[DRIFT, i] = -rows[TARGET_RATE, i]
+    for i in range(n):
+        if rows[SIDE, i] != 0.0 or rows[LOWER, i] >= rows[UPPER, i]:
+            carry(path, i, bound_rate(rows, i))
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def find_partner(path: Path) -> int:
+def find_partner(path: Path) -> bool:
     """Free the bounded example that needs the least shift of the bias and can take the imbalance.
 
-    −1 if there is none.  Only called with nobody free: the bias is then one of many.
+    False if there is none.  Only called with nobody free: the bias is then one of many.
     """
+    rows = path.rows
     wanted = 1.0 if path.at[IMBALANCE] < 0.0 else -1.0  # who rises is at the lower bound now
-    best, partner = FAR, -1
-    for i in range(len(path.side)):
-        if path.side[i] == wanted and wanted * path.residual[i] < best:
-            best, partner = wanted * path.residual[i], i
-    if partner >= 0:
-        jump = path.residual[partner]
-        for i in range(len(path.residual)):
-            path.residual[i] -= jump
-        path.at[BIAS] -= jump
-        set_free(path, partner)
-        enter_first(path.block, path.gram, partner)
-    return partner
+    n = rows.shape[1]
+    best, partner = FAR, n
+    for i in range(n):
+        if rows[SIDE, i] == wanted and wanted * rows[RESIDUAL, i] < best:
+            best, partner = wanted * rows[RESIDUAL, i], i
+    if partner == n:
+        return False
+    jump = rows[RESIDUAL, partner]
+    for i in range(n):
+        rows[RESIDUAL, i] -= jump
+    path.at[BIAS] -= jump
+    set_free(path, partner)
+    enter_first(path.block, path.gram, partner)
+    return True
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def set_free(path: Path, i: int) -> None:
     """Take example i off its bound."""
-    carry(path, i, -bound_rate(path, i))
-    path.z[i] = bound_now(path, i)
-    path.side[i] = path.residual[i] = 0.0
+    rows = path.rows
+    carry(path, i, -bound_rate(rows, i))
+    rows[Z, i] = bound_now(rows, path.at[CLOCK], i)
+    rows[SIDE, i] = rows[RESIDUAL, i] = 0.0
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def set_bounded(path: Path, place: int, side: float) -> bool:
     """Put the member at `place` onto a bound; False if the inverse has lost its meaning."""
-    i = path.block.members[place]
-    path.side[i] = side
-    path.residual[i] = 0.0
-    carry(path, i, bound_rate(path, i))
+    i, rows = path.block.members[place], path.rows
+    rows[SIDE, i] = side
+    rows[RESIDUAL, i] = 0.0
+    carry(path, i, bound_rate(rows, i))
     return leave(path.block, place)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def measure_rooms(path: Path, direction: float) -> None:
-    """Set question[k + 1] to how far member k is from the bound that a slide takes it to."""
-    block, clock, z = path.block, path.at[CLOCK], path.z
-    members, answer, rooms = block.members, block.answer, block.question
-    lower, lower_rate, upper, upper_rate = path.lower, path.lower_rate, path.upper, path.upper_rate
-    for k in range(block.size[0]):
-        i = members[k]
-        if direction * answer[k + 1] > 0.0:
-            room = upper[i] + clock * upper_rate[i] - z[i]
-        else:
-            room = z[i] - lower[i] - clock * lower_rate[i]
-        rooms[k + 1] = max(room, 0.0)
+def find_block(rows: Array, clock: float, block: FreeBlock, direction: float) -> tuple[float, int]:
+    """Find the member that stops a slide, and after how much; 0 if none does.
 
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def find_block(block: FreeBlock, longest: float) -> tuple[float, int]:
-    """Find the member that stops a slide, and after how much; −1 if none does.
-
-    Of those that stop it at nearly the same moment the one with the largest share is taken, since
-    the inverse is divided by that share (the ratio test of Harris).
+    `direction` is the way and the range of the example that slides.  Of those that stop it at
+    nearly the same moment the one with the largest share is taken, since the inverse is divided by
+    that share (the ratio test of Harris).
     """
-    rooms, answer = block.question, block.answer
-    latest = longest
-    for k in range(1, block.size[0] + 1):
-        share = abs(answer[k])
-        if share > NEARLY_NONE:
-            latest = min(latest, (rooms[k] + HARRIS * longest) / share)
-    step, place, largest = longest, -1, NEARLY_NONE
-    for k in range(1, block.size[0] + 1):
-        share = abs(answer[k])
-        if share > largest and rooms[k] <= latest * share:
-            step, place, largest = rooms[k] / share, k - 1, share
+    room, share = block.vectors[QUESTION], block.vectors[ANSWER]
+    latest = longest = abs(direction)
+    for k in range(1, block.members[0] + 1):
+        i = block.members[k]
+        rises = direction * share[k] > 0.0
+        free_way = room_above(rows, clock, i) if rises else room_below(rows, clock, i)
+        room[k] = max(free_way, 0.0)
+        if abs(share[k]) > NEARLY_NONE:
+            latest = min(latest, (room[k] + HARRIS * longest) / abs(share[k]))
+    step, place, largest = longest, 0, NEARLY_NONE
+    for k in range(1, block.members[0] + 1):
+        if abs(share[k]) > largest and room[k] <= latest * abs(share[k]):
+            largest = abs(share[k])
+            step, place = room[k] / largest, k
     return step, place
 
 
@@ -199,26 +199,25 @@ def slide(path: Path, i: int) -> bool:
     """Free example i, whose image lies in the affine hull of the members' images.
 
     Moving z along the dependence changes no residual, so it goes on until somebody meets a bound:
-    either i at its other one, or a member, whose place i then takes.
+    either i at its other one, or a member, whose place i then takes.  False if the inverse has lost
+    its meaning.
     """
-    block, clock = path.block, path.at[CLOCK]
-    direction = path.side[i]
-    low = path.lower[i] + clock * path.lower_rate[i]
-    high = path.upper[i] + clock * path.upper_rate[i]
-    measure_rooms(path, direction)
-    step, place = find_block(block, high - low)
-    for k in range(block.size[0]):
-        path.z[block.members[k]] += step * direction * block.answer[k + 1]
+    block, rows, clock = path.block, path.rows, path.at[CLOCK]
+    side = rows[SIDE, i]
     set_free(path, i)
-    if place < 0:
-        path.side[i] = -direction
-        carry(path, i, bound_rate(path, i))
+    span = room_above(rows, clock, i) + room_below(rows, clock, i)
+    step, place = find_block(rows, clock, block, side * span)
+    answer = block.vectors[ANSWER]
+    for k in range(1, block.members[0] + 1):
+        rows[Z, block.members[k]] += step * side * answer[k]
+    if place == 0:
+        rows[SIDE, i] = -side
+        carry(path, i, bound_rate(rows, i))
         return True
-    path.z[i] += step * direction
-    rises = direction * block.answer[place + 1] > 0.0
-    if not set_bounded(path, place, -1.0 if rises else 1.0):
+    rows[Z, i] += step * side
+    if not set_bounded(path, place, -1.0 if side * answer[place] > 0.0 else 1.0):
         return False
-    if block.size[0] == 0:
+    if block.members[0] == 0:
         enter_first(block, path.gram, i)
         return True
     distance = distance_to(path.gram, block, i)
@@ -230,9 +229,7 @@ def slide(path: Path, i: int) -> bool:
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def arrive(path: Path) -> None:
     """Set z of those that are not free to where their bounds are now."""
-    clock, z, side, lower, upper = path.at[CLOCK], path.z, path.side, path.lower, path.upper
-    for i in range(len(z)):
-        if side[i] < 0.0:
-            z[i] = upper[i] + clock * path.upper_rate[i]
-        elif side[i] > 0.0 or lower[i] >= upper[i]:
-            z[i] = lower[i] + clock * path.lower_rate[i]
+    rows, clock = path.rows, path.at[CLOCK]
+    for i in range(rows.shape[1]):
+        if rows[SIDE, i] != 0.0 or rows[LOWER, i] >= rows[UPPER, i]:
+            rows[Z, i] = bound_now(rows, clock, i)

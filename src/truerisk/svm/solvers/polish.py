@@ -12,16 +12,29 @@ Source    Ferreau, Bock and Diehl, "An online active set strategy to overcome th
 import numpy as np
 
 from truerisk.svm.solution import Array
-from truerisk.svm.solvers.active_set import FULL, NOBODY, SINGULAR, STALE, Limits, Watch, follow
-from truerisk.svm.solvers.free_block import fill_block, grown
-from truerisk.svm.solvers.path_state import BIAS, EVENTS, Path, arrive, depart, empty_path
+from truerisk.svm.solvers.active_set import FULL, NOBODY, SINGULAR, STALE, Limits, follow
+from truerisk.svm.solvers.free_block import fill_block, grown, members_of
+from truerisk.svm.solvers.path_state import (
+    BIAS,
+    EVENTS,
+    LOWER,
+    LOWER_RATE,
+    RESIDUAL,
+    SIDE,
+    TARGET_RATE,
+    UPPER,
+    UPPER_RATE,
+    Path,
+    Z,
+    arrive,
+    depart,
+    empty_path,
+)
 from truerisk.svm.solvers.smo import Dual, bias_between, take_out
 
 DEPENDENT = 1e-10  # squared distance, beside the largest K(x, x), that is none
 ROUNDING = 1e-13  # a rate, beside all that add up to it, that is none
 STANDING = 1e-10  # a rate of Σz, beside the fastest bound, that is none
-
-STALENESS = 1e-10  # as before, of a residual that ought to stay 0
 
 
 def spread(gram: Array) -> float:
@@ -32,8 +45,9 @@ def spread(gram: Array) -> float:
 def limits_of(path: Path, max_events: int) -> Limits:
     """Say what is rounding beside the rates of this path."""
     scale = spread(path.gram)
-    fastest = max(np.abs(path.lower_rate).max(), np.abs(path.upper_rate).max())
-    return limits_at(scale, fastest + np.abs(path.target_rate).max() / scale, max_events)
+    of_bounds = np.abs(path.rows[[LOWER_RATE, UPPER_RATE]]).max()
+    of_targets = np.abs(path.rows[TARGET_RATE]).max()
+    return limits_at(scale, float(of_bounds + of_targets / scale), max_events)
 
 
 def limits_at(scale: float, fastest: float, max_events: int) -> Limits:
@@ -52,54 +66,50 @@ def set_out(dual: Dual) -> Path:
     bias, _ = bias_between(dual)
     free = np.flatnonzero((dual.z > dual.lower) & (dual.z < dual.upper))
     path = empty_path(dual.gram, len(free) + max(32, len(free) // 4))
-    path.z[:] = dual.z
-    path.lower[:], path.upper[:] = dual.lower, dual.upper
+    rows = path.rows
+    rows[Z], rows[LOWER], rows[UPPER] = dual.z, dual.lower, dual.upper
     path.at[BIAS] = bias
     residual = bias - dual.remainder
     at_lower, at_upper = dual.z <= dual.lower, dual.z >= dual.upper
-    path.side[:] = at_lower * 1.0 - at_upper
-    kept = path.side * residual > 0.0
-    path.residual[:] = np.where(kept, residual, 0.0)
+    rows[SIDE] = at_lower * 1.0 - at_upper
     # Who has no choice may keep any residual, and must not be made to follow a target.
-    fixed = at_lower & at_upper
-    path.residual[fixed] = residual[fixed]
-    path.target_rate[:] = np.where(kept | fixed, 0.0, -residual)
+    kept = (rows[SIDE] * residual > 0.0) | (at_lower & at_upper)
+    rows[RESIDUAL] = np.where(kept, residual, 0.0)
+    rows[TARGET_RATE] = np.where(kept, 0.0, -residual)
     outside = fill_block(dual.gram, free, path.block, DEPENDENT * spread(dual.gram))
     # Dependent examples wait at a bound of their own, which goes to the nearer true one.
     low = dual.z[outside] - dual.lower[outside] < dual.upper[outside] - dual.z[outside]
     lows, highs = outside[low], outside[~low]
-    path.side[lows], path.side[highs] = 1.0, -1.0
-    path.lower_rate[lows] = dual.lower[lows] - dual.z[lows]
-    path.upper_rate[highs] = dual.upper[highs] - dual.z[highs]
-    path.lower[lows], path.upper[highs] = dual.z[lows], dual.z[highs]
+    rows[SIDE, lows], rows[SIDE, highs] = 1.0, -1.0
+    rows[LOWER_RATE, lows] = dual.lower[lows] - dual.z[lows]
+    rows[UPPER_RATE, highs] = dual.upper[highs] - dual.z[highs]
+    rows[LOWER, lows], rows[UPPER, highs] = dual.z[lows], dual.z[highs]
     return path
 
 
-def travel(path: Path, max_events: int, watch: Watch = NOBODY) -> tuple[Path, int]:
+def travel(path: Path, max_events: int) -> tuple[Path, int]:
     """Follow the path from clock 0, with more room whenever the free block needs it."""
     limits = limits_of(path, max_events)
     depart(path)
-    verdict = follow(path, watch, limits)
+    verdict = follow(path, NOBODY, limits)
     renewed_at = -1.0
     while verdict == FULL or (verdict == STALE and path.at[EVENTS] > renewed_at):
         if verdict == FULL:
             capacity = len(path.block.members)
             path = path._replace(block=grown(path.block, capacity + capacity // 2))
         else:
-            members = path.block.members[: path.block.size[0]].copy()
-            if len(fill_block(path.gram, members, path.block, 0.0)) > 0:
+            if len(fill_block(path.gram, members_of(path.block), path.block, 0.0)) > 0:
                 return path, SINGULAR
             renewed_at = path.at[EVENTS] + 1.0
-        verdict = follow(path, watch, limits)
+        verdict = follow(path, NOBODY, limits)
     arrive(path)
     return path, verdict
 
 
 def stay(path: Path, lower: Array, upper: Array) -> None:
     """Let an exact solution be the start of further paths: nothing moves yet."""
-    path.lower[:], path.upper[:] = lower, upper
-    for rate in (path.lower_rate, path.upper_rate, path.target_rate):
-        rate[:] = 0.0
+    path.rows[LOWER], path.rows[UPPER] = lower, upper
+    path.rows[[LOWER_RATE, UPPER_RATE, TARGET_RATE]] = 0.0
 
 
 def remainder_of(gram: Array, y: Array, z: Array) -> Array:
