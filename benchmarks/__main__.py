@@ -1,4 +1,4 @@
-"""Run every benchmark in one go and keep the last run: python -m benchmarks [--quick] [NAME…]."""
+"""Run benchmarks and keep the last run of each: python -m benchmarks [--quick] [NAME…]."""
 
 import importlib
 import platform
@@ -7,8 +7,22 @@ from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
-HERE = Path(__file__).parent
-NAMES = ("start_up", "counts_at_scale", "intervals_at_once", "ranks_at_scale", "files_at_scale")
+RESULTS = Path(__file__).with_name("results.md")
+NAMES = (
+    "start_up",
+    "counts_at_scale",
+    "intervals_at_once",
+    "ranks_at_scale",
+    "files_at_scale",
+    "text_vectors",
+    "svm_on_text",
+    "svm_on_tables",
+    "svm_leave_one_out",
+    "leave_one_out_sets",
+    "svm_selection",
+    "xi_alpha",
+    "reuters_in_one_command",
+)
 PEERS = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "polars", "statsmodels")
 
 
@@ -27,14 +41,29 @@ def table(module: ModuleType, *, quick: bool) -> str:
     return "\n".join([*lines, ""])
 
 
+def kept() -> dict[str, str]:
+    """Give the sections that the last runs left, by their titles."""
+    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    parts = [part for part in text.split("\n## ")[1:] if part]
+    return {part.split("\n", 1)[0]: f"## {part.rstrip()}\n" for part in parts}
+
+
 def main() -> None:
     quick = "--quick" in sys.argv
     asked = [name for name in sys.argv[1:] if not name.startswith("--")]
-    parts = []
+    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in NAMES}
+    sections = kept()
     for name in asked or NAMES:
-        module = importlib.import_module(f"benchmarks.{name}")
+        module = modules[name]
         print(f"{module.TITLE} …", flush=True)
-        parts.append(table(module, quick=quick))
+        sections[module.TITLE] = table(module, quick=quick)
+        if not quick:
+            titles = [one.TITLE for one in modules.values() if one.TITLE in sections]
+            write([sections[title] for title in titles])
+
+
+def write(parts: list[str]) -> None:
+    """Keep the tables; those not run this time stay as they were."""
     versions = ", ".join(f"{name} {version(name)}" for name in PEERS)
     head = (
         "# Speed, beside the peers\n\n"
@@ -42,8 +71,7 @@ def main() -> None:
         "interleaved.\n\n"
         f"Python {platform.python_version()} on {platform.machine()}, 2 cores; {versions}.\n"
     )
-    if not asked and not quick:
-        (HERE / "results.md").write_text("\n".join([head, *parts]), encoding="utf-8")
+    RESULTS.write_text("\n".join([head, *parts]), encoding="utf-8")
 
 
 if __name__ == "__main__":

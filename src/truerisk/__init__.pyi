@@ -4,6 +4,7 @@ from .errors import InputError as InputError
 from .errors import MachineError as MachineError
 from .errors import NotConvergedWarning as NotConvergedWarning
 from .errors import UnstableWarning as UnstableWarning
+from .estimation.corpus import CorpusEvaluation as CorpusEvaluation
 from .estimation.corpus import estimate_corpus as estimate_corpus
 from .estimation.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.leave_one_out import leave_one_out as leave_one_out

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from truerisk.errors import InputError
-from truerisk.estimation.xi_alpha import at_risk
+from truerisk.estimation.at_risk import at_risk
 from truerisk.evaluation.arrays import evaluate
 from truerisk.results import Evaluation
 from truerisk.svm.classifier import MarginClassifier, solve_one

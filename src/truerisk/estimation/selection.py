@@ -13,15 +13,16 @@ from sklearn.base import clone
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
+from truerisk.estimation.at_risk import at_risk, worst_slack
 from truerisk.estimation.leave_one_out import LeftOut
 from truerisk.estimation.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.winner import corrected_estimate
-from truerisk.estimation.xi_alpha import at_risk, worst_slack
 from truerisk.results import Estimate
-from truerisk.svm.classifier import MarginClassifier, Prepared, solve_one
+from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.solution import Solution
 
 BY = ("xi_alpha", "leave_one_out")
+SMALLEST_COST = 1e-12
 Flags = NDArray[np.bool_]
 
 
@@ -88,7 +89,8 @@ def select(
     r"""Choose the parameters of a support vector machine by what it says of itself.
 
     Every setting is trained once, on all examples.  Costs C of one setting share its kernel values
-    and start from each other's solutions.  The best estimate wins; of equal ones, the smallest C.
+    and lie on one exact path (kernels), or start from each other's solutions (linear).  The best
+    estimate wins; of equal ones, the smallest C.
 
     The estimate of a winner leans to the good side, since it was chosen for being good.
     `corrected` takes that off by the bootstrap of Tsamardinos et al. [1]_: examples are drawn with
@@ -220,34 +222,20 @@ class _Search:
         machine.set_params(**{k: v for k, v in setting.items() if k != "vectorizer"})
         prepared = machine.prepare(X, self.y, self.sample_weight)
         radius, _ = prepared.problem.radius
-        trials = []
-        starts: list[Solution | None] = [None] * len(prepared.targets.signs)
-        for cost in costs:
-            solutions = self._solve(machine, prepared, cost, starts)
-            starts = list(solutions)
-            trials.append(
-                Trial(
-                    setting,
-                    cost,
-                    prepared.targets.signs,
-                    np.array([self._wrong(machine, prepared, one, radius) for one in solutions]),
-                    all(solution.stable for solution in solutions),
-                )
-            )
-        return trials
-
-    @staticmethod
-    def _solve(
-        machine: MarginClassifier,
-        prepared: Prepared,
-        cost: float,
-        starts: Sequence[Solution | None],
-    ) -> list[Solution]:
-        effort = machine.effort()
-        uppers = machine.upper_of(prepared, cost)
-        rows = zip(prepared.targets.signs, uppers, starts, strict=True)
+        weights = machine.upper_of(prepared, 1.0)
+        along = [
+            solve_along(prepared.problem, signs, row, costs, machine.effort())
+            for signs, row in zip(prepared.targets.signs, weights, strict=True)
+        ]
         return [
-            solve_one(prepared.problem, signs, upper, effort, start) for signs, upper, start in rows
+            Trial(
+                setting,
+                cost,
+                prepared.targets.signs,
+                np.array([self._wrong(machine, prepared, one, radius) for one in solutions]),
+                all(solution.stable for solution in solutions),
+            )
+            for cost, solutions in zip(costs, zip(*along, strict=True), strict=True)
         ]
 
     def _wrong(
@@ -275,7 +263,8 @@ def _grid(
         dict(zip(names, values, strict=True))
         for values in itertools.product(*(over[name] for name in names))
     ]
-    return settings, sorted(over.get("C", [svm.C]))
+    costs = [check_number(cost, "C", low=SMALLEST_COST) for cost in over.get("C", [svm.C])]
+    return settings, sorted(costs)
 
 
 def _chunks(

@@ -1,38 +1,18 @@
 """Evaluation → one page: no script, no request, nothing that is not in the file."""
 
-import base64
-import hashlib
 from pathlib import Path
-
-import jinja2
-from markupsafe import Markup
 
 from truerisk.reporting.files import check_destination, write_whole
 from truerisk.reporting.page import page_data
+from truerisk.reporting.rendering import rendered
 from truerisk.results import Evaluation
 
 __all__ = ["check_destination", "page_html", "save_report"]
 
 
 def page_html(evaluation: Evaluation) -> str:
-    """Give the page as text.
-
-    Its policy names the hash of the one style sheet and forbids everything else, so that even a
-    text that slipped through the escaping could neither run nor fetch anything.
-    """
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("truerisk.reporting"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = templates.get_template("report.css").render()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
-    page = templates.get_template("report.html")
-    # The style sheet is ours and holds no data: it may stand as it is.
-    return page.render(**page_data(evaluation), style=Markup(style), policy=policy)  # noqa: S704
+    """Give the page as text."""
+    return rendered("report.html", ("report.css",), page_data(evaluation))
 
 
 def save_report(evaluation: Evaluation, path: Path | str) -> Path:

@@ -219,5 +219,15 @@ def solve_one(
     )
 
 
+def solve_along(
+    problem: Problem, y: Array, weights: Array, costs: Sequence[float], effort: Effort
+) -> list[Solution]:
+    """Solve one binary problem for each cost, in rising order."""
+    counted = y[weights > 0]
+    if len(counted) and counted.min() < counted.max():
+        return problem.solve_along(y, weights, costs, effort)
+    return [solve_one(problem, y, cost * weights, effort) for cost in costs]
+
+
 def _bias_is_loose(solution: Solution) -> bool:
     return bool(solution.alpha.any()) and not solution.stable

@@ -5,6 +5,7 @@ Gram matrix.
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ from truerisk.errors import MachineError
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.solution import LinearSolution, Solution
+from truerisk.svm.solvers.cost_path import cost_path
 from truerisk.svm.solvers.gram_dual import solve_gram
 from truerisk.svm.solvers.gram_without import margins_without_gram
 from truerisk.svm.solvers.linear_dual import solve_rows
@@ -49,6 +51,11 @@ class Problem(Protocol):
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> Solution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
+
+    def solve_along(
+        self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
+    ) -> list[Solution]:
+        """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
@@ -85,6 +92,15 @@ class SparseProblem:
         """Give y·f of each example in `which`, f trained without it; the sign is exact."""
         return margins_without(self.rows, _linear(solution), which, workers=workers)
 
+    def solve_along(
+        self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
+    ) -> list[Solution]:
+        """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
+        found: list[Solution] = []
+        for cost in costs:
+            found.append(self.solve(y, cost * weights, effort, found[-1] if found else None))
+        return found
+
     @property
     def radius(self) -> tuple[float, str]:
         """R² and the rule it was found by."""
@@ -103,6 +119,12 @@ class DenseProblem:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
         del start  # an interior point starts from the centre
         return solve_features(self.X, y, upper, **effort.options)
+
+    def solve_along(
+        self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
+    ) -> list[Solution]:
+        """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
+        return [self.solve(y, cost * weights, effort) for cost in costs]
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
@@ -140,6 +162,12 @@ class GramProblem:
             **effort.options,
             start=start,
         )
+
+    def solve_along(
+        self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
+    ) -> list[Solution]:
+        """Follow the exact path of solutions as C rises, the bounds being C · weight."""
+        return cost_path(self.gram, y, weights, costs, tolerance=effort.tolerance)
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
