@@ -9,6 +9,7 @@ Source    sequential minimal optimisation to a rough gap (`smo`), then a paramet
 
 import numpy as np
 
+from truerisk.svm.solution import ROUNDING as AT_A_BOUND
 from truerisk.svm.solution import Array, Solution
 from truerisk.svm.solvers.path_state import EVENTS, Z
 from truerisk.svm.solvers.polish import ROUNDING, remainder_of, set_out, spread, travel
@@ -142,7 +143,13 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
 
 
 def finished(dual: Dual, y: Array, upper: Array, steps: int) -> Solution:
-    """Give what the dual has come to as a solution."""
+    """Give what the dual has come to as a solution.
+
+    What is a rounding error away from its bound is put there, lest it pin down the bias.
+    """
+    near = AT_A_BOUND * upper
+    z = np.where(dual.z - dual.lower <= near, dual.lower, dual.z)
+    dual = dual._replace(z=np.where(dual.upper - z <= near, dual.upper, z))
     bias, gap = bias_between(dual)
     return Solution(
         y=y,
