@@ -39,6 +39,7 @@ from truerisk.svm.solvers.path_state import (
     RESIDUAL,
     SIDE,
     SLOPE,
+    STALLED,
     UPPER_RATE,
     URGENCY,
     Path,
@@ -60,6 +61,7 @@ GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR = rang
 END, AT_UPPER, AT_LOWER, FREED = range(4)
 
 LEAST_ROOM = 1e-15  # so that several examples at 0 are told apart by their rates
+NO_TIME = 1e-14  # a step that is none
 MANY = 100.0  # times its noise: a residual that ought to be 0 and tells that the inverse is stale
 # At the end the bias may be one of many, and rounding may have taken it to the other end of them.
 NEARLY_OVER = 1.0 - 1e-9
@@ -73,6 +75,7 @@ class Limits(NamedTuple):
     still: float  # rate of Σz that is nothing but rounding
     fastest: float  # largest rate of a bound, or of a target beside K
     max_events: int
+    max_stall: int  # events with the clock standing still
 
 
 class Watch(NamedTuple):
@@ -174,6 +177,7 @@ def advance(path: Path, step: float) -> None:
     """Move the clock on by `step`, with everything that moves with it."""
     rows, block, answer = path.rows, path.block, path.block.vectors[ANSWER]
     residual, slope = rows[RESIDUAL], rows[SLOPE]
+    path.at[STALLED] = 0.0 if step > NO_TIME else path.at[STALLED] + 1.0
     path.at[CLOCK] += step
     path.at[BIAS] += step * answer[0]
     for i in range(len(residual)):
@@ -230,7 +234,7 @@ def change_sides(path: Path, event: int, who: int, floor: float) -> bool:
 def set_direction(path: Path, limits: Limits) -> int:
     """See that there is room for one more and somebody free, and set all rates."""
     block, at = path.block, path.at
-    if at[EVENTS] >= limits.max_events:
+    if at[EVENTS] >= limits.max_events or at[STALLED] >= limits.max_stall:
         return TOO_MANY
     if block.members[0] + 2 >= len(block.members):
         return FULL

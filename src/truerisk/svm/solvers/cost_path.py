@@ -10,6 +10,7 @@ Source    Hastie, Rosset, Tibshirani and Zhu, "The entire regularization path fo
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from truerisk.svm.solvers.gram_dual import (
 )
 from truerisk.svm.solvers.path_state import EVENTS, LOWER_RATE, UPPER_RATE, Path, Z
 from truerisk.svm.solvers.polish import remainder_of, set_out, stay, travel
+
+DRIFTED = 1e-9  # a gap that long paths add up to, and at which the next one starts afresh
 
 
 def cost_path(
@@ -75,8 +78,10 @@ def cost_path(
         upper = costs[place] * weights
         moved = None if path is None or latest is None else move(path, latest, upper)
         path, latest = moved if moved is not None else (None, None)
-        if latest is None or latest.gap > tolerance:
+        if latest is None or latest.gap > min(tolerance, DRIFTED):
+            passed = None if latest is None else latest.passes
             latest = solve_gram(gram, y, upper, tolerance=tolerance, start=latest)
+            latest = latest if passed is None else replace(latest, passes=passed)
             path = start_of(gram, latest)
         found[int(place)] = latest
     return [found[place] for place in range(len(costs))]

@@ -111,7 +111,7 @@ def follow_all(
     """Leave out each of `which`, shared among threads, with more room for those that need it."""
     verdicts, margins = np.full(len(which), FULL), np.zeros(len(which))
     capacity = len(base.block.members)
-    limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * len(y) + 200)
+    limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * len(y) + 1000)
     while (verdicts == FULL).any():
         todo = np.flatnonzero(verdicts == FULL)
         parts = [todo[k::workers] for k in range(workers)]

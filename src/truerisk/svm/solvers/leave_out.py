@@ -185,6 +185,13 @@ def conclude(path: Path, y: Array, watch: Watch, verdict: int) -> tuple[int, flo
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def at_rate(unit: Limits, rate: float) -> Limits:
+    """Give the limits for a bound that moves at `rate` from those for rate 1."""
+    still, most, stall = unit.still * rate, unit.max_events, unit.max_stall
+    return Limits(unit.floor, unit.noise, still, rate, most, stall)
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def leave_out_many(  # noqa: PLR0917  (compiled code has no keywords)
     base: Path,
     path: Path,
@@ -209,9 +216,7 @@ def leave_out_many(  # noqa: PLR0917  (compiled code has no keywords)
             verdict = SINGULAR
             if put_out(base, path, t):
                 depart(path)
-                still = limits.still * left
-                own = Limits(limits.floor, limits.noise, still, left, limits.max_events)
-                verdict = follow(path, watch, own)
+                verdict = follow(path, watch, at_rate(limits, left))
             verdict, margins[k] = conclude(path, y, watch, verdict)
             put_back(base, path, t)
         verdicts[k] = verdict

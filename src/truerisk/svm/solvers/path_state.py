@@ -34,8 +34,9 @@ Z, RESIDUAL, SIDE = range(3)
 LOWER, UPPER, LOWER_RATE, UPPER_RATE, TARGET_RATE = range(3, 8)
 # … rate of the residual by what is neither free nor the bias; its whole rate; 1 / time until free.
 DRIFT, SLOPE, URGENCY, ROWS = range(8, 12)
-# Places in `at`: the clock, the bias, the rate of Σz without the free, events so far.
-CLOCK, BIAS, IMBALANCE, EVENTS, AT_SIZE = range(5)
+# Places in `at`: the clock, the bias, the rate of Σz without the free, events so far and those
+# since the clock went on.
+CLOCK, BIAS, IMBALANCE, EVENTS, STALLED, AT_SIZE = range(6)
 
 NEARLY_NONE = 1e-9  # a share of the dependence of one image on others that is rounding
 HARRIS = 1e-12  # how far beyond its bound, beside the other's range, a member may slide
@@ -117,7 +118,7 @@ def carry(path: Path, i: int, rate: float) -> None:
 def depart(path: Path) -> None:
     """Set the clock to 0 and sum up what moves by itself."""
     rows, at = path.rows, path.at
-    at[CLOCK] = at[IMBALANCE] = at[EVENTS] = 0.0
+    at[CLOCK] = at[IMBALANCE] = at[EVENTS] = at[STALLED] = 0.0
     n = rows.shape[1]
     for i in range(n):
         rows[DRIFT, i] = -rows[TARGET_RATE, i]

@@ -34,6 +34,8 @@ from truerisk.svm.solvers.smo import Dual, bias_between, take_out
 
 DEPENDENT = 1e-10  # squared distance, beside the largest K(x, x), that is none
 ROUNDING = 1e-13  # a rate, beside all that add up to it, that is none
+STALLING = 10  # the part of all events that may pass with the clock standing still
+GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # its multiples are spread evenly over [0, 1)
 STANDING = 1e-10  # a rate of Σz, beside the fastest bound, that is none
 
 
@@ -58,24 +60,21 @@ def limits_at(scale: float, fastest: float, max_events: int) -> Limits:
         still=STANDING * fastest,
         fastest=fastest,
         max_events=max_events,
+        max_stall=max_events // STALLING,
     )
 
 
 def set_out(dual: Dual) -> Path:
     """Make the path from where z is optimal to the true targets and bounds."""
     bias, _ = bias_between(dual)
-    free = np.flatnonzero((dual.z > dual.lower) & (dual.z < dual.upper))
+    is_free = (dual.z > dual.lower) & (dual.z < dual.upper)
+    free = np.flatnonzero(is_free)
     path = empty_path(dual.gram, len(free) + max(32, len(free) // 4))
     rows = path.rows
     rows[Z], rows[LOWER], rows[UPPER] = dual.z, dual.lower, dual.upper
     path.at[BIAS] = bias
-    residual = bias - dual.remainder
     at_lower, at_upper = dual.z <= dual.lower, dual.z >= dual.upper
     rows[SIDE] = at_lower * 1.0 - at_upper
-    # Who has no choice may keep any residual, and must not be made to follow a target.
-    kept = (rows[SIDE] * residual > 0.0) | (at_lower & at_upper)
-    rows[RESIDUAL] = np.where(kept, residual, 0.0)
-    rows[TARGET_RATE] = np.where(kept, 0.0, -residual)
     outside = fill_block(dual.gram, free, path.block, DEPENDENT * spread(dual.gram))
     # Dependent examples wait at a bound of their own, which goes to the nearer true one.
     low = dual.z[outside] - dual.lower[outside] < dual.upper[outside] - dual.z[outside]
@@ -84,6 +83,14 @@ def set_out(dual: Dual) -> Path:
     rows[LOWER_RATE, lows] = dual.lower[lows] - dual.z[lows]
     rows[UPPER_RATE, highs] = dual.upper[highs] - dual.z[highs]
     rows[LOWER, lows], rows[UPPER, highs] = dual.z[lows], dual.z[highs]
+    residual = bias - dual.remainder
+    # Who has no choice may keep any residual, and must not be made to follow a target.
+    kept = ((rows[SIDE] * residual > 0.0) & ~is_free) | (at_lower & at_upper)
+    # Of the others each starts at a distance of its own, so that they come free one by one.
+    violation = float(np.abs(residual[~kept]).max(initial=0.0))
+    distances = violation * (0.5 + 0.5 * (np.arange(len(residual)) * GOLDEN % 1.0))
+    rows[RESIDUAL] = np.where(kept, residual, rows[SIDE] * distances)
+    rows[TARGET_RATE] = np.where(kept, 0.0, rows[RESIDUAL] - residual)
     return path
 
 
