@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import time
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,6 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 from sklearn.svm import SVC, LinearSVC
 
-from benchmarks.ranks_at_scale import extra_bytes
 from truerisk.svm.solvers.linear_dual import solve_rows
 from truerisk.svm.solvers.rows import Rows, as_rows
 from truerisk.svm.solvers.rows_without import margins_without
@@ -203,7 +203,10 @@ def _growth(sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
     for n in sizes:
         X, y = generated(n)
         data, upper = as_rows(X), np.full(n, C_WHOLE)
-        memory = extra_bytes(lambda data=data, y=y, upper=upper: solve_rows(data, y, upper))
+        tracemalloc.start()
+        solve_rows(data, y, upper)
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
         times = interleaved(
             {
                 "ours": lambda data=data, y=y, upper=upper: solve_rows(data, y, upper),
@@ -211,8 +214,8 @@ def _growth(sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
             }
         )
         spent.append(times["ours"])
-        held = "" if memory is None else f"{memory / 2**20:.0f} MB beside the rows' "
-        note = f"{held}{(data.data.nbytes + data.indices.nbytes) / 2**20:.0f} MB"
+        given = (data.data.nbytes + data.indices.nbytes) / 2**20
+        note = f"{memory / 2**20:.0f} MB at most, beside the {given:.0f} MB of the rows"
         beside = "LinearSVC(tol=1e-3)", times["LinearSVC"]
         yield line(
             "generated documents, C = 1: fit to a gap of 1e-6", n, times["ours"], beside, note

@@ -50,8 +50,9 @@ def test_patience_has_an_end():
     assert near.passes == 7
 
 
-def test_no_step_of_newton_raises_the_lagrangian():
+def test_no_cautious_step_of_newton_raises_the_lagrangian():
     X, near = begin(seed=3)
+    near.cautious = True
 
     def lagrangian():
         alpha, s = near.alpha, near.y @ near.alpha

@@ -74,8 +74,8 @@ def test_examples_nearly_alike_stop_together_where_the_first_one_ends():
 def test_a_length_is_kept_where_nobody_goes_far():
     step, direction = np.zeros(3), np.array([1.0, -1.0, 0.5])
     low, high = np.full(3, -1.0), np.full(3, 1.0)
-    assert within(step, direction, low, high, 2.0) == 2.0  # one range beyond the bound is near
-    assert within(step, direction, low, high, 4.0) == 1.0
+    assert within(step, direction, low, high, 1.5) == 1.5  # a quarter of the room beyond is near
+    assert within(step, direction, low, high, 1.6) == 1.0
 
 
 def test_the_uncompiled_loop_does_the_same(problem):

@@ -18,7 +18,7 @@ from truerisk.svm.solvers.rows import Rows
 from truerisk.svm.solvers.tableau import inner_products
 
 WIDEST_BAND = 0.2  # how far from the margin an example may matter
-FIRST_GOAL = 0.03  # spread of the gradients at which all examples are looked at first
+FIRST_GOAL = 0.1  # spread of the gradients at which all examples are looked at first
 CLOSER = 0.02  # part of the gap that the next neighbourhood is solved to, or the gap's square
 FIRST_SWEEPS, LATER_SWEEPS = 4, 1  # at least, before Newton's step
 MAX_PASSES = 20_000
@@ -81,6 +81,7 @@ def solve_rows(
             state.solve_by_gram(tolerance)
             break
         near = Neighbourhood(rows, y, upper, state.alpha, state.weights, state.bias, active)
+        near.cautious = idle > 0
         # More is asked of a neighbourhood the less was found wrong with the last one.
         goal = max(tolerance, min(FIRST_GOAL, CLOSER * state.gap, state.gap**2))
         left = max_passes - state.passes

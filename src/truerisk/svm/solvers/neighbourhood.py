@@ -15,7 +15,7 @@ from truerisk.svm.solvers.coordinate_descent import sweep
 from truerisk.svm.solvers.newton import newton_step, square_sum
 from truerisk.svm.solvers.rows import Rows
 
-PENALTY = 0.05  # ρ, in units of the mean |x|²
+PENALTY = 0.02  # ρ, in units of the mean |x|²
 MOST_SWEEPS = 60  # before the first Newton's step
 MOST_TURNS = 30  # of Newton's step and sweep
 MOST_STEPS = 300  # of conjugate gradients
@@ -23,8 +23,8 @@ QUIET = 0.05  # share of examples that may change sides in a sweep before Newton
 ROUGH = 0.1  # accuracy of Newton's step while examples change sides, in parts of the spread
 PATIENT_PENALTY = 10.0  # times ρ, where only sweeps can restore the balance
 FAR = 0.2  # from the margin: an example at a bound that is dropped, however wide the spread
-BLOCK = 16  # rows that stay together when all are mixed: memory is read in order
-SHORTER = (1.0, 0.25, 0.0625, 0.015625)  # parts of Newton's step that are tried
+BLOCK = 4  # rows that stay together when all are mixed: memory is read in order
+ROUNDING = 1e-12  # part of its room within which an example is at its bound
 SEED = 1  # of the order of the rows: always the same, so that a fit can be repeated
 
 
@@ -46,6 +46,7 @@ class Neighbourhood:
         self.order = active.astype(np.int32)
         self.highest, self.lowest, self.changes = np.inf, -np.inf, 0
         self.drop_beyond = np.inf
+        self.cautious = False  # whether a step that overshoots is shortened, not only cut
         self.passes = 0
         scale = float(rows.squared_norms[active].mean())
         self.set_penalty(PENALTY * scale if scale > 0.0 else 1.0)
@@ -114,29 +115,56 @@ class Neighbourhood:
             accuracy = max(accuracy, ROUGH * self.spread)
         rows, y = self.rows.take(free), self.y[free]
         residual = y - rows.times(self.weights)
-        room = np.where(y > 0.0, -alpha, alpha - upper), np.where(y > 0.0, upper - alpha, alpha)
+        low, high = (
+            np.where(y > 0.0, -alpha, alpha - upper),
+            np.where(y > 0.0, upper - alpha, alpha),
+        )
         step, bias, steps = newton_step(
-            rows, residual, room, -self.balance, accuracy=accuracy, max_steps=MOST_STEPS
+            rows, residual, (low, high), -self.balance, accuracy=accuracy, max_steps=MOST_STEPS
         )
         self.passes += steps
-        for part in SHORTER:
-            change = np.minimum(np.maximum(part * step, room[0]), room[1])
-            moved, total = rows.total(change), float(change.sum())
-            inside = (change > room[0]) & (change < room[1])
-            # What the augmented Lagrangian falls by: cut at the bounds, a step may overshoot.
-            # No BLAS here: its threads wait for each other longer than such a sum takes.
-            fall = float(np.sum(change * (residual - self.bias))) - 0.5 * square_sum(moved)
-            fall -= self.penalty * total * (0.5 * total + self.balance)
-            if fall >= 0.0 or (part == 1.0 and inside.all()):
-                self.alpha[free] = np.minimum(np.maximum(alpha + y * change, 0.0), upper)
-                self.weights += moved
-                self.balance += total
-                if inside.all():
-                    self.bias += part * (bias - self.bias)
-                elif inside.any():
-                    self.bias = float((residual - rows.times(moved))[inside].mean())
-                break
+        change = np.minimum(np.maximum(step, low), high)
+        moved = rows.total(change)
+        cut = bool(np.any(change != step))
+        if cut and self.cautious and self.fall(change, moved, residual) < 0.0:
+            change = up_to_a_bound(step, low, high)
+            moved = rows.total(change)
+        # Who is at a bound but for rounding is at it, or the next step could go no further.
+        near = ROUNDING * (high - low)
+        at_low, at_high = change <= low + near, change >= high - near
+        self.alpha[free] = np.where(
+            at_low | at_high, np.where(at_high == (y > 0.0), upper, 0.0), alpha + y * change
+        )
+        self.weights += moved
+        self.balance += float(change.sum())
+        inside = ~(at_low | at_high)
+        if not cut:
+            self.bias = bias
+        elif inside.any():
+            self.bias = float((residual - rows.times(moved))[inside].mean())
         return True
+
+    def fall(self, change: Array, moved: Array, residual: Array) -> float:
+        """Tell what a change of yα, by which w moves, takes off the augmented Lagrangian."""
+        total = float(change.sum())
+        # No BLAS here: its threads wait for each other longer than such a sum takes.
+        gain = float(np.sum(change * (residual - self.bias))) - 0.5 * square_sum(moved)
+        return gain - self.penalty * total * (0.5 * total + self.balance)
+
+
+def up_to_a_bound(step: Array, low: Array, high: Array) -> Array:
+    """Shorten a step so that it ends where its first example comes to a bound.
+
+    Cut at the bounds one by one, the steps of examples that are nearly alike no longer cancel.
+
+    Examples
+    --------
+    >>> up_to_a_bound(np.array([4.0, -2.0]), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    array([ 1. , -0.5])
+    """
+    over = (step < low) | (step > high)
+    ends = np.where(step > 0.0, high, low)
+    return step * float(np.min(ends[over] / step[over], initial=1.0))
 
 
 def mixed(which: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from truerisk.svm.solution import Array
 from truerisk.svm.solvers.rows import Rows, add, dot
 
+FAR = 0.25  # of its room: an example that would go further beyond its bound
 FLAT = (
     1e-13  # of the largest |x|²: a direction that bends less than this changes w only by rounding
 )
@@ -126,7 +127,7 @@ def within(step: Array, direction: Array, low: Array, high: Array, length: float
     """
     negligible, shorter = 1e-6 * largest(direction), length
     for i in range(len(step)):
-        far = high[i] - low[i]
+        far = FAR * (high[i] - low[i])
         beyond = step[i] + length * direction[i]
         if abs(direction[i]) > negligible and not low[i] - far <= beyond <= high[i] + far:
             bound = high[i] if direction[i] > 0.0 else low[i]
