@@ -14,7 +14,6 @@ from truerisk.svm.linear import LinearSVM
 from truerisk.svm.span import squared_spans
 from truerisk.svm.span_bound import _constrained_spans, span_bound
 
-
 pytestmark = pytest.mark.filterwarnings("ignore::truerisk.errors.UnstableWarning")
 
 

@@ -1,0 +1,83 @@
+"""Three forms of one problem: the same optimum, the same examples left out."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from truerisk.errors import MachineError
+from truerisk.svm import problems
+from truerisk.svm.kernels import Kernel
+from truerisk.svm.problems import (
+    DenseProblem,
+    Effort,
+    GramProblem,
+    SparseProblem,
+    gram_problem,
+    linear_problem,
+)
+from truerisk.svm.solvers.rows import as_rows
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(4)
+    y = np.where(np.arange(60) % 3 == 0, 1.0, -1.0)
+    X = rng.normal(size=(60, 5)) + 0.8 * y[:, None]
+    return X, y, rng.uniform(0.3, 2.0, 60)
+
+
+def forms(X):
+    return DenseProblem(X), SparseProblem(csr_matrix(X), as_rows(X)), GramProblem(X @ X.T)
+
+
+def test_all_forms_have_one_optimum(data):
+    X, y, upper = data
+    first, *others = (form.solve(y, upper, Effort()) for form in forms(X))
+    for solution in others:
+        assert solution.gap <= 1e-6
+        assert solution.decision == pytest.approx(first.decision, abs=1e-5)
+
+
+def test_all_forms_leave_out_the_same(data):
+    X, y, upper = data
+    found = []
+    for form in forms(X):
+        solution = form.solve(y, upper, Effort())
+        which = np.flatnonzero(solution.alpha > 0)
+        margins = form.margins_without(solution, which)
+        found.append(set(which[margins < 0].tolist()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_examples_far_from_the_origin_are_left_out_alike(data):
+    X, y, upper = data
+    found = []
+    for moved in (X, X + 1e5):
+        form = DenseProblem(moved)
+        solution = form.solve(y, upper, Effort())
+        which = np.flatnonzero(solution.slack > 1e-6)
+        found.append(form.margins_without(solution, which) < 0)
+    assert (found[0] == found[1]).all()
+
+
+def test_along_the_costs_each_solution_is_that_of_its_cost(data):
+    X, y, weights = data
+    costs = [0.01, 0.3, 4.0]
+    for form in forms(X):
+        along = form.solve_along(y, weights, costs, Effort())
+        for cost, solution in zip(costs, along, strict=True):
+            alone = form.solve(y, cost * weights, Effort())
+            assert solution.decision == pytest.approx(alone.decision, abs=1e-5)
+            assert (solution.upper == cost * weights).all()
+
+
+def test_the_form_follows_the_number_of_features():
+    assert isinstance(linear_problem(np.ones((3, 5))), DenseProblem)
+    assert isinstance(linear_problem(csr_matrix(np.ones((3, 5)))), DenseProblem)
+    assert isinstance(linear_problem(np.ones((3, 500))), SparseProblem)
+
+
+def test_a_gram_matrix_that_does_not_fit_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr(problems, "_free_memory", lambda: 1_000_000)
+    with pytest.raises(MachineError, match=r"Gram matrix of 1000 examples .* Use LinearSVM"):
+        gram_problem(Kernel("linear"), np.ones((1000, 2)))
