@@ -45,6 +45,7 @@ class Neighbourhood:
         self.weights, self.bias, self.balance = weights, bias, float(np.sum(y * alpha))
         self.order = active.astype(np.int32)
         self.highest, self.lowest, self.changes = np.inf, -np.inf, 0
+        self.free, self.free_rows = self.order[:0], rows.take(active[:0])
         self.drop_beyond = np.inf
         self.cautious = False  # whether a step that overshoots is shortened, not only cut
         self.passes = 0
@@ -113,7 +114,9 @@ class Neighbourhood:
             return False
         if self.changes:
             accuracy = max(accuracy, ROUGH * self.spread)
-        rows, y = self.rows.take(free), self.y[free]
+        if not np.array_equal(free, self.free):
+            self.free, self.free_rows = free, self.rows.take(free)
+        rows, y = self.free_rows, self.y[free]
         residual = y - rows.times(self.weights)
         low, high = (
             np.where(y > 0.0, -alpha, alpha - upper),
@@ -138,7 +141,7 @@ class Neighbourhood:
         self.weights += moved
         self.balance += float(change.sum())
         inside = ~(at_low | at_high)
-        if not cut:
+        if not cut or not self.cautious:
             self.bias = bias
         elif inside.any():
             self.bias = float((residual - rows.times(moved))[inside].mean())

@@ -57,9 +57,10 @@ def newton_step(
     (array([ 1., -1.]), 0.0)
     """
     step = np.full(len(rows), total / len(rows))
-    # Spread over all, a small total moves no decision by as much as it times the largest |x|².
+    # Spread over all, a total moves no decision by more than it times the largest |x|²; in text it
+    # is a small part of that.
     steepest = float(rows.squared_norms.max())
-    if abs(total) * steepest > 0.3 * accuracy:
+    if abs(total) * steepest > 2.0 * accuracy:
         residual = residual - rows.times(rows.total(step))
     bias = float(residual.mean())
     weights = np.empty(rows.width)
