@@ -99,8 +99,8 @@ def fill_block(
 
 def invert_independent(matrix: Array, floor: float) -> tuple[NDArray[np.int64], Array]:
     """Choose rows with a positive definite submatrix; give their places and its inverse."""
-    if len(matrix) == 0:
-        return np.zeros(0, np.int64), matrix
+    if len(matrix) == 0 or not matrix.diagonal().max() > floor:
+        return np.zeros(0, np.int64), matrix[:0, :0]
     factor, pivots, rank, _ = dpstrf(matrix, tol=floor, lower=1)
     inverse, _ = dpotri(np.asfortranarray(factor[:rank, :rank]), lower=1)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T

@@ -16,6 +16,7 @@ from truerisk.svm.solvers.polish import ROUNDING, remainder_of, set_out, spread,
 from truerisk.svm.solvers.smo import Dual, bias_between, descend, open_doors
 
 ROUGH = 1e-3  # gap at which the active set takes over
+ROUGH_STEPS = 5  # for every example, after which it takes over anyway
 LEAST_CURVATURE = 1e-12  # beside the largest K(x, x)
 MOST_FREE = 1500  # more free examples than this make the active set dearer than small steps
 STEPS_PER_EXAMPLE = 10_000
@@ -75,7 +76,9 @@ def solve_gram(
     dual = begin(gram, y, upper, start)
     floor = LEAST_CURVATURE * spread(gram)
     doors = open_doors(len(y))
-    steps, _, _ = descend(dual, doors, floor, max(ROUGH, tolerance), min(most, 20 * len(y)))
+    steps, _, _ = descend(
+        dual, doors, floor, max(ROUGH, tolerance), min(most, ROUGH_STEPS * len(y))
+    )
     events, dual = polished(dual, y)
     steps += events
     _, gap = bias_between(dual)
