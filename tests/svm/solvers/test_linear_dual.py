@@ -116,6 +116,8 @@ def test_the_gap_is_the_one_that_is_measured(problem):
     expected = max(v[rise].max() - v[fall].min(), 0.0)
     assert solution.gap == pytest.approx(expected, abs=1e-9)
     assert solution.gap <= 0.1
+    if solution.stable:
+        assert solution.bias == pytest.approx(v[solution.free].mean(), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["normals", "documents", "noise", "weights", "zero rows"])
@@ -187,8 +189,9 @@ def test_an_alpha_that_is_free_by_rounding_does_not_pin_the_bias_down():
 
 
 def test_a_free_example_stays_free_however_small_its_bound_makes_the_rest():
-    X, y, upper = PROBLEMS["normals"]
-    assert solve_rows(as_rows(X), y, upper).stable
+    solution = solve_rows(as_rows(np.array([[0.0], [2.0]])), np.array([-1.0, 1.0]), np.full(2, 1e9))
+    np.testing.assert_allclose(solution.alpha, 0.5)
+    assert solution.bias == pytest.approx(-1.0)
 
 
 def test_all_rows_zero_leave_the_bias_to_the_majority():

@@ -67,6 +67,18 @@ def test_no_cautious_step_of_newton_raises_the_lagrangian():
         assert lagrangian() <= before + 1e-9
 
 
+def test_a_step_that_meets_no_bound_restores_the_balance():
+    X, near = begin()
+    near.improve(1e-6, sweeps=2, max_passes=2000)
+    at = np.flatnonzero((near.alpha > 0.1) & (near.alpha < 0.9))[0]
+    near.alpha[at] += near.y[at] * 1e-4
+    near.weights += 1e-4 * X[at]
+    near.balance += 1e-4
+    near.newton(1e-9)
+    assert near.balance == pytest.approx(0.0, abs=1e-9)
+    assert near.y @ near.alpha == pytest.approx(0.0, abs=1e-8)
+
+
 def test_with_one_free_example_there_is_no_step():
     _, near = begin(np.array([5]))
     near.sweep()

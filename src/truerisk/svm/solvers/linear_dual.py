@@ -212,9 +212,8 @@ def judge(y: Array, upper: Array, alpha: Array, products: Array) -> tuple[float,
     """
     highest, lowest, free, total = -np.inf, np.inf, 0, 0.0
     for i in range(len(y)):
-        if upper[i] <= 0.0:
-            continue
         value = y[i] - products[i]
+        # An example that is left out has neither, and so says nothing.
         held, room = alpha[i] > 0.0, alpha[i] < upper[i]
         if room if y[i] > 0.0 else held:
             highest = max(highest, value)
