@@ -13,6 +13,7 @@ from truerisk.errors import InputError
 from truerisk.estimation.at_risk import at_risk
 from truerisk.evaluation.arrays import evaluate
 from truerisk.results import Evaluation
+from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one
 from truerisk.svm.one_vs_rest import Targets
 from truerisk.svm.problems import Effort, Problem
@@ -105,12 +106,13 @@ def leave_one_out(
     effort = machine.effort()
     without = LeftOut(problem, machine.squared_radius_, effort, effective_n_jobs(n_jobs))
     targets: Targets = machine.targets_
-    if len(targets.signs) > 1 and not targets.is_multilabel:
-        decision = without.values(machine.solutions_)
-        ties = np.flatnonzero(np.ptp(np.sort(decision, axis=0)[-2:], axis=0) <= TIE)
-    else:
-        decision = targets.signs * np.array([without.margins(s) for s in machine.solutions_])
-        ties = np.flatnonzero((np.abs(decision) <= TIE).any(axis=0))
+    with few_blas_threads(targets.signs.shape[1], without.workers):
+        if len(targets.signs) > 1 and not targets.is_multilabel:
+            decision = without.values(machine.solutions_)
+            ties = np.flatnonzero(np.ptp(np.sort(decision, axis=0)[-2:], axis=0) <= TIE)
+        else:
+            decision = targets.signs * np.array([without.margins(s) for s in machine.solutions_])
+            ties = np.flatnonzero((np.abs(decision) <= TIE).any(axis=0))
     return _evaluated(targets, decision, ties, without.refits, options)
 
 

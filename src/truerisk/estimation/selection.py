@@ -18,6 +18,7 @@ from truerisk.estimation.leave_one_out import LeftOut
 from truerisk.estimation.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.winner import corrected_estimate
 from truerisk.results import Estimate
+from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.solution import Solution
 
@@ -145,11 +146,8 @@ def select(
     settings, costs = _grid(svm, over)
     jobs = [(setting, chunk) for setting in settings for chunk in _chunks(costs, n_jobs, settings)]
     workers = min(effective_n_jobs(n_jobs), len(jobs))
-    if workers == 1:
-        found = [one for job in jobs for one in search.run(*job)]
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            found = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
+    with few_blas_threads(np.shape(y)[0], workers), ThreadPoolExecutor(workers) as pool:
+        found = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
     place = {id(setting): at for at, setting in enumerate(settings)}
     found.sort(key=lambda trial: (place[id(trial.setting)], trial.cost))
     signs = found[0].signs

@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 
 from truerisk.checks import check_number, check_whole_number
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
+from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.one_vs_rest import ClassWeight, Targets, targets_of, upper_bounds
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
@@ -65,6 +66,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def train(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Problem:  # noqa: ANN401
         """Train as `fit` does, and give the examples in the form their solver took them."""
+        with few_blas_threads(np.shape(X)[0] if np.ndim(X) else 0, effective_n_jobs(self.n_jobs)):
+            return self._train(X, y, sample_weight)
+
+    def _train(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Problem:  # noqa: ANN401
         prepared = self.prepare(X, y, sample_weight)
         targets = prepared.targets
         upper = self.upper_of(prepared, self.C)
@@ -181,7 +186,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"The solver stopped after {self.n_iter_} passes with a gap of {self.gap_:.2g}; "
                 f"asked was {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",
                 NotConvergedWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         unstable = [k for k, solution in enumerate(self.solutions_) if _bias_is_loose(solution)]
         if unstable:
@@ -190,7 +195,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Every support vector{of} is at its bound: the bias is one of many that are as "
                 "good. A larger `C` usually helps.",
                 UnstableWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def __sklearn_tags__(self) -> Tags:

@@ -86,10 +86,14 @@ class Kernel:
         if self.shift is not None and not hasattr(X, "tocsr"):
             X, others = X - self.shift, others - self.shift
         products = X @ others.T
-        products = np.asarray(products.todense() if hasattr(products, "todense") else products)
-        distances = squared_lengths(X)[:, None] + squared_lengths(others)[None, :] - 2 * products
-        np.maximum(distances, 0.0, out=distances)
-        return np.ascontiguousarray(np.exp(-self.gamma * distances))
+        values = np.asarray(products.todense() if hasattr(products, "todense") else products)
+        # In place throughout: a new matrix takes longer than what is computed in it.
+        values *= -2.0
+        values += squared_lengths(X)[:, None]
+        values += squared_lengths(others)[None, :]
+        np.maximum(values, 0.0, out=values)
+        values *= -self.gamma
+        return np.ascontiguousarray(np.exp(values, out=values))
 
 
 def squared_lengths(X: Any) -> Array:  # noqa: ANN401
