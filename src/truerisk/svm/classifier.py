@@ -66,18 +66,15 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def train(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Problem:  # noqa: ANN401
         """Train as `fit` does, and give the examples in the form their solver took them."""
-        with few_blas_threads(np.shape(X)[0] if np.ndim(X) else 0, effective_n_jobs(self.n_jobs)):
-            return self._train(X, y, sample_weight)
-
-    def _train(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Problem:  # noqa: ANN401
         prepared = self.prepare(X, y, sample_weight)
         targets = prepared.targets
         upper = self.upper_of(prepared, self.C)
         starts = self._starts(targets)
         self.targets_ = targets
         self.classes_ = targets.classes
-        self.solutions_ = self._solve(prepared.problem, targets, upper, starts)
-        self._keep(prepared)
+        with few_blas_threads(prepared.X.shape[0], effective_n_jobs(self.n_jobs)):
+            self.solutions_ = self._solve(prepared.problem, targets, upper, starts)
+            self._keep(prepared)
         self._tell()
         return prepared.problem
 
@@ -95,7 +92,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             y = column_or_1d(y, warn=True)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         targets = targets_of(y)
-        return Prepared(X, targets, weights, self._problem_of(X, weights))
+        with few_blas_threads(X.shape[0]):
+            return Prepared(X, targets, weights, self._problem_of(X, weights))
 
     def upper_of(self, prepared: "Prepared", C: float) -> Array:
         """Give what each α may be at most, a row for each binary problem."""
@@ -186,7 +184,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"The solver stopped after {self.n_iter_} passes with a gap of {self.gap_:.2g}; "
                 f"asked was {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",
                 NotConvergedWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         unstable = [k for k, solution in enumerate(self.solutions_) if _bias_is_loose(solution)]
         if unstable:
@@ -195,7 +193,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Every support vector{of} is at its bound: the bias is one of many that are as "
                 "good. A larger `C` usually helps.",
                 UnstableWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def __sklearn_tags__(self) -> Tags:

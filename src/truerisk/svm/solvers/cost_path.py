@@ -111,6 +111,6 @@ def move(path: Path, solution: Solution, upper: Array) -> tuple[Path, Solution] 
         return None
     events = int(path.at[EVENTS]) - 1  # the last one is the end
     stay(path, after.lower, after.upper)
-    z = np.clip(path.rows[Z], after.lower, after.upper)
+    z = path.rows[Z].copy()
     dual = after._replace(z=z, remainder=remainder_of(path.gram, y, z))
     return path, finished(dual, y, upper, events)

@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.svm.solution import ROUNDING as AT_A_BOUND
 from truerisk.svm.solution import Array, Solution
 from truerisk.svm.solvers.path_state import EVENTS, Z
-from truerisk.svm.solvers.polish import ROUNDING, remainder_of, set_out, spread, travel
+from truerisk.svm.solvers.polish import ROUNDING, remainder_of, set_out, spread, standing, travel
 from truerisk.svm.solvers.smo import Dual, bias_between, descend, open_doors
 
 ROUGH = 1e-3  # gap at which the active set takes over
@@ -134,7 +134,7 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
         events += int(path.at[EVENTS])
         if not np.isfinite(path.rows[Z]).all():
             break
-        z = balanced(np.clip(path.rows[Z], dual.lower, dual.upper), dual.lower, dual.upper)
+        z = balanced(standing(path, dual.lower, dual.upper), dual.lower, dual.upper)
         dual = dual._replace(z=z, remainder=remainder_of(dual.gram, y, z))
         _, gap = bias_between(dual)
         if gap >= least:

@@ -16,6 +16,7 @@ from truerisk.svm.solvers.active_set import FULL, NOBODY, SINGULAR, STALE, Limit
 from truerisk.svm.solvers.free_block import fill_block, grown, members_of
 from truerisk.svm.solvers.path_state import (
     BIAS,
+    CLOCK,
     EVENTS,
     LOWER,
     LOWER_RATE,
@@ -114,9 +115,19 @@ def travel(path: Path, max_events: int) -> tuple[Path, int]:
 
 
 def stay(path: Path, lower: Array, upper: Array) -> None:
-    """Let an exact solution be the start of further paths: nothing moves yet."""
+    """Let the end of a path be the start of further ones: nothing moves yet."""
+    path.rows[Z] = standing(path, lower, upper)
     path.rows[LOWER], path.rows[UPPER] = lower, upper
     path.rows[[LOWER_RATE, UPPER_RATE, TARGET_RATE]] = 0.0
+
+
+def standing(path: Path, lower: Array, upper: Array) -> Array:
+    """Give z where the path has ended, with no rounding between a bounded example and its bound."""
+    side = path.rows[SIDE]
+    z: Array = np.clip(path.rows[Z], lower, upper)
+    if path.at[CLOCK] == 1.0:
+        z = np.where(side > 0.0, lower, np.where(side < 0.0, upper, z))
+    return z
 
 
 def remainder_of(gram: Array, y: Array, z: Array) -> Array:
