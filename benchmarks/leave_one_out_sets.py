@@ -27,7 +27,7 @@ KERNELS = ("linear", "cubic", "RBF")
 COSTS_EACH = 2
 MOST = 120  # rows of a file that are used: brute force is slow
 MAX_ITER = 5 * 10**5
-TIE = 1e-6  # libsvm's own error at tolerance 1e-8 is of this size
+TIE = 1e-6  # libsvm keeps K in single precision, so that its own margins are so far off
 
 
 @dataclass(frozen=True)

@@ -61,10 +61,14 @@ class Kernel:
         if self.rule == "rbf":
             return self._gaussian(X, others)
         products = X @ others.T
-        products = np.asarray(products.todense() if hasattr(products, "todense") else products)
+        values = np.asarray(products.todense() if hasattr(products, "todense") else products)
         if self.rule == "poly":
-            products = (self.gamma * products + self.coef0) ** self.degree
-        return np.ascontiguousarray(products, dtype=float)
+            values *= self.gamma
+            values += self.coef0
+            base = values.copy()
+            for _ in range(self.degree - 1):  # far quicker than a power of each
+                values *= base
+        return np.ascontiguousarray(values, dtype=float)
 
     def diagonal(self, X: Any) -> Array:  # noqa: ANN401
         """Give k(x, x) of each row."""
