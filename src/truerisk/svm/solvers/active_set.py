@@ -61,6 +61,7 @@ GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR = rang
 END, AT_UPPER, AT_LOWER, FREED = range(4)
 
 LEAST_ROOM = 1e-15  # so that several examples at 0 are told apart by their rates
+MORE = 1.0 + 1e-6  # so that room is more than enough, and not just enough but for rounding
 NO_TIME = 1e-14  # a step that is none
 MANY = 100.0  # times its noise: a residual that ought to be 0 and tells that the inverse is stale
 # At the end the bias may be one of many, and rounding may have taken it to the other end of them.
@@ -209,7 +210,7 @@ def sure_sign(path: Path, watch: Watch, left: float) -> int:
         if i != watch.example:
             above = watch.sign > 0.0
             room += room_above(rows, clock, i) if above else room_below(rows, clock, i)
-    return RIGHT if room > left else GOING
+    return RIGHT if room > MORE * left else GOING
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
