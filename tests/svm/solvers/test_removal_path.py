@@ -54,12 +54,13 @@ def run(problem, out, function=follow):
     return events, z, residual
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_end_of_every_path_is_the_optimum_without_the_example(seed):
-    problem = start(seed)
+# With fewer features, examples come back to the side on which they began.
+@pytest.mark.parametrize(("seed", "features"), [(0, 90), (0, 30), (4, 30)])
+def test_the_end_of_every_path_is_the_optimum_without_the_example(seed, features):
+    problem = start(seed, d=features)
     X, y, upper, _, whole, _ = problem
     changed_sides = 0
-    for out in np.flatnonzero(whole)[::3]:
+    for out in np.flatnonzero(whole):
         events, z, residual = run(problem, out)
         bounds = upper.copy()
         bounds[out] = 0.0

@@ -115,13 +115,16 @@ def test_who_has_no_alpha_keeps_the_margin():
 
 def test_a_tie_is_exactly_zero():
     # Without the point in the middle, those at 0 and 2 put the threshold on it.
-    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, 1.0, 1.0])
-    solution = solve_rows(as_rows(X), y, np.full(3, 10.0))
-    assert margins_without(as_rows(X), solution, np.array([1]))[0] == 0.0
+    y = np.array([-1.0, 1.0, 1.0])
+    for scale in (1.0, 0.1, np.pi, 1 / 3, np.sqrt(2)):  # most of which are rounded
+        X = scale * np.array([[0.1], [1.1], [2.1]])
+        solution = solve_rows(as_rows(X), y, np.full(3, 1000.0))
+        assert margins_without(as_rows(X), solution, np.array([1]))[0] == 0.0
 
 
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 14), st.integers(1, 4))
+@example(592, 7, 1)  # as is the next, but at the end of a path
 @example(11, 11, 1)  # without one example no α is free, but for rounding
 @example(1, 3, 1)  # an example without α that keeps the bias where it is
 def test_lattice_data_with_any_labels_have_the_signs_of_a_fit_from_nothing(seed, n, d):
