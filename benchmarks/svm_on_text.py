@@ -1,6 +1,8 @@
 """Linear machines on text, beside LIBLINEAR and libsvm: fits, leave-one-out, growth with n.
 
-Solver settings were chosen on corn, earn and money-fx, on a half drawn with another seed.
+Solver settings were chosen on corn, earn, money-fx and grain, on halves drawn with seeds 0, 1 and 5
+and on the ModApte training documents.  The fits below are of other categories on another half; the
+row of ten categories is on documents, and on four categories, that settings were chosen on.
 """
 
 import gc
@@ -26,11 +28,12 @@ from truerisk.text.vectorizer import Vectorizer
 TITLE = "Linear machines with a free bias on text, exact, and each document left out in turn"
 COLUMNS = ("work", "n", "truerisk", "beside", "time beside", "ratio", "note")
 
-CATEGORIES = ("acq", "grain", "crude", "trade", "interest", "ship", "wheat")
+CATEGORIES = ("acq", "crude", "trade", "interest", "ship", "wheat")
 TEN = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn")
 REPEATS, SAMPLE = 7, 2
 SLOW = 0.2  # seconds; what takes longer beside us is timed once
 C_HALF, C_WHOLE = 0.5, 1.0
+HELD_OUT = 2000  # seed of a half that no setting was chosen on
 SIZES = (1000, 5000, 20_000, 50_000, 200_000)
 
 
@@ -40,7 +43,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
         yield ("Reuters: none, TRUERISK_DATA names no folder", *[""] * 6)
     else:
         corpus = read(Path(folder) / "text" / "reuters21578_modapte.jsonl.gz")
-        half = np.random.default_rng(1).permutation(len(corpus))[: len(corpus) // 2]
+        half = np.random.default_rng(HELD_OUT).permutation(len(corpus))[: len(corpus) // 2]
         chosen = [corpus[at] for at in half]
         X = vectors(chosen)
         gram = np.asarray((X @ X.T).todense())
