@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController
 
 MANY_EXAMPLES = 3000  # from here on a second thread is worth waking
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from truerisk.errors import NotConvergedWarning
 from truerisk.svm.solution import Array, LinearSolution
