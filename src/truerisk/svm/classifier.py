@@ -111,7 +111,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Give w·x + b of each row; for more than two classes, a column for each."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        decision = self._decide(X)
+        with few_blas_threads(X.shape[0]):
+            decision = self._decide(X)
         is_binary = len(self.solutions_) == 1 and not self.targets_.is_multilabel
         return decision[:, 0] if is_binary else decision
 

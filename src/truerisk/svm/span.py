@@ -15,6 +15,7 @@ Source    V. Vapnik and O. Chapelle, "Bounds on error expectation for support ve
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.kernels import Array
 from truerisk.svm.solution import Solution
 from truerisk.svm.training_kernel import TrainingKernel, Which
@@ -43,6 +44,14 @@ def squared_spans(
     spans = np.full(len(which), np.inf) if free_bias else kernel.diagonal(which)
     if len(free) == 0:
         return spans
+    with few_blas_threads(len(free)):
+        return _of_all(kernel, solution, which, spans, free_bias=free_bias)
+
+
+def _of_all(
+    kernel: TrainingKernel, solution: Solution, which: Which, spans: Array, *, free_bias: bool
+) -> Array:
+    free = np.flatnonzero(solution.free)
     matrix = kernel.block(free, free)
     # A constant added to k does not change a flat; it lifts the direction that all have in common.
     lift = float(np.diagonal(matrix).mean()) if free_bias else 0.0
