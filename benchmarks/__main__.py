@@ -19,6 +19,7 @@ NAMES = (
     "svm_on_tables",
     "svm_leave_one_out",
     "leave_one_out_sets",
+    "leave_one_out_reuters",
     "svm_selection",
     "xi_alpha",
     "reuters_in_one_command",
