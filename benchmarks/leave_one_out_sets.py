@@ -89,14 +89,20 @@ def sample(name: str, X: Array, y: Array, most: int) -> Data:
 
 
 def gram_of(X: Array, kernel: str) -> Array:
-    inner = X @ X.T
-    if kernel == "linear":
-        return inner
+    gram: Array = X @ X.T
     if kernel == "cubic":
-        return (inner / X.shape[1] + 1.0) ** 3
-    squares = np.diagonal(inner)
-    distances = np.maximum(squares[:, None] + squares[None, :] - 2.0 * inner, 0.0)
-    return np.exp(-distances / X.shape[1])
+        gram /= X.shape[1]
+        gram += 1.0
+        gram *= gram * gram
+    if kernel == "RBF":
+        squares = np.diagonal(gram).copy()
+        gram *= 2.0
+        gram -= squares[:, None]
+        gram -= squares[None, :]
+        np.minimum(gram, 0.0, out=gram)
+        gram /= X.shape[1]
+        np.exp(gram, out=gram)
+    return gram
 
 
 def brute_margins(gram: Array, y: Array, cost: float) -> tuple[Array, int]:

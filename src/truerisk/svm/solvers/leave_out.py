@@ -177,10 +177,10 @@ def conclude(path: Path, y: Array, watch: Watch, verdict: int) -> tuple[int, flo
     arrive(path)
     margin, believed = settle(path, y, watch)
     if verdict == WRONG:
-        believed = believed and margin < 0.0
+        believed = believed and margin < -watch.tolerance
     if verdict == RIGHT:
         margin -= abs(path.rows[Z, watch.example]) * watch.reach
-        believed = believed and margin > 0.0
+        believed = believed and margin > watch.tolerance
     return (verdict if believed else SINGULAR), margin
 
 

@@ -123,8 +123,10 @@ def depart(path: Path) -> None:
     for i in range(n):
         rows[DRIFT, i] = -rows[TARGET_RATE, i]
     for i in range(n):
-        if rows[SIDE, i] != 0.0 or rows[LOWER, i] >= rows[UPPER, i]:
-            carry(path, i, bound_rate(rows, i))
+        rate = bound_rate(rows, i)
+        # A call with all of the path costs more than this test, and mostly nothing moves.
+        if rate != 0.0 and (rows[SIDE, i] != 0.0 or rows[LOWER, i] >= rows[UPPER, i]):
+            carry(path, i, rate)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
