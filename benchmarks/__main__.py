@@ -53,12 +53,12 @@ def main() -> None:
     quick = "--quick" in sys.argv
     asked = [name for name in sys.argv[1:] if not name.startswith("--")]
     modules = {name: importlib.import_module(f"benchmarks.{name}") for name in NAMES}
-    sections = kept()
     for name in asked or NAMES:
         module = modules[name]
         print(f"{module.TITLE} …", flush=True)
-        sections[module.TITLE] = table(module, quick=quick)
+        made = table(module, quick=quick)
         if not quick:
+            sections = kept() | {module.TITLE: made}
             titles = [one.TITLE for one in modules.values() if one.TITLE in sections]
             write([sections[title] for title in titles])
 

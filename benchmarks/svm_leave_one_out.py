@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from benchmarks.leave_one_out_sets import Array, Data, from_file, gram_of, sample
+from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.solvers.cost_path import cost_path
 from truerisk.svm.solvers.gram_dual import solve_gram
 from truerisk.svm.solvers.gram_without import margins_without_gram
@@ -82,8 +83,9 @@ def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
     machine = SVC(C=cost, kernel=name, max_iter=MAX_ITER, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        ours = best(exact)
-        shared = best(lambda: exact(workers=2), time.perf_counter)
+        with few_blas_threads(n):  # as `tr.leave_one_out` does
+            ours = best(exact)
+            shared = best(lambda: exact(workers=2), time.perf_counter)
         scores, naive = timed(lambda: cross_val_score(machine, X, y, cv=splits))
         _, expert = timed(lambda: precomputed_loop(gram_of(X, kernel), y, cost, splits))
     clear = np.abs(margins[folds]) > 1e-2  # at its default tolerance libsvm is not exact
@@ -112,7 +114,8 @@ def whole_path(data: Data) -> tuple[str, ...]:
     gram, y = gram_of(data.X, "RBF"), data.y
     costs = np.geomspace(0.1, 1000.0, 15)
     found = cost_path(gram, y, np.ones(len(y)), costs)
-    ours = best(lambda: cost_path(gram, y, np.ones(len(y)), costs))
+    with few_blas_threads(len(y)):
+        ours = best(lambda: cost_path(gram, y, np.ones(len(y)), costs))
 
     def loop() -> None:
         for cost in costs:
