@@ -28,6 +28,7 @@ from truerisk.svm.solvers.path_state import (
     BIAS,
     CLOCK,
     EVENTS,
+    IMBALANCE,
     LOWER,
     LOWER_RATE,
     RESIDUAL,
@@ -130,13 +131,15 @@ def test_rates_leave_the_residual_of_free_examples_alone(data):
 
 def test_a_second_aim_mends_a_spoilt_inverse(data):
     gram, y = data
-    path = path_to(gram, y, np.ones(40), np.full(40, 2.0))
+    path = path_to(gram, y, np.ones(40), np.linspace(1.0, 3.0, 40))
     m = path.block.members[0] + 1
     path.block.inverse[:m, :m] *= 1.0 + 1e-4
     aim(path)
     before = largest_error(path.rows[SLOPE], path.block)
+    loose = abs(path.at[IMBALANCE] + path.block.vectors[ANSWER, 1:m].sum())
     aim_again(path)
     assert largest_error(path.rows[SLOPE], path.block) < 1e-3 * before
+    assert abs(path.at[IMBALANCE] + path.block.vectors[ANSWER, 1:m].sum()) < 1e-3 * loose
 
 
 def test_the_first_bound_is_the_nearest_in_time():

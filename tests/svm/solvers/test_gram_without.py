@@ -91,13 +91,15 @@ def test_the_errors_are_those_of_libsvm_and_at_risk(name, kind, cost):
     assert np.all(risky[clear & (margins < 0.0)])
 
 
-@example(0, "RBF", 0.01, is_weighted=False)  # the free have just enough room, but for rounding
-@example(14558, "linear", 0.01, is_weighted=False)  # the bias jumps at once, past a margin of 0
+# The free have just enough room, but for rounding.
+@example(seed=0, kind="RBF", cost=0.01, is_weighted=False)
+# The bias jumps at once, past a margin of 0.
+@example(seed=14558, kind="linear", cost=0.01, is_weighted=False)
 @given(
-    st.integers(0, 10**6),
-    st.sampled_from(["linear", "RBF"]),
-    st.sampled_from([0.01, 0.3, 3.0, 100.0]),
-    st.booleans(),
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(["linear", "RBF"]),
+    cost=st.sampled_from([0.01, 0.3, 3.0, 100.0]),
+    is_weighted=st.booleans(),
 )
 def test_every_sign_is_that_of_a_fit_from_scratch(seed, kind, cost, is_weighted):
     rng = np.random.default_rng(seed)

@@ -47,6 +47,16 @@ def test_the_start_is_optimal_for_the_targets_it_starts_at():
     assert len(np.unique(rows[RESIDUAL][moving])) == np.count_nonzero(moving)
 
 
+def test_who_has_no_choice_keeps_its_residual():
+    dual, y = dual_at(3)
+    dual.lower[4] = dual.upper[4] = dual.z[4] = 0.0
+    dual = dual._replace(remainder=remainder_of(dual.gram, y, dual.z))
+    path = set_out(dual)
+    bias, _ = bias_between(dual)
+    assert path.rows[SIDE, 4] == path.rows[TARGET_RATE, 4] == 0.0
+    assert path.rows[RESIDUAL, 4] == bias - dual.remainder[4] != 0.0
+
+
 def test_an_exact_solution_stays_where_it_is():
     dual, y = dual_at(2, d=25)
     path, _ = travel(set_out(dual), 2000)
