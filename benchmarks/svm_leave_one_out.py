@@ -25,9 +25,9 @@ TITLE = (
 COLUMNS = (
     "data, kernel, C",
     "n",
-    "truerisk, one thread; two",
+    "truerisk, one thread",
     "cross_val_score, from a sample of folds",
-    "ratio, one thread; two",
+    "ratio",
     "SVC(precomputed) loop, from a sample",
     "ratio to that",
     "calls that differ in the sample",
@@ -66,14 +66,11 @@ def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
     X, y = data.X, data.y
     n = len(y)
 
-    def exact(workers: int = 1) -> Array:
+    def exact() -> Array:
         gram = gram_of(X, kernel)
         solution = solve_gram(gram, y, np.full(n, cost))
         radius = float(np.diagonal(gram).max() - gram.min())
-        everyone = np.arange(n)
-        return margins_without_gram(
-            gram, solution, everyone, squared_radius=radius, workers=workers
-        )
+        return margins_without_gram(gram, solution, np.arange(n), squared_radius=radius)
 
     margins = exact()
     folds = np.random.default_rng(0).permutation(n)[:FOLDS]
@@ -85,8 +82,7 @@ def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
         warnings.simplefilter("ignore", ConvergenceWarning)
         with few_blas_threads(n):  # as `tr.leave_one_out` does
             ours = best(exact)
-            shared = best(lambda: exact(workers=2), time.perf_counter)
-        scores, naive = timed(lambda: cross_val_score(machine, X, y, cv=splits))
+            scores, naive = timed(lambda: cross_val_score(machine, X, y, cv=splits))
         _, expert = timed(lambda: precomputed_loop(gram_of(X, kernel), y, cost, splits))
     clear = np.abs(margins[folds]) > 1e-2  # at its default tolerance libsvm is not exact
     differing = np.count_nonzero(((margins[folds] > 0.0) != (scores > 0.5)) & clear)
@@ -94,9 +90,9 @@ def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
     return (
         f"{data.name}, {kernel}, {cost:g}",
         str(n),
-        f"{1000 * ours:.1f}; {1000 * shared:.1f} ms",
+        f"{1000 * ours:.1f} ms",
         f"{naive:.1f} s",
-        f"{naive / ours:,.0f}; {naive / shared:,.0f}",
+        f"{naive / ours:,.0f}",
         f"{expert:.1f} s",
         f"{expert / ours:,.0f}",
         str(differing),
@@ -135,20 +131,15 @@ def whole_path(data: Data) -> tuple[str, ...]:
     )
 
 
-def best(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    return min(timed(work, clock)[1] for _ in range(REPEATS))
+def best(work: Callable[[], object]) -> float:
+    return min(timed(work)[1] for _ in range(REPEATS))
 
 
-def timed(
-    work: Callable[[], Any], clock: Callable[[], float] = time.process_time
-) -> tuple[Any, float]:
-    """Give the result and the time of this process, which other processes do not lengthen.
-
-    What runs in two threads is timed by the clock on the wall.
-    """
-    start = clock()
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Give the result and the time of this process, which other processes do not lengthen."""
+    start = time.process_time()
     result = work()
-    return result, clock() - start
+    return result, time.process_time() - start
 
 
 if __name__ == "__main__":
