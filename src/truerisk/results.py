@@ -158,6 +158,10 @@ class Evaluation(Mapping[str, Estimate]):
     def __len__(self) -> int:
         return len(self.estimates)
 
+    def fields(self) -> dict[str, Any]:
+        """Give what an evaluation holds, to make one of another kind from it."""
+        return {name: getattr(self, name) for name in Evaluation.__dataclass_fields__}
+
     @property
     def undefined(self) -> tuple[str, ...]:
         """The measures that have no value on these examples."""

@@ -5,8 +5,8 @@ from sklearn.svm import SVC
 
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 from truerisk.estimation import corpus as module
-from truerisk.estimation.category_estimates import MEASURES
 from truerisk.estimation.corpus import estimate_corpus
+from truerisk.estimation.one_vs_rest_counts import MEASURES
 from truerisk.reading.corpora import Corpus, read_corpus
 from truerisk.results import as_plain
 from truerisk.text.vectorizer import Vectorizer

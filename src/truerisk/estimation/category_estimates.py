@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.checks import shown
-from truerisk.estimation.one_vs_rest_counts import counts_of
+from truerisk.estimation.one_vs_rest_counts import AVERAGED, MEASURES, counts_of
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.count_estimates import finished
@@ -25,11 +25,6 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Row = dict[str, Estimate]
 
-MEASURES = ("error_rate", "recall", "precision", "f1")
-AVERAGED = (
-    "hamming_loss",
-    *(f"{name}_{average}" for average in ("micro", "macro") for name in MEASURES[1:]),
-)
 RANKED = ("breakeven_point", "eleven_point_precision")
 RANKED_AVERAGES = (
     *(f"{name}_{average}" for average in ("micro", "macro") for name in RANKED),

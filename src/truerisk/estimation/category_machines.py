@@ -14,6 +14,7 @@ from truerisk.errors import InputError
 from truerisk.estimation.at_risk import at_risk, worst_slack
 from truerisk.estimation.leave_one_out import TIE, LeftOut
 from truerisk.svm.classifier import solve_one
+from truerisk.svm.one_vs_rest import check_cost
 from truerisk.svm.problems import Effort, Problem, linear_problem
 from truerisk.svm.solution import LinearSolution, Solution
 
@@ -35,8 +36,7 @@ class Training:
 
     def checked(self) -> "Training":
         """Refuse what cannot be meant."""
-        if check_number(self.C, "C", low=0.0, high=sys.float_info.max) == 0.0:
-            raise InputError("`C` must be positive; got 0. Small values, as 0.001, learn little.")
+        check_cost(self.C)
         for rho in self.rhos:
             if check_number(rho, "rho", low=0.0, high=sys.float_info.max) == 0.0:
                 raise InputError("`rho` must be positive; got 0. It is 1 for text, 2 is proven.")

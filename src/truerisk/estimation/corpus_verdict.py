@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.checks import shown
-from truerisk.estimation.category_estimates import MEASURES, listed
+from truerisk.estimation.category_estimates import listed
 from truerisk.estimation.category_machines import EFFORT
+from truerisk.estimation.one_vs_rest_counts import MEASURES
 from truerisk.estimation.trained_categories import Trained
 from truerisk.results import Estimate, Evaluation
 

@@ -203,22 +203,18 @@ def _evaluated(
             f"and the counts may differ by as many (examples {_some(ties)})."
         )
         notes = (*notes, said)
-    return LeaveOneOut(
-        **{
-            name: getattr(found, name)
-            for name in Evaluation.__dataclass_fields__
-            if name not in {"estimates", "by_class", "notes"}
-        },
-        estimates={name: _of_the_learner(one) for name, one in found.items()},
-        by_class={
+    changed = {
+        "estimates": {name: _of_the_learner(one) for name, one in found.items()},
+        "by_class": {
             label: {name: _of_the_learner(one) for name, one in row.items()}
             for label, row in found.by_class.items()
         },
-        notes=notes,
-        errors=tuple(np.flatnonzero(wrong).tolist()),
-        ties=tuple(ties.tolist()),
-        refits=refits,
-    )
+        "notes": notes,
+        "errors": tuple(np.flatnonzero(wrong).tolist()),
+        "ties": tuple(ties.tolist()),
+        "refits": refits,
+    }
+    return LeaveOneOut(**{**found.fields(), **changed})
 
 
 def _of_the_learner(estimate: Any) -> Any:  # noqa: ANN401

@@ -16,6 +16,12 @@ from truerisk.tallies.cells import BinaryCounts, ClassCounts
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+MEASURES: tuple[str, ...] = ("error_rate", "recall", "precision", "f1")
+AVERAGED = (
+    "hamming_loss",
+    *(f"{name}_{average}" for average in ("micro", "macro") for name in MEASURES[1:]),
+)
+
 
 def estimate_of(measure: str, signs: Array, wrong: Flags, *, method: str, level: float) -> Estimate:
     """Estimate one measure, with its interval, of calls of which these are wrong.

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.at_risk import Flags, at_risk, flags_of, worst_slack
+from truerisk.estimation.one_vs_rest_counts import AVERAGED, MEASURES
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.averages import AVERAGE_NAMES
 from truerisk.results import Estimate, Evaluation, Target
@@ -20,11 +21,6 @@ from truerisk.svm.fitted_dual import FittedDual
 
 __all__ = ["XiAlpha", "at_risk", "worst_slack", "xi_alpha"]
 
-MEASURES: tuple[str, ...] = ("error_rate", "recall", "precision", "f1")
-AVERAGED_MEASURES = (
-    "hamming_loss",
-    *(f"{name}_{average}" for average in ("micro", "macro") for name in MEASURES[1:]),
-)
 REFINEMENTS = ("span",)
 BOTH_RHOS = (1.0, 2.0)
 TARGET: Target = "the learner at this sample size"
@@ -145,7 +141,6 @@ def xi_alpha(
         flags = np.array([flags_of(dual, rho, refine) for dual in duals])
         found = problem.evaluation(flags)
     notes = tuple(_notes(duals, rho, refine))
-    known = {entry.name: getattr(found, entry.name) for entry in fields(Evaluation)}
     changed = {
         "estimates": _retold(found.estimates, notes),
         "by_class": {
@@ -163,7 +158,7 @@ def xi_alpha(
         },
         "at_risk": tuple(tuple(np.flatnonzero(mask).tolist()) for mask in flags),
     }
-    return XiAlpha(**{**known, **changed})
+    return XiAlpha(**{**found.fields(), **changed})
 
 
 @dataclass(frozen=True)
@@ -198,7 +193,7 @@ class _Problem:
             labels=[str(dual.label) for dual in self.duals],
             level=self.level,
             positive=self.positive,
-            measures=self.measures or AVERAGED_MEASURES,
+            measures=self.measures or AVERAGED,
             random_state=0,
         )
 

@@ -1,6 +1,5 @@
 """What LinearSVM and KernelSVM share: labels in, one exact optimum a class, what it keeps."""
 
-import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,9 +20,9 @@ from sklearn.utils.validation import (
 )
 
 from truerisk.checks import check_number, check_whole_number
-from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
+from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.one_vs_rest import ClassWeight, Targets, targets_of, upper_bounds
+from truerisk.svm.one_vs_rest import ClassWeight, Targets, check_cost, targets_of, upper_bounds
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
 
@@ -97,10 +96,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def upper_of(self, prepared: "Prepared", C: float) -> Array:
         """Give what each α may be at most, a row for each binary problem."""
-        cost = check_number(C, "C", low=0.0, high=sys.float_info.max)
-        if cost == 0.0:
-            raise InputError("`C` must be positive; got 0. Small values, as 0.001, learn little.")
-        return upper_bounds(prepared.targets, cost, self.class_weight, prepared.weights)
+        return upper_bounds(prepared.targets, check_cost(C), self.class_weight, prepared.weights)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
         """Give the label of each row, or the matrix of labels the machine was trained on."""

@@ -69,6 +69,20 @@ def targets_of(y: Any) -> Targets:  # noqa: ANN401
     )
 
 
+def check_cost(C: float) -> float:
+    """Return C if it can be the price of an error.
+
+    Examples
+    --------
+    >>> check_cost(0.5)
+    0.5
+    """
+    cost = check_number(C, "C", low=0.0, high=sys.float_info.max)
+    if cost == 0.0:
+        raise InputError("`C` must be positive; got 0. Small values, as 0.001, learn little.")
+    return cost
+
+
 def upper_bounds(targets: Targets, C: float, class_weight: ClassWeight, weights: Array) -> Array:
     r"""Give what each α may be at most, a row a problem: U = C · class weight · sample weight.
 

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from truerisk.errors import NotConvergedWarning
+from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.solution import Array, LinearSolution
 from truerisk.svm.solvers.linear_dual import MAX_PASSES, clearly_free, judge, solve_rows
 from truerisk.svm.solvers.removal_path import MOST_CHANGED, follow
@@ -70,7 +70,7 @@ def margins_without(
     # Without α an example leaves nothing behind, unless it is what keeps the bias where it is.
     open_places = np.flatnonzero((whole.alpha[which] > 0.0) | (not whole.stable))
     # Threads of BLAS wait for each other, and for ours, longer than they save.
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    with few_blas_threads(0), ThreadPoolExecutor(workers) as pool:
         band = Band(rows, whole, which[open_places], workers=workers)
         for _ in range(ROUNDS if band.usable else 0):
             if not len(open_places):
