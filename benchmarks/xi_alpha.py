@@ -1,7 +1,6 @@
 """The ξα-estimates: what they cost beside refitting, and how far they are from leave-one-out."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 
+from benchmarks.intervals_at_once import best
 from truerisk.estimation.at_risk import at_risk, flags_of
 from truerisk.estimation.leave_one_out import leave_one_out
 from truerisk.estimation.xi_alpha import xi_alpha
@@ -19,8 +19,6 @@ from truerisk.svm.linear import LinearSVM
 
 TITLE = "ξα-estimates: cost beside refitting, errors counted beside exact leave-one-out"
 COLUMNS = ("work", "n", "time", "beside", "time beside", "ratio", "errors counted")
-
-REPEATS = 5
 
 
 def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
@@ -65,15 +63,6 @@ def line(
     name, theirs = beside
     times = (f"{1000 * ours:.3g} ms", name, f"{1000 * theirs:.3g} ms", f"{theirs / ours:,.0f}")
     return (work, str(n), *times, errors)
-
-
-def best(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 if __name__ == "__main__":

@@ -204,10 +204,9 @@ def solve_one(
     problem: Problem, y: Array, upper: Array, effort: Effort, start: Solution | None = None
 ) -> Solution:
     """Solve one binary problem; where all examples that count are of one class, say so always."""
-    counted = y[upper > 0]
-    if len(counted) and counted.min() < counted.max():
+    if _has_both_classes(y, upper):
         return problem.solve(y, upper, effort, start)
-    sign = float(counted[0]) if len(counted) else -1.0
+    sign = 1.0 if (y[upper > 0] > 0).any() else -1.0
     return Solution(
         y=y,
         upper=upper,
@@ -223,10 +222,13 @@ def solve_along(
     problem: Problem, y: Array, weights: Array, costs: Sequence[float], effort: Effort
 ) -> list[Solution]:
     """Solve one binary problem for each cost, in rising order."""
-    counted = y[weights > 0]
-    if len(counted) and counted.min() < counted.max():
+    if _has_both_classes(y, weights):
         return problem.solve_along(y, weights, costs, effort)
     return [solve_one(problem, y, cost * weights, effort) for cost in costs]
+
+
+def _has_both_classes(y: Array, upper: Array) -> bool:
+    return len(np.unique(y[upper > 0])) == 2
 
 
 def _bias_is_loose(solution: Solution) -> bool:
