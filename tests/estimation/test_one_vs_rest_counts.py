@@ -28,7 +28,9 @@ def test_one_problem_worked_by_hand():
 
 
 @given(seed=st.integers(0, 10**6))
-@pytest.mark.parametrize("measure", ["error_rate", "f1", "matthews_correlation", "recall"])
+@pytest.mark.parametrize(
+    "measure", ["error_rate", "f1", "matthews_correlation", "recall", "balanced_accuracy"]
+)
 def test_two_classes_are_what_evaluate_says(measure, seed):
     signs, wrong = calls(seed, 1)
     truth = (signs[0] > 0).astype(int)

@@ -6,7 +6,7 @@ Gram matrix.
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -132,11 +132,9 @@ class DenseProblem:
         """Give y·f of each example in `which`, f trained without it; the sign is exact."""
         if len(self.X) <= PATH_EXAMPLES:
             # A shift of all examples changes the bias alone, and spares the products their digits.
-            centre = self.X.mean(axis=0)
-            shifted = self.X - centre
-            bias = solution.bias + float(_linear(solution).weights @ centre)
+            shifted = self.X - self.X.mean(axis=0)
             gram = GramProblem(shifted @ shifted.T)
-            return gram.margins_without(replace(solution, bias=bias), which, workers=workers)
+            return gram.margins_without(solution, which, workers=workers)
         return margins_without(as_rows(self.X), _linear(solution), which, workers=workers)
 
     @property
