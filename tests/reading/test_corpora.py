@@ -130,7 +130,11 @@ def test_rows_without_a_value_are_dropped_when_that_is_asked(write, name):
 # What is refused
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", gzip.compress(b""), gzip.compress(b"\n")])
+@pytest.mark.parametrize(
+    "content",
+    ["", "\n\n", gzip.compress(b""), gzip.compress(b"\n")],
+    ids=["nothing", "blank lines", "nothing, gzipped", "a blank line, gzipped"],  # gzip writes the time
+)
 def test_an_empty_file_is_refused(write, content):
     with refused("must hold documents; the file is empty."):
         read_corpus(write(content, "c.jsonl"))
