@@ -1,0 +1,267 @@
+"""The agreement interval: what is known of an error rate when each example is judged several times.
+
+Repeated cross-validation judges example i in repetition r by a model that did not train on it.  If
+all repetitions agreed on every example, the n examples would be worth n independent ones; the more
+the verdict on an example changes from model to model, the fewer they are worth.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.checks import check_choice, check_level, shown
+from truerisk.errors import InputError
+from truerisk.intervals.beta_quantile import Array
+from truerisk.intervals.binomial import fractional_interval, jeffreys
+from truerisk.intervals.delta import student_factor
+from truerisk.results import Interval
+
+# How often the disagreement is counted against the examples: m = n / (1 + times · u).
+VARIANTS = {"agreement": 1.0, "agreement_jeffreys": 2.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """A mean loss over examples that are judged several times, and what the examples are worth.
+
+    `value` is the mean loss p, NaN where nothing was counted; `n` the number of examples counted in
+    a repetition, on average; `disagreement` is u, None where no example was judged twice; `groups`
+    the number of independent groups, None where the examples themselves are independent.
+    `spread` is the design effect of the groups: how much more the mean varies than it would
+    without them, 1 without.
+    """
+
+    value: float
+    n: float
+    disagreement: float | None
+    groups: int | None = None
+    spread: float = 1.0
+
+    def size(self, *, times: float = 1.0, level: float = 0.95) -> float:
+        """Give the number of independent examples that would leave as much open."""
+        u = (self.disagreement or 0.0) * times
+        if self.groups is None:
+            return self.n / (1 + u)
+        if not 0 < self.value < 1:
+            # Nothing tells how alike the examples of a group are: each group is worth one.
+            return min(self.groups, self.n) / (1 + u)
+        # Groups that vary less than single examples are luck more often than structure.
+        few = student_factor(self.groups, level) ** 2
+        return self.n / (max(self.spread * few, 1.0) + u * max(self.spread, 1.0))
+
+
+def agreement(
+    losses: ArrayLike, *, counted: ArrayLike | None = None, groups: ArrayLike | None = None
+) -> Agreement:
+    r"""Give the mean loss of repeated judgements, and how much they disagree.
+
+    With :math:`c_{ri}` 1 where example i counts in repetition r (0 where it does not),
+    :math:`z_{ri} = c_{ri} (l_{ri} - p)` and :math:`s_i^2` the variance of z over the :math:`R_i`
+    repetitions that judged example i (dividing by :math:`R_i - 1`):
+
+    .. math:: p = \frac{\sum_i \bar{(cl)}_i}{\sum_i \bar c_i}, \qquad n = \sum_i \bar c_i, \qquad
+              u = \min\Bigl(1, \frac{\sum_i s_i^2}{p (1 - p) \sum_i \bar c_i}\Bigr)
+
+    where the last two sums go over the examples judged at least twice.  If all losses count and
+    are 0 or 1 and each of n examples is judged R times, this is
+
+    .. math:: u = \min\Bigl(1, \frac{R}{R - 1}\,\frac{\frac{1}{n} \sum_i q_i (1 - q_i)}{p (1 - p)}
+              \Bigr), \qquad q_i = \frac{1}{R} \sum_r l_{ri}
+
+    and 1 − u is κ, the agreement of the errors of two repetitions beyond chance.  u is 0 when p is
+    0 or 1.  Losses between 0 and 1 are allowed; p(1 − p) is then more than their variance.
+
+    With groups z is summed over the examples of a group, and the groups are the units.
+
+    Parameters
+    ----------
+    losses
+        R × n, in [0, 1]: of example i when judged in repetition r; NaN where it was not.
+    counted
+        R × n of truth values: whether the example is in the denominator.  For precision: whether
+        it was called positive in that repetition.  All that are judged, unless given.
+    groups
+        n values: the group of each example.  Groups are independent, their examples need not be.
+
+    Examples
+    --------
+    >>> agreement([[0, 1, 0, 1], [0, 1, 1, 1]])  # p = 5/8; 2 · (1/4)/4 / (15/64)
+    Agreement(value=0.625, n=4.0, disagreement=0.5333333333333333, groups=None, spread=1.0)
+    """
+    table, judged = _check_losses(losses)
+    counts = _check_counted(counted, judged)
+    times = judged.sum(axis=0)
+    some = times > 0
+    weight = counts.sum(axis=0)[some] / times[some]
+    n = float(weight.sum())
+    if n == 0:
+        return Agreement(value=math.nan, n=0.0, disagreement=None)
+    filled = np.where(counts > 0, table, 0.0)
+    value = min(float((filled.sum(axis=0)[some] / times[some]).sum()) / n, 1.0)
+    centred = counts * (filled - value)
+    twice = times >= 2
+    u = None
+    if counts[:, twice].any():
+        between = value * (1 - value) * float((counts.sum(axis=0)[twice] / times[twice]).sum())
+        within = float(_variances(centred[:, twice], judged[:, twice]).sum())
+        u = min(within / between, 1.0) if between > 0 else 0.0
+    if groups is None:
+        return Agreement(value=value, n=n, disagreement=u)
+    numbers, names = _check_groups(groups, table.shape[1])
+    if names == table.shape[1]:
+        return Agreement(value=value, n=n, disagreement=u)
+    return _with_groups(Agreement(value=value, n=n, disagreement=u), centred, judged, numbers)
+
+
+def disagreement(losses: ArrayLike) -> float | None:
+    """Give u, the share of the errors' variance that is the models' and not the examples'.
+
+    0 when every repetition judges every example alike, 1 when the errors of two repetitions have no
+    more in common than chance; None where no example is judged twice.  See `agreement`.
+
+    Examples
+    --------
+    >>> disagreement([[0, 1, 0, 1], [0, 1, 0, 1]])
+    0.0
+    >>> print(disagreement([[0, 1, 0, 1]]))
+    None
+    """
+    return agreement(losses).disagreement
+
+
+def agreement_interval(
+    losses: ArrayLike,
+    *,
+    level: float = 0.95,
+    counted: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    method: str = "agreement",
+) -> Interval:
+    r"""Give an interval for the error of a model from several judgements of each example.
+
+    .. math:: m = \frac{n}{1 + u}, \quad x = m p, \quad
+              [\,B^{-1}(t;\,x,\,m-x+1),\; B^{-1}(1-t;\,x+1,\,m-x)\,], \quad t = \frac{1 - level}{2}
+
+    Clopper and Pearson's interval at the effective size m; p and u are those of `agreement`.  It is
+    meant for the error of the model that is trained on all the examples.  The rule was found by
+    simulation and is not proven: in 90 cells of linear SVMs (n 50 to 300, 5 × 10 folds, 95 %) it
+    covered this model's error .966 of the time on average and .91 in the worst cell, the learner's
+    error .962 on average and .82 in the worst cell (heavy tails, flipped labels, n ≤ 3 d).
+
+    With one judgement of each example u is unknown, m = n, and the method says "binomial": this
+    takes the verdicts of the folds to be independent, which they are not quite.
+
+    Parameters
+    ----------
+    losses, counted, groups
+        As in `agreement`.
+    level
+        Confidence level.
+    method
+        `agreement`, or `agreement_jeffreys`: Jeffreys' interval at m = n / (1 + 2u), a little
+        narrower.
+
+    Examples
+    --------
+    >>> always = np.repeat([[1, 0]], [20, 80], axis=1)  # 20 of 100 are wrong
+    >>> print(agreement_interval(np.repeat(always, 5, axis=0)))  # and so in each repetition
+    [0.127, 0.292] at 95 %
+    >>> print(agreement_interval([np.roll(always[0], 3 * r) for r in range(5)]))  # u = .375
+    [0.115, 0.310] at 95 %
+    """
+    check_choice(method, VARIANTS, "method")
+    check_level(level)
+    found = agreement(losses, counted=counted, groups=groups)
+    if found.n == 0:
+        return Interval(0.0, 1.0, float(level), "undefined")
+    m = found.size(times=VARIANTS[method], level=level)
+    name = "binomial" if found.disagreement is None else method
+    name = name if found.groups is None else f"cluster_{name}"
+    if method == "agreement_jeffreys":
+        low, high = jeffreys(m * found.value, m, level)
+        return Interval(float(low), float(high), float(level), name)
+    exact = fractional_interval(min(m * found.value, m), m, level=level)
+    return Interval(exact.low, exact.high, float(level), name)
+
+
+def _with_groups(
+    single: Agreement, centred: Array, judged: NDArray[np.bool_], numbers: NDArray[np.intp]
+) -> Agreement:
+    """Take the groups as the units: sums of z over a group instead of z."""
+    size = int(numbers.max()) + 1
+    sums: Array = np.stack([np.bincount(numbers, row, size) for row in centred])
+    seen = np.stack([np.bincount(numbers, row, size) for row in judged.astype(float)])
+    ever = np.bincount(numbers, judged.any(axis=0).astype(float), size)
+    # A repetition that judged half of a group stands for the whole of it.
+    there = seen > 0
+    sums *= np.divide(ever, seen, out=np.zeros_like(seen), where=there)
+    times = there.sum(axis=0)
+    met = times > 0
+    groups = int(met.sum())
+    if groups < 2:
+        raise InputError(f"`groups` must name at least two groups; got {groups}.")
+    once = single.n * single.value * (1 - single.value)
+    if once == 0:
+        return Agreement(value=single.value, n=single.n, disagreement=0.0, groups=groups)
+    squares = (sums**2).sum(axis=0)[met] / times[met]
+    twice = times >= 2
+    u = single.disagreement
+    if twice.any():
+        within = float(_variances(sums[:, twice], there[:, twice]).sum())
+        between = float(((sums**2).sum(axis=0)[twice] / times[twice]).sum())
+        u = min(within / between, 1.0) if between > 0 else 0.0
+    return Agreement(
+        value=single.value,
+        n=single.n,
+        disagreement=u,
+        groups=groups,
+        spread=float(squares.sum()) * groups / (groups - 1) / once,
+    )
+
+
+def _variances(values: Array, present: NDArray[np.bool_]) -> Array:
+    """Give the variance of each column over its entries that are present, dividing by one less."""
+    times = present.sum(axis=0)
+    means = np.where(present, values, 0.0).sum(axis=0) / times
+    squares = np.where(present, values - means, 0.0) ** 2
+    variances: Array = squares.sum(axis=0) / (times - 1)
+    return variances
+
+
+def _check_losses(losses: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
+    table = np.atleast_2d(np.asarray(losses, dtype=np.float64))
+    if table.ndim != 2 or table.size == 0:
+        raise InputError(
+            "`losses` must be a table of repetitions by examples; got "
+            f"{' × '.join(map(str, np.shape(losses)))}."
+        )
+    judged = ~np.isnan(table)
+    wrong = judged & ~((table >= 0) & (table <= 1))
+    if wrong.any():
+        raise InputError(f"`losses` must lie in [0, 1]; got {shown(table[wrong][0].item())}.")
+    return table, judged
+
+
+def _check_counted(counted: ArrayLike | None, judged: NDArray[np.bool_]) -> Array:
+    if counted is None:
+        return judged.astype(np.float64)
+    table = np.atleast_2d(np.asarray(counted, dtype=bool))
+    if table.shape != judged.shape:
+        raise InputError(
+            f"`counted` must be {' × '.join(map(str, judged.shape))} as `losses` is; got "
+            f"{' × '.join(map(str, table.shape))}."
+        )
+    return (table & judged).astype(np.float64)
+
+
+def _check_groups(groups: ArrayLike, n: int) -> tuple[NDArray[np.intp], int]:
+    names, numbers = np.unique(np.asarray(groups), return_inverse=True)
+    if numbers.size != n:
+        raise InputError(
+            f"`groups` must name the group of each of {n} examples; got {numbers.size}."
+        )
+    if names.size < 2 and n > 1:
+        raise InputError(f"`groups` must name at least two groups; got {names.size}.")
+    return numbers.ravel(), names.size
