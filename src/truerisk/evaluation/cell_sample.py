@@ -21,6 +21,7 @@ from truerisk.intervals.replicates import (
     multinomial_cells,
 )
 from truerisk.tallies.cells import BinaryCounts, Cells
+from truerisk.tallies.votes import GroupedJudgements, Judgements
 
 Function = Callable[[NDArray[Any]], Any]
 
@@ -45,6 +46,7 @@ class CellSample:
     prior: NDArray[np.float64] | None = None
     rows: NDArray[np.int64] | None = None
     classes: int = 2
+    judgements: Judgements | GroupedJudgements | None = None
 
     @classmethod
     def of(cls, cells: Cells, cell_costs: NDArray[np.float64] | None = None) -> "CellSample":
@@ -60,6 +62,7 @@ class CellSample:
             prior_of(cells),
             rows,
             max(classes, 2),
+            cells.judgements,
         )
 
     def collapsed(self, outcome: NDArray[np.intp]) -> "CellSample":
@@ -76,6 +79,7 @@ class CellSample:
             None if self.by_group is None else self.by_group @ merge,
             None if self.prior is None else np.where(self.prior @ merge > 0, HALF_A_UNIT, 0.0),
             None if self.rows is None else np.rint(self.rows @ merge).astype(np.int64),
+            judgements=None if self.judgements is None else self.judgements.merged(outcome),
         )
 
     @cached_property
@@ -97,11 +101,13 @@ class CellSample:
     @property
     def independent(self) -> bool:
         """Whether every example counts once and for itself."""
-        return self.squares is None and self.by_group is None
+        return self.squares is None and self.by_group is None and self.judgements is None
 
     @cached_property
     def unit(self) -> float:
         """How much one unit adds to the totals: 1, or the typical weight of an example or group."""
+        if self.judgements is not None:
+            return self.judgements.unit
         if self.by_group is not None:
             sizes = np.asarray(self.by_group.sum(axis=1), dtype=np.float64)
             return float((sizes**2).sum() / sizes.sum())
@@ -139,6 +145,7 @@ class CellSample:
             self.design,
             None if self.squares is None else self.squares + self.unit * added,
             groups,
+            judgements=self.judgements,
         )
 
     def gradient(self, function: Function) -> NDArray[np.float64]:
@@ -146,16 +153,36 @@ class CellSample:
         return np.asarray(self.design @ cell_gradient(function, self.features))
 
     def standard_error(self, gradient: NDArray[np.float64]) -> float:
-        """Give the delta-method standard error, robust to groups and weights."""
+        """Give the delta-method standard error, robust to groups, weights and disagreement."""
+        if self.judgements is not None:
+            variance, disagreement = self.judgements.variance(gradient)
+            # What smoothing has added are examples that nobody judged.
+            added = self.totals - self.judgements.totals(len(self.totals))
+            extra = self.unit * float(np.maximum(added, 0.0) @ gradient**2)
+            return float(np.sqrt(variance + (1 + disagreement) * extra))
         if self.by_group is not None:
             return cluster_standard_error(gradient, self.by_group)
         return standard_error(gradient, self.totals if self.squares is None else self.squares)
 
     def widening(self, level: float) -> float:
         """How much wider than the normal quantile few groups make an interval: Student's t."""
-        if self.by_group is None or len(self.by_group) < 2:
-            return 1.0
-        return student_factor(len(self.by_group), level)
+        groups = 0 if self.by_group is None else len(self.by_group)
+        if isinstance(self.judgements, GroupedJudgements):
+            groups = self.judgements.units
+        return 1.0 if groups < 2 else student_factor(groups, level)
+
+    @property
+    def clustered(self) -> bool:
+        """Whether groups, not examples, are the units."""
+        return self.by_group is not None or isinstance(self.judgements, GroupedJudgements)
+
+    @property
+    def kind(self) -> str:
+        """Name what sets the variance apart: `agreement_`, `pooled_`, `cluster_…`, or nothing."""
+        name = ""
+        if self.judgements is not None:
+            name = "agreement_" if self.judgements.repeated else "pooled_"
+        return f"cluster_{name}" if self.clustered else name
 
     def acceleration(self, gradient: NDArray[np.float64]) -> float:
         """Give the skewness that BCa corrects for, of the influence of one unit."""

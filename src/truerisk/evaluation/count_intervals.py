@@ -1,7 +1,8 @@
 """An interval for every measure of counts, whatever the examples are like.
 
 =========  ==============================================  =======================================
-measure    independent examples                            weights, or several rows a group
+measure    independent examples                            weights, several rows a group, or votes
+                                                           of several refits on each example
 =========  ==============================================  =======================================
 k of n     exact binomial                                  exact binomial at the effective size
 any other  delta method on smoothed cells, logit scale     the same, with robust variance
@@ -62,18 +63,17 @@ def _effective_binomial(
         return Interval(0.0, 1.0, level, "undefined")
     most = sample.worth(lambda features: function(features).n)
     size = most
-    if sample.by_group is not None:
+    if sample.clustered:
         size = float(function(sample.features).n) / sample.unit
     error = 0.0
     if 0 < value < 1:
         error = sample.standard_error(sample.gradient(share)) * sample.widening(level)
     if error > NO_SPREAD:
-        # Groups and weights under which the share varies *less* than among as many independent
-        # examples are luck more often than structure.
+        # Groups, weights and refits under which the share varies *less* than among as many
+        # independent examples are luck more often than structure.
         size = min(value * (1 - value) / error**2, most)
     interval = fractional_interval(value * size, size, level=level)
-    kind = "cluster_binomial" if sample.by_group is not None else "effective_binomial"
-    return replace(interval, method=kind)
+    return replace(interval, method=f"{sample.kind or 'effective_'}binomial")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,10 +102,9 @@ def cell_interval(question: Question) -> Interval:
         interval = METHODS[question.method](question)
     if interval is None or interval.width == 0:
         interval = smoothed_delta(question)
-    if question.sample.by_group is not None:
-        interval = replace(interval, method=f"cluster_{interval.method}")
     return replace(
         interval,
+        method=f"{question.sample.kind}{interval.method}",
         low=min(interval.low, question.value),
         high=max(interval.high, question.value),
     )

@@ -98,11 +98,12 @@ class Cells:
     squares: NDArray[np.float64] | None = None  # (m,): sums of squared weights
     by_group: NDArray[Any] | None = field(default=None, repr=False)  # (G, m): totals of each group
     multilabel: bool = False
+    judgements: Any = field(default=None, repr=False)  # how several refits called each example
 
     @property
     def n(self) -> int:
         """How many examples there are."""
-        return int(self.rows.sum())
+        return int(self.rows.sum()) if self.judgements is None else int(self.judgements.n)
 
     @property
     def weighted(self) -> bool:
