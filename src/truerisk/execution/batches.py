@@ -1,0 +1,100 @@
+"""Items in batches, some of them under way at a time, and their results in the order of the items.
+
+Both engines go by this: a worker runs a batch (`run_batch`), the caller keeps a bounded number of
+batches under way (`in_order`).
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.execution.one_thread import hold_this_thread_to_one
+
+Result = dict[str, NDArray[Any]]
+Task = Callable[[Mapping[str, Any], Any], Result]
+Finished = tuple[list[Result], float]  # the results of a batch, and the seconds it took
+
+UNDER_WAY = 3  # batches a worker: one that runs, and two so that it never waits for the caller
+SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
+
+
+class Future(Protocol):
+    """What `concurrent.futures` and Dask both call a future."""
+
+    def result(self) -> Finished:
+        """Wait for the results of the batch."""
+
+    def cancel(self) -> Any:  # noqa: ANN401  (the engines differ in what they return)
+        """Do not begin the batch, if that is still possible."""
+
+
+def run_batch(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Finished:
+    """Run the task on each item, in a worker.
+
+    A model that would start workers of its own does its work in this one: the processors are taken.
+
+    Examples
+    --------
+    >>> def square(shared, item):
+    ...     return {"square": np.array(item**2)}
+    >>> run_batch(square, {}, [1, 2, 3])[0][2]
+    {'square': array(9)}
+    """
+    hold_this_thread_to_one()
+    began = time.perf_counter()
+    with _no_further_workers():
+        results = [as_stored(task(shared, item)) for item in items]
+    return results, time.perf_counter() - began
+
+
+def as_stored(result: Result) -> Result:
+    """Lay the arrays out by rows, as they come back from a checkpoint or from a worker.
+
+    Sums over an array depend in their last bit on its layout; with one layout they do not depend
+    on where the array comes from.
+    """
+    stored = {name: np.asarray(array, order="C") for name, array in result.items()}
+    for name, array in stored.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"A task gave Python objects as {name!r}; only plain arrays are kept.")
+    return stored
+
+
+def in_order(
+    submit: Callable[[Sequence[Any]], Future], items: Sequence[Any], workers: int
+) -> Iterator[Result]:
+    """Give the result of each item in turn, with `UNDER_WAY` batches a worker submitted ahead."""
+    under_way: deque[tuple[Future, int]] = deque()
+    size, at = 1, 0
+    try:
+        while under_way or at < len(items):
+            while at < len(items) and len(under_way) < UNDER_WAY * workers:
+                batch = items[at : at + size]
+                under_way.append((submit(batch), len(batch)))
+                at += len(batch)
+            future, length = under_way.popleft()
+            results, seconds = future.result()
+            size = _next_size(seconds / length, len(items) - at, workers)
+            yield from results
+    finally:
+        for future, _ in under_way:
+            future.cancel()
+
+
+def _next_size(seconds_an_item: float, items_left: int, workers: int) -> int:
+    """Choose a batch that takes long enough to be worth sending, and leaves work for the others."""
+    worthwhile = int(SECONDS_A_BATCH / max(seconds_an_item, 1e-6))
+    fair = items_left // (UNDER_WAY * workers)
+    return max(1, min(worthwhile, fair))
+
+
+def _no_further_workers() -> AbstractContextManager[Any]:
+    from joblib import parallel_config  # noqa: PLC0415  (only workers need it)
+
+    sequential: AbstractContextManager[Any] = parallel_config(backend="sequential")
+    return sequential
