@@ -24,8 +24,8 @@ NOT_JUDGED = -1
 class Judgements:
     r"""The votes on the examples, those with equal truth and equal votes taken together.
 
-    `cells[p, k]` is the cell in which kind p of example falls when it is called k, `votes[p, k]` how
-    often it was, and `examples[p]` how many examples are of that kind.
+    `cells[p, k]` is the cell in which kind p of example falls when it is called k, `votes[p, k]`
+    how often it was, and `examples[p]` how many examples are of that kind.
     """
 
     cells: NDArray[np.intp]
@@ -67,13 +67,13 @@ class Judgements:
         A vote moves the measure by the gradient g of its cell.  With g of all votes of example i as
         sample, mean square :math:`s_i` and unbiased variance :math:`w_i`,
 
-        .. math:: V = (1 + u) \sum_i s_i, \qquad u = \min\!\Big(1,\ \frac{\sum_i w_i}{\sum_i s_i}\Big)
+        .. math:: V = (1 + u) \sum_i s_i, \qquad u = \min(1,\ \sum_i w_i / \sum_i s_i)
 
-        Σ s is the variance that so many independent examples have when one refit judges each, u the
-        share of it that is disagreement between refits about the same example.  Disagreement is
-        counted twice: once as it is in Σ s, once for the model that is trained on all examples and
+        Σ s is the variance that as many independent examples have when one refit judges each, u
+        the share of it that is disagreement between refits about the same example.  Disagreement
+        counts twice: once as it is in Σ s, once for the model that is trained on all examples and
         differs from the refits as they differ from each other.  For the error rate Σ s is
-        p(1 − p)/n and u is one minus the chance-corrected agreement of the errors.
+        p(1 − p)/n, and u is one minus the chance-corrected agreement of the errors.
         """
         moved = np.where(self.votes > 0, gradient[self.cells], 0.0)
         mean = (self._shares * moved).sum(axis=1)
@@ -103,7 +103,7 @@ class GroupedJudgements:
     @property
     def n(self) -> int:
         """How many examples were judged."""
-        return self.cells.shape[1]
+        return int(self.cells.shape[1])
 
     @cached_property
     def _sizes(self) -> NDArray[np.intp]:
@@ -175,9 +175,7 @@ class Votes:
         if self.groups is not None:
             self.sheets = np.full((self.repetitions, n), NOT_JUDGED, dtype=np.int32)
 
-    def add(
-        self, examples: NDArray[Any], predicted: NDArray[Any], repetition: int = 0
-    ) -> "Votes":
+    def add(self, examples: NDArray[Any], predicted: NDArray[Any], repetition: int = 0) -> "Votes":
         """Count what one refit called examples it had not trained on; return the votes."""
         self.counts[examples, predicted] += 1
         if self.sheets is not None:
