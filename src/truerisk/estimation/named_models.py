@@ -1,0 +1,246 @@
+"""Models by name: what ``--model svm`` means, and what is never loaded."""
+
+import difflib
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.estimation.model_makers import (
+    adaboost,
+    gradient_boosting,
+    knn,
+    linear_svm,
+    logistic_regression,
+    majority,
+    naive_bayes,
+    random_forest,
+    rbf_svm,
+    tree,
+)
+
+PICKLES = (".pkl", ".pickle", ".joblib", ".sav", ".dill", ".pt", ".h5")
+ALIASES = {"svm": "linear_svm"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedModel:
+    """A learner that the command line knows by name.
+
+    `make` gives it for a random state; `grid` is what ``--tune`` chooses from.  `scaled` says that
+    it needs features of one scale, `dense` that it takes no sparse ones, `own_columns` that it
+    takes the columns of a table as they are; `largest` is the largest number of examples it can
+    be trained on in reasonable memory.
+    """
+
+    name: str
+    title: str
+    make: Callable[..., Any]
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    scaled: bool = False
+    dense: bool = False
+    own_columns: bool = False
+    largest: int | None = None
+
+
+MODELS: dict[str, NamedModel] = {
+    model.name: model
+    for model in (
+        NamedModel(
+            name="linear_svm",
+            title="Linear support vector machine",
+            make=linear_svm,
+            grid={"C": (0.01, 0.1, 1.0, 10.0)},
+            scaled=True,
+        ),
+        NamedModel(
+            name="rbf_svm",
+            title="Support vector machine with the Gaussian kernel",
+            make=rbf_svm,
+            grid={"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.01, 0.1)},
+            scaled=True,
+            largest=8000,
+        ),
+        NamedModel(
+            name="logistic_regression",
+            title="Logistic regression",
+            make=logistic_regression,
+            grid={"C": (0.01, 0.1, 1.0, 10.0)},
+            scaled=True,
+        ),
+        NamedModel(
+            name="naive_bayes",
+            title="Naive Bayes",
+            make=naive_bayes,
+            grid={"smoothing": (0.1, 0.5, 1.0, 2.0)},
+            own_columns=True,
+        ),
+        NamedModel(
+            name="knn",
+            title="Nearest neighbours",
+            make=knn,
+            grid={"n_neighbors": (1, 3, 5, 11, 21)},
+            scaled=True,
+        ),
+        NamedModel(
+            name="tree",
+            title="Decision tree",
+            make=tree,
+            grid={"ccp_alpha": (0.0, 0.001, 0.003, 0.01, 0.03)},
+        ),
+        NamedModel(
+            name="random_forest",
+            title="Random forest",
+            make=random_forest,
+            grid={"min_samples_leaf": (1, 3, 10), "max_features": ("sqrt", 0.5)},
+        ),
+        NamedModel(
+            name="gradient_boosting",
+            title="Gradient boosting of trees",
+            make=gradient_boosting,
+            grid={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 31)},
+            dense=True,
+        ),
+        NamedModel(
+            name="adaboost",
+            title="AdaBoost of stumps",
+            make=adaboost,
+            grid={"n_estimators": (25, 50, 100, 200)},
+        ),
+        NamedModel(name="majority", title="Majority class", make=majority),
+    )
+}
+
+
+def find_model(
+    name: str,
+    kinds: Sequence[str] | None = None,
+    random_state: int | None = None,
+    *,
+    examples: int | None = None,
+) -> Any:  # noqa: ANN401
+    """Make the pipeline of a named model, preprocessing first; it is not trained.
+
+    Parameters
+    ----------
+    name
+        A name of `MODELS`, or ``module:attribute`` for a model of one's own: a class, which is
+        called with no argument, or a model, which is cloned.  The module is found in the current
+        folder too.  It gets imputed and one-hot encoded, but not scaled features.
+    kinds
+        What each column is, as `Table.kinds` says; None if all are numbers.
+    random_state
+        The seed of learners that draw; None leaves it open.
+    examples
+        How many examples there are; a model that cannot be trained on so many is refused.
+
+    Examples
+    --------
+    >>> model = find_model("knn", ("number", "category"))
+    >>> [name for name, _ in model.steps]
+    ['columns', 'model']
+    """
+    from sklearn.pipeline import Pipeline  # noqa: PLC0415  (takes half a second)
+
+    from truerisk.estimation.preprocessing import preprocessor  # noqa: PLC0415  (as above)
+
+    if name not in MODELS and name not in ALIASES:
+        model = _own_model(name)
+        return Pipeline([("columns", preprocessor(kinds, scale=False)), ("model", model)])
+    known = MODELS[ALIASES.get(name, name)]
+    if examples is not None and known.largest is not None and examples > known.largest:
+        raise InputError(
+            f"`model` must be one that can be trained on {examples} examples; {known.name} keeps a "
+            f"matrix of all pairs and takes at most {known.largest}. Use linear_svm or "
+            f"gradient_boosting, or fewer examples."
+        )
+    kinds = None if kinds is None else tuple(kinds)
+    if known.own_columns:
+        return Pipeline([("model", known.make(kinds=kinds, random_state=random_state))])
+    columns = preprocessor(kinds, scale=known.scaled, dense=known.dense)
+    return Pipeline([("columns", columns), ("model", known.make(random_state=random_state))])
+
+
+def find_grid(name: str) -> dict[str, tuple[Any, ...]]:
+    """Give what a named model is tuned over, as parameters of the pipeline of `find_model`.
+
+    Examples
+    --------
+    >>> find_grid("svm")
+    {'model__C': (0.01, 0.1, 1.0, 10.0)}
+    """
+    known = MODELS.get(ALIASES.get(name, name))
+    if known is None or not known.grid:
+        raise InputError(
+            f"`model` must have settings to choose from for --tune; {shown(name)} has none."
+        )
+    return {f"model__{setting}": tuple(values) for setting, values in known.grid.items()}
+
+
+def _own_model(name: str) -> Any:  # noqa: ANN401
+    from sklearn.base import clone  # noqa: PLC0415  (takes half a second)
+
+    module, colon, attribute = name.partition(":")
+    _refuse_files(name, module)
+    if not colon:
+        close = difflib.get_close_matches(name, [*MODELS, *ALIASES], n=2, cutoff=0.5)
+        nearest = f" Did you mean {' or '.join(close)}?" if close else ""
+        raise InputError(
+            f"`model` must be one of {', '.join(MODELS)}, or module:attribute; got {shown(name)}."
+            f"{nearest}"
+        )
+    found = _imported(name, module, attribute)
+    model = found() if isinstance(found, type) else found
+    for method in ("fit", "predict"):
+        if not callable(getattr(model, method, None)):
+            raise InputError(f"`model` must have fit and predict; {shown(name)} has no {method}.")
+    try:
+        return clone(model)
+    except TypeError as error:
+        raise InputError(
+            f"`model` must be one that scikit-learn can clone; {shown(name)} is not ({error})."
+        ) from None
+
+
+def _refuse_files(name: str, module: str) -> None:
+    is_pickle = name.lower().endswith(PICKLES)
+    if is_pickle or Path(name).is_file():
+        raise InputError(
+            f"`model` must be a name or module:attribute; got the file {shown(name)}. Models are "
+            f"never unpickled, as that runs whatever the file says."
+        )
+    if module.endswith(".py") or "/" in module:
+        stem = Path(module).stem
+        raise InputError(
+            f"`model` must name a module, not its file; got {shown(name)}. "
+            f"Write {stem}:attribute, in the folder of {stem}.py."
+        )
+
+
+def _imported(name: str, module: str, attribute: str) -> Any:  # noqa: ANN401
+    # Last, so that no file of the folder hides an installed package; and it stays, as workers
+    # import the module again.
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError as error:
+        raise InputError(
+            f"`model` must name a module that can be imported; got {shown(name)} ({error})."
+        ) from None
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            names = [known for known in vars(found) if not known.startswith("_")]
+            close = difflib.get_close_matches(part, names, n=1)
+            nearest = f" Did you mean {close[0]}?" if close else ""
+            raise InputError(
+                f"`model` must name an attribute of its module; {module} has no {shown(part)}."
+                f"{nearest}"
+            )
+        found = getattr(found, part)
+    return found
