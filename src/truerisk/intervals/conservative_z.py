@@ -18,6 +18,8 @@ from truerisk.results import Interval
 
 Indices = NDArray[np.intp]
 
+NO_VARIANCE = 1e-24  # means of equal values differ by their rounding only
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConservativeZRuns:
@@ -150,7 +152,7 @@ def conservative_z_interval(
         raise InputError("`values` and `halves` must all be defined; got NaN or an infinity.")
     means = table.reshape(table.shape[0], 2, -1).mean(axis=2)
     variance = float(np.mean((means[:, 0] - means[:, 1]) ** 2)) / 2
-    if variance == 0:
+    if variance < NO_VARIANCE:
         return None
     mean, half = float(column.mean()), z * math.sqrt(variance)
     low, high = max(mean - half, measure_range[0]), min(mean + half, measure_range[1])

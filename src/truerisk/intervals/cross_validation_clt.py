@@ -13,6 +13,8 @@ from truerisk.intervals.beta_quantile import Array
 from truerisk.intervals.delta import delta_interval, wald_interval
 from truerisk.results import Interval
 
+NO_VARIANCE = 1e-24  # losses that are equal differ from their mean by its rounding only
+
 
 def within_folds(losses: Array, folds: NDArray[np.intp]) -> float:
     r"""Give the variance of the losses about the mean of their own fold.
@@ -110,10 +112,11 @@ def cross_validation_clt(
     check_level(level)
     column, numbers = check_losses_of_folds(losses, folds)
     mean = float(column.mean())
-    error = math.sqrt(VARIANCES[variance](column, numbers) / column.size)
-    method = f"cross_validation_clt_{variance}"
-    if not error > 0 or np.ptp(column) == 0:
+    squared = VARIANCES[variance](column, numbers)
+    if squared < NO_VARIANCE:
         return None
+    error = math.sqrt(squared / column.size)
+    method = f"cross_validation_clt_{variance}"
     if scale == "logit":
         return delta_interval(mean, error, level=level, method=method)
     plain = wald_interval(mean, error, level=level)
