@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,11 @@ Finished = tuple[list[Result], float]  # the results of a batch, and the seconds
 
 UNDER_WAY = 3  # batches a worker: one that runs, and two so that it never waits for the caller
 SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
+LEAST_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
+
+
+class WorkerDied(Exception):  # noqa: N818  (it never leaves the package)
+    """A worker ended before its batch did."""
 
 
 class Future(Protocol):
@@ -46,10 +52,26 @@ def run_batch(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Fi
     {'square': array(9)}
     """
     hold_this_thread_to_one()
-    began = time.perf_counter()
     with _no_further_workers():
-        results = [as_stored(task(shared, item)) for item in items]
+        began = time.perf_counter()
+        seen = read_only(shared)
+        results = [as_stored(task(seen, item)) for item in items]
     return results, time.perf_counter() - began
+
+
+def read_only(shared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give arrays as workers see them: read-only, without gaps, and no subclass of arrays."""
+    return MappingProxyType({name: _read_only_array(value) for name, value in shared.items()})
+
+
+def _read_only_array(value: Any) -> Any:  # noqa: ANN401  (what is no array stays what it is)
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+        return value
+    array = np.asarray(value)
+    gapless = array.flags.c_contiguous or array.flags.f_contiguous
+    seen = array.view() if gapless else np.ascontiguousarray(array)
+    seen.flags.writeable = False
+    return seen
 
 
 def as_stored(result: Result) -> Result:
@@ -88,9 +110,9 @@ def in_order(
 
 def _next_size(seconds_an_item: float, items_left: int, workers: int) -> int:
     """Choose a batch that takes long enough to be worth sending, and leaves work for the others."""
-    worthwhile = int(SECONDS_A_BATCH / max(seconds_an_item, 1e-6))
+    seconds = max(seconds_an_item, 1e-6)
     fair = items_left // (UNDER_WAY * workers)
-    return max(1, min(worthwhile, fair))
+    return max(1, int(LEAST_SECONDS / seconds), min(int(SECONDS_A_BATCH / seconds), fair))
 
 
 def _no_further_workers() -> AbstractContextManager[Any]:

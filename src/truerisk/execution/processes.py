@@ -11,15 +11,11 @@ from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
-from truerisk.execution.batches import Finished, Result, Task, in_order, run_batch
+from truerisk.execution.batches import Finished, Result, Task, WorkerDied, in_order, run_batch
 from truerisk.execution.one_thread import ENVIRONMENT
 from truerisk.execution.shared_memory import mapped, written_once
 
 IDLE_SECONDS = 60.0  # after which a process that waits for work ends itself
-
-
-class WorkerDied(Exception):  # noqa: N818  (it never leaves the package)
-    """A worker ended before its batch did."""
 
 
 def run_in_processes(

@@ -1,18 +1,19 @@
 """Run one function on many items: in this process, in several, or on a cluster."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from truerisk.checks import check_whole_number, shown
 from truerisk.errors import InputError, MachineError
-from truerisk.execution.batches import Result, Task, as_stored
+from truerisk.execution.batches import Result, Task, WorkerDied, as_stored, read_only
+from truerisk.execution.checkpoint import Checkpoint, Part
+from truerisk.execution.cluster import cluster_in_use
 from truerisk.execution.one_thread import OneThread
-from truerisk.execution.processes import WorkerDied, run_in_processes
+from truerisk.execution.processes import run_in_processes
 
 Progress = Callable[[int, int, int], None]
+Engine = Callable[[Task, Mapping[str, Any], Sequence[Any], int], Iterator[Result]]
 
 
 def run_each(
@@ -21,15 +22,15 @@ def run_each(
     items: Sequence[Any],
     *,
     n_jobs: int = 1,
-    checkpoint: None = None,  # noqa: ARG001
+    checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Result]:
     """Call `task(shared, item)` for each item; give the results in the order of the items.
 
-    The results are the same to the last bit for any `n_jobs`: every task has one BLAS and OpenMP
-    thread, sees the same arrays, and must draw its random numbers from `shared` and `item` alone.
-    A few batches run ahead of the caller and no more, so that memory does not grow with the number
-    of items.
+    The results are the same to the last bit for any `n_jobs`, on a cluster (`use_cluster`), and
+    after a stop: every task has one BLAS and OpenMP thread, sees the same arrays, and must draw its
+    random numbers from `shared` and `item` alone.  A few batches run ahead of the caller and no
+    more, so that memory does not grow with the number of items.
 
     Parameters
     ----------
@@ -41,12 +42,16 @@ def run_each(
     items
         Small things, such as numbers.
     n_jobs
-        Processes to run in; −1 for as many as there are processors.
+        Processes to run in; −1 for as many as there are processors.  Where a cluster is in use, all
+        of its workers are.
+    checkpoint
+        Where results are kept; those that are there are not computed again.
     progress
         Called with (done, done, all) after each item.
 
     Examples
     --------
+    >>> import numpy as np
     >>> def mean_without(shared, at):
     ...     return {"mean": np.delete(shared["x"], at).mean()}
     >>> results = run_each(mean_without, {"x": np.array([1.0, 2.0, 6.0])}, range(3))
@@ -54,11 +59,20 @@ def run_each(
     [4.0, 3.5, 1.5]
     """
     workers = min(workers_of(n_jobs), max(1, len(items)))
-    return _each(task, _read_only(shared), items, workers, progress)
+    part = None
+    if checkpoint is not None:
+        part = checkpoint.next_part(f"{task.__module__}.{task.__qualname__}", len(items))
+    return _each(_Run(task, shared, items, part), workers, progress)
 
 
 def workers_of(n_jobs: int) -> int:
-    """Return how many processes `n_jobs` asks for."""
+    """Return how many processes `n_jobs` asks for.
+
+    Examples
+    --------
+    >>> workers_of(3)
+    3
+    """
     if n_jobs == -1:
         from joblib import cpu_count  # noqa: PLC0415  (heeds affinity and containers)
 
@@ -71,61 +85,67 @@ def workers_of(n_jobs: int) -> int:
     return check_whole_number(n_jobs, "n_jobs")
 
 
-def _each(
-    task: Task,
-    shared: Mapping[str, Any],
-    items: Sequence[Any],
-    workers: int,
-    progress: Progress | None,
-) -> Iterator[Result]:
-    for done, result in enumerate(_computed(task, shared, items, workers), start=1):
-        if progress is not None:
-            progress(done, done, len(items))
+@dataclass(frozen=True)
+class _Run:
+    task: Task
+    shared: Mapping[str, Any]
+    items: Sequence[Any]
+    part: Part | None
+
+
+def _each(run: _Run, workers: int, progress: Progress | None) -> Iterator[Result]:
+    try:
+        for done, result in enumerate(_stored_then_computed(run, workers), start=1):
+            if progress is not None:
+                progress(done, done, len(run.items))
+            yield result
+    finally:
+        if run.part is not None:
+            run.part.close()
+
+
+def _stored_then_computed(run: _Run, workers: int) -> Iterator[Result]:
+    done = 0
+    if run.part is not None:
+        for result in run.part.results():
+            done += 1
+            yield result
+    if done == len(run.items):
+        return
+    for result in _computed(run, done, workers):
+        if run.part is not None:
+            run.part.append(result)
         yield result
 
 
-def _computed(
-    task: Task, shared: Mapping[str, Any], items: Sequence[Any], workers: int
-) -> Iterator[Result]:
-    if workers == 1:
-        yield from _one_by_one(task, shared, items)
+def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
+    cluster = cluster_in_use()
+    if cluster is None and workers == 1:
+        yield from _one_by_one(run.task, run.shared, run.items[done:])
         return
-    done = 0
+    engine: Engine = run_in_processes if cluster is None else cluster.run
+    workers = workers if cluster is None else cluster.workers()
     # Most often it is memory that has run out, and half the workers need half of it.
     for attempt in (workers, max(1, workers // 2)):
         try:
-            for result in run_in_processes(task, shared, items[done:], attempt):
+            for result in engine(run.task, run.shared, run.items[done:], attempt):
                 done += 1
                 yield result
         except WorkerDied as error:
             death = error
         else:
             return
+    kept = "" if run.part is None else f" {run.part.kept()}"
     raise MachineError(
-        f"A worker was ended from outside twice, at item {done + 1} of {len(items)}; the second "
-        "time with half the workers. Most often memory has run out: use fewer workers, or less "
-        "data."
+        f"A worker was ended from outside twice, at item {done + 1} of {len(run.items)}; the "
+        "second time with half the workers. Most often memory has run out: use fewer workers, or "
+        f"less data.{kept}"
     ) from death
 
 
 def _one_by_one(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Iterator[Result]:
-    one_thread = OneThread()
+    one_thread, seen = OneThread(), read_only(shared)
     for item in items:
         with one_thread.held():
-            result = as_stored(task(shared, item))
+            result = as_stored(task(seen, item))
         yield result
-
-
-def _read_only(shared: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give arrays as workers see them: read-only, without gaps, and no subclass of arrays."""
-    plain = {}
-    for name, value in shared.items():
-        if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
-            array = np.asarray(value)
-            gapless = array.flags.c_contiguous or array.flags.f_contiguous
-            seen = array.view() if gapless else np.ascontiguousarray(array)
-            seen.flags.writeable = False
-            plain[name] = seen
-        else:
-            plain[name] = value
-    return MappingProxyType(plain)

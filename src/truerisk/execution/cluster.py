@@ -1,0 +1,143 @@
+"""Workers on other machines, by Dask distributed.
+
+Batches are submitted one by one.  joblib's Dask backend would run ahead of the caller without
+bound, and sends the data again with each call; here they are sent to every worker once.  Workers
+need the same packages and no common disk.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Any
+
+from truerisk.checks import shown
+from truerisk.errors import InputError, MachineError
+from truerisk.execution.batches import Finished, Result, Task, WorkerDied, in_order, run_batch
+
+SECONDS_TO_CONNECT = 30
+
+
+class Cluster(AbstractContextManager["Cluster"]):
+    """A Dask cluster that `run_each` goes to; leaving it gives back what was in use before."""
+
+    def __init__(self, client: Any, *, ours: bool) -> None:  # noqa: ANN401  (Dask has no types)
+        self.client = client
+        self._ours = ours
+
+    def workers(self) -> int:
+        """Count how many tasks the cluster runs at a time; wait for the first worker."""
+        from distributed import TimeoutError as NobodyCame  # noqa: PLC0415  (loaded when used)
+
+        try:
+            self.client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
+        except (NobodyCame, OSError) as error:
+            raise MachineError(
+                f"The cluster {self._address()} has no workers. Start some, or leave the cluster "
+                "out to run here."
+            ) from error
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    def run(
+        self, task: Task, shared: Mapping[str, Any], items: Sequence[Any], workers: int
+    ) -> Iterator[Result]:
+        """Run the task on each item on the cluster; give the results in order."""
+        from distributed import KilledWorker  # noqa: PLC0415  (loaded when used)
+        from distributed.comm import CommClosedError  # noqa: PLC0415
+
+        try:
+            [content] = self.client.scatter([(task, dict(shared))], broadcast=True, hash=False)
+            submit = self._submitting(content)
+            yield from in_order(submit, items, workers)
+        except (KilledWorker, CancelledError, CommClosedError) as error:
+            raise WorkerDied(str(error)) from error
+
+    def _submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:  # noqa: ANN401
+        return lambda batch: self.client.submit(_run, content, batch, pure=False)
+
+    def close(self) -> None:
+        """Let go of the connection, if it was made here."""
+        if self._ours:
+            self.client.close()
+
+    def _address(self) -> str:
+        return str(self.client.scheduler.address)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self in _in_use:
+            _in_use.remove(self)
+        self.close()
+
+
+_in_use: list[Cluster] = []  # the last one counts; a `with` inside another comes back to the outer
+
+
+def use_cluster(cluster: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+    """Run refits and tallies of files on a Dask cluster from now on, or within a `with`.
+
+    The results are those of a run here, to the last bit.  Needs the extra ``truerisk[cluster]``;
+    workers need the same versions of all packages.
+
+    Parameters
+    ----------
+    cluster
+        A `distributed.Client`, the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or
+        None to run here again.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> with tr.use_cluster("tcp://10.0.0.1:8786"):  # doctest: +SKIP
+    ...     evaluation = tr.estimate(model, X, y)
+    """
+    if cluster is None:
+        while _in_use:
+            _in_use.pop().close()
+        return nullcontext()
+    _in_use.append(_connected(cluster))
+    return _in_use[-1]
+
+
+def cluster_in_use() -> Cluster | None:
+    """Return the cluster that `use_cluster` named last."""
+    return _in_use[-1] if _in_use else None
+
+
+def _connected(cluster: Any) -> Cluster:  # noqa: ANN401
+    try:
+        from distributed import Client  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise InputError(
+            f"`cluster` must be reached by Dask, which is not installed; got {shown(cluster)}. "
+            'Install it: pip install "truerisk[cluster]".'
+        ) from None
+    if isinstance(cluster, Client):
+        return Cluster(cluster, ours=False)
+    if not isinstance(cluster, str):
+        raise InputError(
+            "`cluster` must be a distributed.Client, the address of a scheduler, or None; got "
+            f"{shown(cluster)}."
+        )
+    try:
+        client = Client(cluster, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    except ValueError as error:
+        raise InputError(
+            "`cluster` must be the address of a scheduler, such as tcp://10.0.0.1:8786; got "
+            f"{shown(cluster)}."
+        ) from error
+    except OSError as error:
+        raise MachineError(
+            f"No cluster answers at {shown(cluster)} within {SECONDS_TO_CONNECT} s. Start one "
+            "(dask scheduler), or correct the address."
+        ) from error
+    return Cluster(client, ours=True)
+
+
+def _run(content: tuple[Task, Mapping[str, Any]], items: Sequence[Any]) -> Finished:
+    task, shared = content
+    return run_batch(task, shared, items)
