@@ -120,7 +120,8 @@ class Cells:
                 return None
             table[place] = number
         indices = encoded.indices
-        return table[as_numpy(indices.fill_null(-1) if indices.null_count else indices)]
+        rows = as_numpy(indices.fill_null(-1) if indices.null_count else indices)
+        return np.asarray(table[rows])
 
     def _number(self, text: str) -> float | None:
         return float("nan") if text.strip() in self.missing else as_number(text, self.options)

@@ -17,6 +17,7 @@ Kind = Literal["number", "category", "text"]
 FEW = 10  # so few distinct numbers lose nothing as categories
 MANY_CATEGORIES = 50
 UNLIKELY_SHARE = 0.5  # of the rows: more distinct values are ids or texts, not categories
+MISSING_WORDS = {"?", "NA", "N/A", "na", "n/a", "nan", "NaN", "null", "NULL", "None", "none"}
 OTHER_MARK = {".": ",", ",": "."}
 
 
@@ -49,6 +50,22 @@ def check_category(
             f"such as {shown(words[0])}, are probably {what}. {remedy} --drop {name} to leave it "
             f"out, or --categorical {name} if it is one.",
         )
+
+
+def note_of_words(name: str, words: tuple[str, ...]) -> list[str]:
+    """Say which words look as if they said that a value is missing.
+
+    Examples
+    --------
+    >>> note_of_words("sex", ("?", "f", "m"))
+    ["sex: '?' is a category of its own; --missing-values '?' says that the value is missing."]
+    """
+    return [
+        f"{name}: {word.strip()!r} is a category of its own; --missing-values {word.strip()!r} "
+        f"says that the value is missing."
+        for word in words
+        if word.strip() in MISSING_WORDS
+    ]
 
 
 def check_number_column(path: Path, name: str, values: NDArray[np.float64]) -> str | None:
