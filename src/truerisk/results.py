@@ -138,8 +138,8 @@ class Evaluation(Mapping[str, Estimate]):
     level: float
     labels: tuple[str, ...]
     positive: str | None
-    tallies: Any = field(repr=False, default=None)
-    curves: Mapping[str, Any] = field(repr=False, default_factory=dict)
+    tallies: Any = field(repr=False, compare=False, default=None)
+    curves: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
     verdict: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """One refit: train a copy of the model on some examples and let it judge others."""
 
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from truerisk.errors import InputError
 
 Arrays = dict[str, NDArray[Any]]
+
+SILENT = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)  # of libraries, not of data
+MOST_TOLD = 300  # characters of a warning
 
 
 def refit(shared: Mapping[str, Any], at: int) -> Arrays:
@@ -28,7 +32,8 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     arrays
         `predicted` (positions in `values`), `score` where the model gives one (of the second value
         of two, or a column for each), `probabilities` (whether the scores are), `seconds` (to
-        induce, to classify).  A model that fails gives `failed`, its message.
+        induce, to classify).  A model that fails gives `failed`, its message; one that warns gives
+        `warned`, its first warning.
 
     Examples
     --------
@@ -39,21 +44,32 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     >>> refit(shared, 0)["predicted"]
     array([0, 0, 0], dtype=int32)
     """
-    train, test = shared["plan"].train_and_test(at)
-    try:
-        model = fresh_copy(shared["model"], [shared["seed"], at])
-        began = time.perf_counter()
-        model.fit(rows_of(shared["X"], train), np.asarray(shared["y"])[train])
-        trained = time.perf_counter()
-        judged = rows_of(shared["X"], test)
-        labels = model.predict(judged)
-        classified = time.perf_counter()
-        found: Arrays = {"predicted": positions(labels, shared["values"])}
-        found.update(scores_of(model, judged, shared["values"]))
-    except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
-        return {"failed": np.array(f"{type(problem).__name__}: {problem}")}
-    found["seconds"] = np.array([trained - began, classified - trained])
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        try:
+            found = _trained_and_judged(shared, at)
+        except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
+            found = {"failed": np.array(f"{type(problem).__name__}: {problem}")}
+    told = [one for one in met if not issubclass(one.category, SILENT)]
+    if told:
+        found["warned"] = np.array(f"{told[0].category.__name__}: {told[0].message}"[:MOST_TOLD])
     return found
+
+
+def _trained_and_judged(shared: Mapping[str, Any], at: int) -> Arrays:
+    train, test = shared["plan"].train_and_test(at)
+    model = fresh_copy(shared["model"], [shared["seed"], at])
+    known, judged = rows_of(shared["X"], train), rows_of(shared["X"], test)
+    began = time.perf_counter()
+    model.fit(known, shared["y"][train])
+    trained = time.perf_counter()
+    labels = model.predict(judged)
+    classified = time.perf_counter()
+    return {
+        "predicted": positions(labels, shared["values"]),
+        **scores_of(model, judged, shared["values"]),
+        "seconds": np.array([trained - began, classified - trained]),
+    }
 
 
 def fresh_copy(model: Any, seed: list[int]) -> Any:  # noqa: ANN401

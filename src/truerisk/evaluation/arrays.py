@@ -13,7 +13,13 @@ from truerisk.evaluation.prediction_tally import Columns, PredictionTally
 from truerisk.evaluation.request import Request
 from truerisk.reading.labels import LabelBook
 from truerisk.results import Evaluation
-from truerisk.tallies.labels import CodedLabels, code_label_sets, code_labels, in_order
+from truerisk.tallies.labels import (
+    CodedLabels,
+    code_groups,
+    code_label_sets,
+    code_labels,
+    in_order,
+)
 
 
 def evaluate(
@@ -65,7 +71,7 @@ def evaluate(
     request = _request(options, y_true, labels, multilabel=multilabel)
     scores = None if y_score is None else _scores(y_score, allow_inf=allow_inf)
     weights = None if sample_weight is None else _weights(sample_weight)
-    units = None if groups is None else _units(groups)
+    units = None if groups is None else code_groups(groups)
     check_same_length(
         y_true=y_true, y_pred=y_pred, y_score=scores, sample_weight=weights, groups=units
     )
@@ -133,18 +139,6 @@ def _label_notes(coded: CodedLabels) -> Iterator[str]:
     for label in (label for one in coded.members for label in one):
         book.add(label)
     return book.notes("labels", "" if coded.multilabel else None)
-
-
-def _units(groups: ArrayLike) -> NDArray[np.intp]:
-    column = np.asarray(groups)
-    if column.dtype.kind in "fO":
-        missing = sum(one is None or one != one for one in column.tolist())  # noqa: PLR0124
-        if missing:
-            raise InputError(
-                f"`groups` must have a value for every example; {missing} are missing. "
-                "Give an example that stands alone a group of its own."
-            )
-    return np.unique(column, return_inverse=True)[1]
 
 
 def _scores(y_score: ArrayLike, *, allow_inf: bool) -> NDArray[Any]:

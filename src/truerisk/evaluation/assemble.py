@@ -1,7 +1,7 @@
 """Tallies → Evaluation: the one road that arrays, files and tables of counts all take."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,27 @@ from truerisk.tallies.cells import Cells, Rejections
 MOST_LISTED = 10  # labels that one sentence names
 
 
+class ScoreEstimates(Protocol):
+    """What scores have to offer: of all classes, and of each."""
+
+    def overall(self) -> Iterator[Estimate]:
+        """Estimate what is about all scores together."""
+
+    def by_class(self) -> dict[str, dict[str, Estimate]]:
+        """Estimate the measures of each class's own scores."""
+
+
 def assemble(
     tallies: Tallies,
     request: Request,
     *,
     notes: Iterable[str] = (),
     source: Mapping[str, Any] | None = None,
+    scores: ScoreEstimates | None = None,
 ) -> Evaluation:
-    """Estimate everything that the tallies allow."""
+    """Estimate everything that the tallies allow; `scores` speaks for them where it is given."""
     counted = _count_estimates(tallies, request)
-    ranked = RankingEstimates(tallies, request)
+    ranked = RankingEstimates(tallies, request) if scores is None else scores
     found = [*_overall(tallies, request, counted), *ranked.overall()]
     estimates = {one.measure: one for one in found if _is_wanted(one, request)}
     by_class = _by_class(counted, ranked) if tallies.positive is None else {}
@@ -95,7 +106,7 @@ def _is_wanted(estimate: Estimate, request: Request) -> bool:
 
 
 def _by_class(
-    counted: CountEstimates | None, ranked: RankingEstimates
+    counted: CountEstimates | None, ranked: ScoreEstimates
 ) -> dict[str, dict[str, Estimate]]:
     table = {} if counted is None else counted.by_class()
     for label, estimates in ranked.by_class().items():

@@ -35,10 +35,14 @@ AVERAGED = ("roc_auc", "average_precision", "breakeven_point", "eleven_point_pre
 
 @dataclass(frozen=True)
 class RankingEstimates:
-    """The estimates that the scores of a set of predictions have to offer."""
+    """The estimates that the scores of a set of predictions have to offer.
+
+    Without `resampled`, nothing is drawn: the values are the same, some intervals are rougher.
+    """
 
     tallies: Tallies
     request: Request
+    resampled: bool = True
 
     def overall(self) -> Iterator[Estimate]:
         """Estimate what is about all scores together."""
@@ -84,7 +88,8 @@ class RankingEstimates:
     def _replicates(
         self, label: str, ranking: Ranking, grouped: GroupedScores | None, names: list[str]
     ) -> dict[str, NDArray[np.float64]]:
-        if 0 in ranking.rows or not names or len(self.tallies.rankings) > MANY_CLASSES:
+        many = len(self.tallies.rankings) > MANY_CLASSES
+        if not self.resampled or 0 in ranking.rows or not names or many:
             return {}
         rng = generator_for(f"ranking of {label}", self.request)
         size = replicates_for(self.request.level, least=self.request.replicates)

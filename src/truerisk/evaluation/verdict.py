@@ -85,7 +85,9 @@ def _won_against(cells: Cells, label: int, level: float) -> Interval:
     right = np.asarray((cells.truth == cells.predicted).all(axis=1))
     other_right = cells.truth[:, label]
     design = np.column_stack([right & ~other_right, right != other_right]).astype(np.float64)
-    sample = CellSample(cells.totals, design, cells.squares, cells.by_group)
+    sample = CellSample(
+        cells.totals, design, cells.squares, cells.by_group, judgements=cells.judgements
+    )
     return proportion_interval(
         sample,
         lambda features: Proportion(features[..., 0], features[..., 1]),

@@ -29,10 +29,10 @@ CSV_COLUMNS = (
 def as_json(evaluation: Evaluation) -> str:
     """Write the evaluation as one JSON object: every number in full, undefined as null.
 
-    Tallies are told as the confusion table; curves are left out, they are pictures.
+    Tallies are told as the confusion table; curves are left out, they are pictures, and so is what
+    differs from run to run, such as times.
     """
-    left_out = {"tallies", "curves"}
-    names = [entry.name for entry in dataclasses.fields(evaluation) if entry.name not in left_out]
+    names = [entry.name for entry in dataclasses.fields(evaluation) if entry.repr]
     plain = {name: as_plain(getattr(evaluation, name)) for name in names}
     return json_text({"schema": SCHEMA, **plain, "confusion": _confusion(evaluation)})
 

@@ -107,6 +107,25 @@ def code_label_sets(
     return CodedLabels(columns[0], second, tuple(book), multilabel=True)
 
 
+def code_groups(groups: Any) -> NDArray[np.intp]:  # noqa: ANN401
+    """Give the groups of examples numbers from 0.
+
+    Examples
+    --------
+    >>> code_groups(["b", "a", "b"])
+    array([1, 0, 1])
+    """
+    column = np.asarray(groups)
+    if column.dtype.kind in "fO":
+        missing = sum(one is None or one != one for one in column.tolist())  # noqa: PLR0124
+        if missing:
+            raise InputError(
+                f"`groups` must have a value for every example; {missing} are missing. "
+                "Give an example that stands alone a group of its own."
+            )
+    return np.unique(column, return_inverse=True)[1].astype(np.intp)
+
+
 def _code_indicators(
     matrix: NDArray[Any],
     name: str,

@@ -55,7 +55,8 @@ class Judgements:
     def totals(self, cells: int) -> Array:
         """Add up how many examples are in each of so many cells, a vote being its share of one."""
         weights = self.examples[:, None] * self._shares
-        return np.bincount(self.cells.ravel(), weights=weights.ravel(), minlength=cells)
+        counted = np.bincount(self.cells.ravel(), weights.ravel(), minlength=cells)
+        return counted.astype(np.float64, copy=False)
 
     def merged(self, outcome: NDArray[np.intp]) -> "Judgements":
         """Put each cell where `outcome` says."""
@@ -87,7 +88,7 @@ class Judgements:
 
     @cached_property
     def _shares(self) -> Array:
-        return self.votes / self.votes.sum(axis=1, keepdims=True)
+        return np.asarray(self.votes / self.votes.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,329 @@
+"""Learner + data → Evaluation: what it is worth on examples it has not seen, how sure that is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import check_choice
+from truerisk.errors import InputError
+from truerisk.estimation.examples import Examples
+from truerisk.estimation.interval_rules import DEFAULT, RULES, Asked
+from truerisk.estimation.judging import Judging, majority_votes
+from truerisk.estimation.learner_evaluation import LearnerEvaluation
+from truerisk.estimation.methods import Design, Method, find_method
+from truerisk.estimation.plans import Plan, TrainingSet
+from truerisk.estimation.refits import refit
+from truerisk.estimation.run_values import RunValues
+from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.judged_scores import JudgedScores
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.request import Request
+from truerisk.evaluation.verdict import verdict_of
+from truerisk.execution import run_each
+from truerisk.results import Estimate, Evaluation, Resampled
+from truerisk.tallies.votes import Judgements, Votes
+
+SETTLED = {"holdout", "training_error"}  # one model judges: its examples are as in `evaluate`
+BASELINE = ("accuracy", "error_rate", "balanced_accuracy")
+
+
+def estimate(
+    model: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    method: str = "cross_validation",
+    interval: str = DEFAULT,
+    measures: Sequence[str] | None = None,
+    groups: Any = None,  # noqa: ANN401
+    positive: Any = None,  # noqa: ANN401
+    random_state: int | None = None,
+    n_jobs: int = 1,
+    allow_failed: bool = False,
+    checkpoint: Any = None,  # noqa: ANN401
+    progress: Callable[[int, int, int], None] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> LearnerEvaluation:
+    r"""Estimate what a learner is worth on examples it has not seen, with intervals.
+
+    Copies of the model are trained on parts of the examples and judge the others.  One pass of
+    refits gives every measure of the registry.
+
+    The default interval takes the example as the unit and reads two things off its judgements by
+    several refits: whether it is called wrong, and how far the refits agree about it.  With q the
+    share of the refits that call an example wrong, p the mean of q and R repetitions,
+
+    .. math:: u = \min\Bigl(1, \frac{R}{R-1} \frac{\overline{q (1-q)}}{p (1-p)}\Bigr), \qquad
+              m = \frac{n}{1 + u}
+
+    it is the exact binomial interval of m·p of m.  Other measures vary by their own u.  It speaks
+    of *this model*, the one that is trained on all the examples.  The rule was found by simulation
+    and is not proven; what it covers, measured, is in docs/coverage-of-learners.md.
+
+    Parameters
+    ----------
+    model
+        Any classifier of scikit-learn's kind, pipelines included.  It is cloned, never changed; a
+        `random_state` that it leaves open is set from `random_state`.
+    X, y
+        Rows (array, sparse matrix, data frame, list of texts) and one label for each.
+    method
+        `cross_validation` (folds=10, repeats=5), `holdout` (test_size=1/3), `subsampling`
+        (repeats=15), `five_by_two`, `leave_one_out`, `time_ordered` (folds=10; rows in the order of
+        time), `bootstrap` (repeats=200) or `training_error`.
+    interval
+        `agreement`; or `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
+        (Bayle and others; one repetition), `plain_t` (invalid, for comparison).
+    measures
+        Only these measures; all when not given.
+    groups
+        Which rows belong together: never on both sides of a division, and the unit of intervals.
+    positive
+        The positive label, where it is not plain.
+    random_state
+        Seed; drawn, and told in `settings`, when not given.
+    n_jobs
+        Refits at a time; −1 takes all processors.  The result does not depend on it.
+    allow_failed
+        Whether refits in which the model fails may be left out; they are named in `notes`.
+    checkpoint
+        A folder: refits that are in it are not done again, the others are added.
+    progress
+        Called as (done, done, all) after each refit.
+    **options
+        folds, repeats, test_size, stratified, allow_small_classes; and level, betas, costs and the
+        other fields of `Request`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = estimate(DecisionTreeClassifier(max_depth=2), X, y, random_state=1)
+    >>> print(found["error_rate"])
+    error_rate = 0.063 [0.028, 0.119] at 95 % (agreement_binomial, n = 150, this model)
+    """
+    examples = Examples.of(X, y, groups, positive)
+    asked = find_method(method, examples)
+    design, request = _settings(options, asked, measures, examples, random_state)
+    check_choice(interval, (DEFAULT, *RULES), "interval")
+    seed = int(request.random_state or 0)
+    plan = asked.plan(examples, design, np.random.default_rng([seed, 0]))
+    _check_model(model)
+    shared = {
+        "model": model,
+        "X": examples.X,
+        "y": examples.y,
+        "values": examples.values,
+        "plan": plan,
+        "seed": seed,
+    }
+    outcomes = run_each(
+        refit, shared, range(len(plan)), n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
+    )
+    judging = Judging(examples, plan).gather(outcomes)
+    judging.refuse_failures(allowed=allow_failed)
+    judged = Judged(examples, asked, judging, request)
+    found = judged.evaluation()
+    estimates = {name: judged.finished(one, interval) for name, one in found.items()}
+    variants: dict[str, Estimate] = {}
+    if judging.bootstrap is not None:
+        whole = refit({**shared, "plan": TrainingSet(examples.n)}, 0)
+        variants = judging.bootstrap.errors(whole["predicted"]).as_estimates(request.level)
+        estimates = _bootstrapped(estimates, variants.pop("bootstrap_632plus"))
+    by_class = {
+        label: {name: judged.finished(one, DEFAULT) for name, one in each.items()}
+        for label, each in found.by_class.items()
+    }
+    return LearnerEvaluation(
+        **{
+            **found.fields(),
+            "estimates": estimates,
+            "by_class": by_class,
+            "verdict": tuple(verdict_of(judged.tallies, estimates, by_class)),
+            "notes": (*_remarks(asked, plan), *judging.notes(), *found.notes),
+            "settings": {
+                **found.settings,
+                "interval": interval,
+                "folds": design.folds,
+                "repeats": design.repeats,
+                "test_size": design.test_size,
+                "stratified": design.stratified,
+            },
+        },
+        model=_described(model),
+        method=method,
+        refits=len(plan),
+        baseline=judged.baseline(),
+        variants=variants,
+        called=judging.called,
+        scores=_score_table(judging),
+        costs=judging.costs,
+    )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """From what the refits called the examples to estimates."""
+
+    examples: Examples
+    method: Method
+    judging: Judging
+    request: Request
+
+    def evaluation(self) -> Evaluation:
+        """Estimate every measure by the rule of agreement."""
+        scores = self.scores
+        if self.method.name in SETTLED:  # one model judges: its scores are as in `evaluate`
+            return assemble(self.tallies, self._request)
+        return assemble(self.tallies, self._request, scores=scores or _NoScores())
+
+    @cached_property
+    def _request(self) -> Request:
+        probabilities = bool(self.judging.sheets) and self.judging.are_probabilities
+        return replace(self.request, probabilities=probabilities)
+
+    @cached_property
+    def scores(self) -> JudgedScores | None:
+        """The scores of the positive label, or of each label; None where the model gives none."""
+        examples, sheets = self.examples, self.judging.sheets
+        if not sheets:
+            return None
+        if examples.positive is not None and examples.labels.index(examples.positive) == 0:
+            whole = 1.0 if self.judging.are_probabilities else 0.0  # they are of the second label
+            sheets = tuple(replace(sheet, score=whole - sheet.score) for sheet in sheets)
+        return JudgedScores(
+            sheets,
+            examples.codes,
+            examples.labels,
+            examples.positive,
+            self._request,
+            examples.groups,
+        )
+
+    @cached_property
+    def tallies(self) -> Tallies:
+        """The cells of all repetitions, and the rankings of the first."""
+        return self._with_cells(
+            self.judging.votes, None if self.scores is None else self.scores.tallies[0]
+        )
+
+    def _with_cells(self, votes: Votes, ranked: Tallies | None) -> Tallies:
+        cells = votes.cells()
+        if self.method.name in SETTLED and isinstance(cells.judgements, Judgements):
+            # Judgements by one model are counts of independent examples.
+            counts = np.rint(cells.totals).astype(np.int64)
+            cells = replace(cells, totals=counts, judgements=None)
+        examples = self.examples
+        empty = Tallies(examples.labels, multilabel=False, positive=examples.positive, n=cells.n)
+        return replace(ranked or empty, labels=examples.labels, n=cells.n, cells=cells)
+
+    def baseline(self) -> dict[str, Estimate]:
+        """Estimate what always answering the commonest class is worth."""
+        votes = majority_votes(self.examples, self.judging.plan)
+        request = replace(self.request, measures=BASELINE)
+        found = assemble(self._with_cells(votes, None), request, scores=_NoScores())
+        return {name: replace(one, method=self.method.name) for name, one in found.items()}
+
+    def finished(self, one: Estimate, interval: str) -> Estimate:
+        """Name the method, add what the single refits say, apply the rule that was asked for."""
+        values = RunValues(self.judging)
+        named = replace(one, method=self.method.name)
+        if self.method.name == "training_error":
+            named = replace(named, interval=None)
+        elif interval != DEFAULT:
+            rule = RULES[interval]
+            named = rule(Asked(named, self.judging, values, self.request.level))
+        replicates = values.of(named.measure) if len(self.judging.plan) > 1 else ()
+        return Resampled(**vars(named), replicates=replicates) if replicates else named
+
+
+class _NoScores:
+    """The scores of a model that gives none."""
+
+    def overall(self) -> Any:  # noqa: ANN401
+        return iter(())
+
+    def by_class(self) -> dict[str, dict[str, Estimate]]:
+        return {}
+
+
+def _settings(
+    options: dict[str, Any],
+    method: Method,
+    measures: Sequence[str] | None,
+    examples: Examples,
+    random_state: int | None,
+) -> tuple[Design, Request]:
+    of_design = {entry.name for entry in fields(Design)}
+    of_request = {entry.name for entry in fields(Request)} - {
+        "probabilities",
+        "threshold",
+        "reject",
+    }
+    unknown = set(options) - of_design - of_request
+    if unknown:
+        known = ", ".join(sorted(of_design | of_request))
+        got = ", ".join(sorted(unknown))
+        raise InputError(f"`estimate` must be given options it knows ({known}); got {got}.")
+    design = Design(**{name: options[name] for name in options if name in of_design})
+    if design.repeats is None:
+        design = replace(design, repeats=method.repeats)
+    request = Request(
+        **{name: options[name] for name in options if name in of_request},
+        measures=None if measures is None else tuple(measures),
+        positive=examples.positive,
+        random_state=random_state,
+    ).checked()
+    if request.cell_interval not in {"smoothed_delta", "delta"}:
+        raise InputError(
+            "`cell_interval` must be smoothed_delta or delta where refits judge: the others "
+            f"resample examples as if one model had judged them; got {request.cell_interval}."
+        )
+    return design, request
+
+
+def _check_model(model: Any) -> None:  # noqa: ANN401
+    missing = [name for name in ("fit", "predict", "get_params") if not hasattr(model, name)]
+    if missing or isinstance(model, type):
+        what = (
+            f"the class {model.__name__}; write {model.__name__}()"
+            if isinstance(model, type)
+            else (f"a {type(model).__name__} without {', '.join(missing)}")
+        )
+        raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
+
+
+def _bootstrapped(estimates: dict[str, Estimate], best: Estimate) -> dict[str, Estimate]:
+    """Put .632+ in the place of the error rate, and its complement in that of the accuracy."""
+    found = dict(estimates)
+    if "error_rate" in found:
+        found["error_rate"] = best
+    if "accuracy" in found and best.interval is not None:
+        turned = replace(best.interval, low=1 - best.interval.high, high=1 - best.interval.low)
+        found["accuracy"] = replace(best, value=1 - best.value, interval=turned, measure="accuracy")
+    return found
+
+
+def _remarks(method: Method, plan: Plan) -> tuple[str, ...]:
+    refits = f"{len(plan)} refit{'s' if len(plan) > 1 else ''}"
+    return (f"{method.title}, {refits}: {method.remark}.",)
+
+
+def _described(model: Any) -> str:  # noqa: ANN401
+    return " ".join(repr(model).split())
+
+
+def _score_table(judging: Judging) -> NDArray[np.float64] | None:
+    if not judging.scored or not judging.scores:
+        return None
+    width = next(iter(judging.scores.values()))[0][1].shape[1:]
+    table = np.full((judging.plan.repetitions, judging.examples.n, *width), np.nan)
+    for repetition, parts in judging.scores.items():
+        for test, score in parts:
+            table[repetition, test] = score
+    return table

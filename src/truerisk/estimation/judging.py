@@ -1,0 +1,164 @@
+"""The refits of a plan, run and gathered: votes, score sheets, values of each refit, costs."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import InputError
+from truerisk.estimation.bootstrap_errors import BootstrapTally
+from truerisk.estimation.examples import Examples
+from truerisk.estimation.plans import Draws, Plan
+from truerisk.evaluation.judged_scores import Sheet
+from truerisk.tallies.votes import NOT_JUDGED, Votes
+
+SHOWN_FAILURES = 3
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the refits took: seconds to induce, and to classify a thousand examples."""
+
+    to_induce: tuple[float, ...]
+    to_classify: tuple[float, ...]
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """The mean seconds to induce a model, and to classify a thousand examples."""
+        return tuple(math.fsum(each) / len(each) for each in (self.to_induce, self.to_classify))  # type: ignore[return-value]
+
+
+class FailedRefitsError(InputError):
+    """The model could not be trained, or could not judge, in the refits that the message names."""
+
+
+@dataclass
+class Judging:
+    """Grows refit by refit.
+
+    `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
+    repetition r, `sheets` the scores.  The many refits of a bootstrap are only added up.
+    """
+
+    examples: Examples
+    plan: Plan
+    votes: Votes = field(init=False)
+    tables: NDArray[np.int64] = field(init=False)
+    called: NDArray[np.int32] | None = field(init=False, default=None)
+    bootstrap: BootstrapTally | None = field(init=False, default=None)
+    scores: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = field(
+        default_factory=dict
+    )
+    are_probabilities: bool = True
+    scored: bool = True
+    seconds: list[tuple[float, float]] = field(default_factory=list)
+    failures: dict[int, str] = field(default_factory=dict)
+    warned: dict[str, list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        examples, plan = self.examples, self.plan
+        self.votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
+        k = len(examples.labels)
+        self.tables = np.zeros((len(plan), k, k), dtype=np.int64)
+        if isinstance(plan, Draws):
+            self.bootstrap = BootstrapTally(examples.codes, k)
+        else:
+            self.called = np.full((plan.repetitions, examples.n), NOT_JUDGED, dtype=np.int32)
+
+    def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "Judging":
+        """Take in what each refit found, in order; return the judging."""
+        for at, found in enumerate(outcomes):
+            self._add(at, found)
+        return self
+
+    def _add(self, at: int, found: dict[str, NDArray[Any]]) -> None:
+        if "warned" in found:
+            self.warned.setdefault(str(found["warned"]), []).append(at)
+        if "failed" in found:
+            self.failures[at] = str(found["failed"])
+            return
+        train, test = self.plan.train_and_test(at)
+        predicted, repetition = found["predicted"], self.plan.repetition(at)
+        if self.bootstrap is not None:
+            drawn = np.bincount(train, minlength=self.examples.n)
+            self.bootstrap.add(drawn, predicted)
+            test, predicted = test[drawn == 0], predicted[drawn == 0]
+        self.votes.add(test, predicted, repetition)
+        np.add.at(self.tables[at], (self.examples.codes[test], predicted), 1)
+        induce, classify = (float(one) for one in found["seconds"])
+        self.seconds.append((induce, 1000 * classify / max(1, len(test))))
+        if self.called is not None:
+            self.called[repetition, test] = predicted
+        if "score" in found and self.bootstrap is None:
+            self.scores.setdefault(repetition, []).append((test, found["score"]))
+            self.are_probabilities &= bool(found["probabilities"])
+        else:
+            self.scored = False
+
+    def refuse_failures(self, *, allowed: bool) -> None:
+        """Name the refits that failed; go on only if that is allowed and some are left."""
+        if not self.failures or (allowed and len(self.failures) < len(self.plan)):
+            return
+        named = "; ".join(
+            f"{self.plan.name(at)}: {message}"
+            for at, message in list(self.failures.items())[:SHOWN_FAILURES]
+        )
+        remedy = "" if allowed else " Mend the model, or leave them out with allow_failed=True."
+        raise FailedRefitsError(
+            f"`model` must be trained and judge in every refit; it failed in {len(self.failures)} "
+            f"of {len(self.plan)}: {named}.{remedy}"
+        )
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The scores of each repetition; none where a refit gave no scores."""
+        if not self.scored:
+            return ()
+        return tuple(
+            Sheet(
+                np.concatenate([test for test, _ in parts]),
+                np.concatenate([score for _, score in parts]),
+            )
+            for parts in self.scores.values()
+        )
+
+    @property
+    def costs(self) -> Costs:
+        """What the refits took."""
+        induce, classify = zip(*self.seconds, strict=True)
+        return Costs(induce, classify)
+
+    def notes(self) -> list[str]:
+        """Say which refits failed and which warned."""
+        found = [
+            f"{self.plan.name(at)} failed and is left out: {message}"
+            for at, message in self.failures.items()
+        ]
+        found += [
+            f"{len(which)} of {len(self.plan)} refits warned, the first of them "
+            f"{self.plan.name(which[0])}: {message}"
+            for message, which in self.warned.items()
+        ]
+        return found
+
+
+def majority_votes(examples: Examples, plan: Plan) -> Votes:
+    """Let every refit answer with the commonest class of its training examples.
+
+    Examples
+    --------
+    >>> from truerisk.estimation.plans import each_left_out
+    >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])  # leaving one out tips the scales
+    >>> majority_votes(examples, each_left_out(4)).counts.tolist()
+    [[0, 1], [0, 1], [1, 0], [1, 0]]
+    """
+    votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
+    k = len(examples.labels)
+    for at in range(len(plan)):
+        train, test = plan.train_and_test(at)
+        commonest = int(np.bincount(examples.codes[train], minlength=k).argmax())
+        votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))
+    return votes

@@ -1,0 +1,179 @@
+"""The resampling methods by name: the plan of refits that each makes, and what it speaks of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.checks import check_choice, check_whole_number
+from truerisk.errors import InputError
+from truerisk.estimation.examples import Examples
+from truerisk.estimation.plans import (
+    Draws,
+    Plan,
+    TrainingSet,
+    each_left_out,
+    forward_blocks,
+    halves,
+    random_divisions,
+    repeated_folds,
+)
+
+LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How the examples are to be divided; `repeats` is the method's own when None."""
+
+    folds: int = 10
+    repeats: int | None = None
+    test_size: float = 1 / 3
+    stratified: bool = True
+    allow_small_classes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One way to learn from refits what a model is worth on examples it has not seen."""
+
+    name: str
+    title: str
+    plan: Callable[[Examples, Design, np.random.Generator], Plan]
+    repeats: int = 1
+    grouped: bool = True
+    remark: str = ""
+
+
+def _folds(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    return repeated_folds(
+        examples.codes,
+        design.folds,
+        design.repeats or 1,
+        rng,
+        stratified=design.stratified,
+        allow_small_classes=design.allow_small_classes,
+        groups=examples.groups,
+    )
+
+
+def _halves(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    return halves(
+        examples.codes,
+        rng,
+        stratified=design.stratified,
+        allow_small_classes=design.allow_small_classes,
+    )
+
+
+def _divisions(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    return random_divisions(
+        examples.codes,
+        design.test_size,
+        design.repeats or 1,
+        rng,
+        stratified=design.stratified,
+        groups=examples.groups,
+    )
+
+
+def _each_one(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
+    return each_left_out(examples.n)
+
+
+def _forward(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
+    return forward_blocks(examples.n, design.folds)
+
+
+def _draws(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    refits = check_whole_number(design.repeats or 1, "repeats", low=10, high=1_000_000)
+    return Draws(examples.n, refits, int(rng.integers(LARGEST_SEED)))
+
+
+def _training(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
+    return TrainingSet(examples.n)
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            name="cross_validation",
+            title="Cross-validation",
+            plan=_folds,
+            repeats=5,
+            remark="the refits lack one fold: with few examples they are a little worse than the "
+            "model trained on all",
+        ),
+        Method(
+            name="holdout",
+            title="Hold-out",
+            plan=_divisions,
+            remark="speaks of the model trained on the other examples; trained on all, it is as a "
+            "rule better",
+        ),
+        Method(
+            name="subsampling",
+            title="Random subsampling",
+            plan=_divisions,
+            repeats=15,
+            remark="the refits lack the share held out, and are as a rule worse than the model "
+            "trained on all",
+        ),
+        Method(
+            name="five_by_two",
+            title="Five times two halves",
+            plan=_halves,
+            repeats=5,
+            grouped=False,
+            remark="the refits have half the examples, and are as a rule worse than the model "
+            "trained on all",
+        ),
+        Method(
+            name="leave_one_out",
+            title="Leave-one-out",
+            plan=_each_one,
+            grouped=False,
+            remark="each example is judged once: how much refits disagree cannot be seen",
+        ),
+        Method(
+            name="time_ordered",
+            title="Forward in time",
+            plan=_forward,
+            grouped=False,
+            remark="each block is judged by a model of the blocks before it; errors that come in "
+            "spells make the interval too short",
+        ),
+        Method(
+            name="bootstrap",
+            title="Bootstrap",
+            plan=_draws,
+            repeats=200,
+            grouped=False,
+            remark="the refits have 63 % of the examples; only the error rate is corrected for it",
+        ),
+        Method(
+            name="training_error",
+            title="Training error",
+            plan=_training,
+            remark="the examples it was trained on: as a rule far too good, for comparison only",
+        ),
+    )
+}
+
+
+def find_method(name: str, examples: Examples) -> Method:
+    """Look a method up, and refuse one that cannot keep groups together.
+
+    Examples
+    --------
+    >>> find_method("holdout", Examples.of([[0.0], [1.0]], [0, 1])).title
+    'Hold-out'
+    """
+    method = METHODS[check_choice(name, METHODS, "method")]
+    if examples.groups is not None and not method.grouped:
+        able = ", ".join(one.name for one in METHODS.values() if one.grouped)
+        raise InputError(
+            f"`method` must keep groups together, and {name} does not; take one of {able}."
+        )
+    return method

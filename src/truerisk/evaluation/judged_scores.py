@@ -1,0 +1,204 @@
+"""Scores that several refits gave to the same examples → estimates.
+
+A *sheet* holds the scores of one repetition.  Scores of different repetitions are never ranked
+together; those of the folds of one repetition are, as their models share all but a few examples.
+Value: the mean over the sheets.  Interval: the mean distances to the ends on a sheet, as long as
+the disagreement between the sheets makes them (`Judgements.variance` has the reason).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
+from truerisk.evaluation.ranking_estimates import RankingEstimates
+from truerisk.evaluation.request import Request
+from truerisk.measures.registry import find_measure
+from truerisk.results import Estimate
+from truerisk.tallies.placements import share_below
+
+Array = NDArray[np.float64]
+
+DRAWN_FROM = 100_000  # examples, over the sheets, beyond which no further sheet is resampled
+LOSSES: dict[str, Callable[[Array], Array]] = {  # of the probability given to what is true
+    "log_loss": lambda p: -np.log(np.maximum(p, 1e-12)),
+    "brier_score": lambda p: (1 - p) ** 2,
+}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The scores of some examples: of the positive label, or a column for each label."""
+
+    examples: NDArray[np.intp]
+    score: Array
+
+
+@dataclass(frozen=True)
+class JudgedScores:
+    """The estimates that the sheets have to offer."""
+
+    sheets: Sequence[Sheet]
+    truth: NDArray[Any]
+    labels: tuple[str, ...]
+    positive: str | None
+    request: Request
+    groups: NDArray[np.intp] | None = None
+
+    @cached_property
+    def tallies(self) -> tuple[Tallies, ...]:
+        """The rankings of each sheet."""
+        members = [(label,) for label in self.labels]
+        request = replace(self.request, positive=self.positive, threshold=None)
+        found = []
+        for sheet in self.sheets:
+            tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
+            units = None if self.groups is None else self.groups[sheet.examples]
+            truth = self.truth[sheet.examples]
+            found.append(
+                tally.add(Columns(truth, members, None, sheet.score, None, units)).finish(members)
+            )
+        return tuple(found)
+
+    def overall(self) -> Iterator[Estimate]:
+        """Estimate what is about all scores together."""
+        found = [{one.measure: one for one in sheet.overall()} for sheet in self._of_sheets]
+        for name in found[0]:
+            yield self._together(name, [one[name] for one in found], self._all_labels)
+
+    def by_class(self) -> dict[str, dict[str, Estimate]]:
+        """Estimate the measures of each class's own scores."""
+        found = [sheet.by_class() for sheet in self._of_sheets]
+        return {
+            label: {
+                name: self._together(name, [one[label][name] for one in found], (label,))
+                for name in estimates
+            }
+            for label, estimates in found[0].items()
+        }
+
+    @cached_property
+    def _of_sheets(self) -> list[RankingEstimates]:
+        drawn = max(1, DRAWN_FROM // max(1, len(self.sheets[0].examples)))
+        return [
+            RankingEstimates(tallies, self.request, resampled=at < drawn)
+            for at, tallies in enumerate(self.tallies)
+        ]
+
+    @property
+    def _all_labels(self) -> tuple[str, ...]:
+        return tuple(self.tallies[0].rankings)
+
+    def _together(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> Estimate:
+        """Average over the sheets; widen by what sets them apart."""
+        values = np.array([one.value for one in each])
+        first = each[0]
+        if not np.isfinite(values).all() or first.interval is None:
+            worst = next((one for one in each if not np.isfinite(one.value)), first)
+            return replace(worst, n=self.n)
+        drawn = [
+            (one, one.interval)
+            for one, sheet in zip(each, self._of_sheets, strict=True)
+            if sheet.resampled and one.interval is not None
+        ]
+        disagreement = self._disagreement(name, labels)
+        share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
+        stretch = np.sqrt(share * (1 + disagreement))
+        below = stretch * np.mean([one.value - interval.low for one, interval in drawn])
+        above = stretch * np.mean([interval.high - one.value for one, interval in drawn])
+        value = float(values.mean())
+        low, high = _range(name)
+        kind = "agreement" if len(self.sheets) > 1 else "pooled"
+        return replace(
+            first,
+            value=value,
+            interval=replace(
+                first.interval,
+                low=max(low, value - below),
+                high=min(high, value + above),
+                method=f"{kind}_{first.interval.method}",
+            ),
+            n=self.n if first.n == len(self.sheets[0].examples) else first.n,
+        )
+
+    @cached_property
+    def n(self) -> int:
+        """How many examples have scores."""
+        return len(np.unique(np.concatenate([sheet.examples for sheet in self.sheets])))
+
+    def _disagreement(self, name: str, labels: tuple[str, ...]) -> float:
+        if len(self.sheets) == 1:
+            return 0.0
+        if name in LOSSES:
+            return self._disagreement_of_losses[name]
+        return float(np.mean([self._disagreement_of_ranks[label] for label in labels]))
+
+    @cached_property
+    def _disagreement_of_ranks(self) -> dict[str, float]:
+        """For each label, how far the sheets disagree about where an example stands."""
+        found = {}
+        for label in self._all_labels:
+            at = self.labels.index(label)
+            is_positive = self.truth == at
+            placed = self._on_every_sheet(
+                [_placements(one, at, is_positive) for one in self.sheets]
+            )
+            size = np.where(is_positive, is_positive.sum(), (~is_positive).sum())
+            found[label] = _disagreement((placed - np.nanmean(placed)) / size)
+        return found
+
+    @cached_property
+    def _disagreement_of_losses(self) -> dict[str, float]:
+        found = {}
+        for name, loss in LOSSES.items():
+            lost = self._on_every_sheet([loss(self._of_the_true(one)) for one in self.sheets])
+            found[name] = _disagreement(lost - np.nanmean(lost))
+        return found
+
+    def _of_the_true(self, sheet: Sheet) -> Array:
+        truth = self.truth[sheet.examples]
+        if sheet.score.ndim == 2:
+            return np.asarray(sheet.score[np.arange(len(truth)), truth])
+        scored = self.labels.index(self._all_labels[0])
+        return np.where(truth == scored, sheet.score, 1 - sheet.score)
+
+    def _on_every_sheet(self, values: list[Array]) -> Array:
+        """Lay the values of the sheets side by side; NaN where an example is not on a sheet."""
+        found = np.full((len(self.sheets), len(self.truth)), np.nan)
+        for row, sheet, value in zip(found, self.sheets, values, strict=True):
+            row[sheet.examples] = value
+        return found
+
+
+def _placements(sheet: Sheet, column: int, of: NDArray[np.bool_]) -> Array:
+    """Give the share of the other class that each example is on the right side of."""
+    score = sheet.score if sheet.score.ndim == 1 else sheet.score[:, column]
+    is_positive = of[sheet.examples]
+    placed = np.full(len(score), np.nan)
+    if is_positive.all() or not is_positive.any():
+        return placed
+    positives, negatives = score[is_positive], score[~is_positive]
+    placed[is_positive] = share_below(positives, negatives)
+    placed[~is_positive] = 1 - share_below(negatives, positives)
+    return placed
+
+
+def _disagreement(moved: Array) -> float:
+    """Give the share of the mean square that is variance between sheets (rows), of one example."""
+    times = np.sum(~np.isnan(moved), axis=0)
+    several = times > 1
+    if not several.any():
+        return 0.0
+    kept = moved[:, several]
+    whole = float(np.nanmean(kept**2, axis=0).sum())
+    within = float(np.nanvar(kept, axis=0, ddof=1).sum())
+    return min(1.0, within / whole) if whole > 0 else 0.0
+
+
+def _range(name: str) -> tuple[float, float]:
+    base = name.rpartition("_")[0] if name.endswith(("_micro", "_macro", "_weighted")) else name
+    return find_measure(base).measure_range
