@@ -1,0 +1,204 @@
+"""How often each interval for resampled error rates covers, read off the refits of the audit."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.audit.learner_problems import PROBLEMS, Array, Labels, Problem
+from truerisk.audit.learner_refits import FOLDS, Cell, Refits, kept_or_run, learners
+from truerisk.checks import check_whole_number
+from truerisk.estimation.summary import summarise
+from truerisk.intervals.agreement import agreement_interval
+from truerisk.intervals.binomial import binomial_interval
+from truerisk.intervals.cross_validation_clt import cross_validation_clt
+from truerisk.results import Interval
+
+SIZES = (50, 100, 300, 1000)
+REPETITIONS = 500
+LEVEL = 0.95
+DEFAULT, YARDSTICK = "agreement", "corrected t, 5 × 10"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The verdicts on one sample: repeats × examples, wrong or not, and in which fold."""
+
+    losses: Labels
+    parts: NDArray[np.uint8]
+    held_out: NDArray[np.int64]
+
+    def fold_errors(self, repeats: int) -> Array:
+        """Give the error of each fold of the first so many repeats."""
+        folds = [
+            np.bincount(parts, losses, FOLDS) / np.bincount(parts, minlength=FOLDS)
+            for losses, parts in zip(self.losses[:repeats], self.parts[:repeats], strict=True)
+        ]
+        return np.concatenate(folds)
+
+
+def _t(repeats: int, method: str) -> Callable[[Sample], Interval | None]:
+    def interval(sample: Sample) -> Interval | None:
+        values = sample.fold_errors(repeats).tolist()
+        return summarise(values, folds=FOLDS, level=LEVEL, method=method).interval
+
+    return interval
+
+
+def _limit_theorem(variance: str) -> Callable[[Sample], Interval | None]:
+    def interval(sample: Sample) -> Interval | None:
+        return cross_validation_clt(
+            sample.losses[0], sample.parts[0], level=LEVEL, variance=variance
+        )
+
+    return interval
+
+
+def _agreement(method: str) -> Callable[[Sample], Interval | None]:
+    return lambda sample: agreement_interval(sample.losses, level=LEVEL, method=method)
+
+
+def _pooled(sample: Sample) -> Interval:
+    wrong = int(np.count_nonzero(sample.losses[0]))
+    return _binomial(wrong, sample.losses.shape[1])
+
+
+def _held_out(sample: Sample) -> Interval:
+    wrong, tested = sample.held_out.tolist()
+    return _binomial(wrong, tested)
+
+
+@cache  # hundreds of samples have the same count
+def _binomial(wrong: int, n: int) -> Interval:
+    return binomial_interval(wrong, n, level=LEVEL)
+
+
+INTERVALS: dict[str, Callable[[Sample], Interval | None]] = {
+    DEFAULT: _agreement("agreement"),
+    "agreement, Jeffreys": _agreement("agreement_jeffreys"),
+    YARDSTICK: _t(5, "corrected_t"),
+    "corrected t, 10": _t(1, "corrected_t"),
+    "plain t, 5 × 10 (invalid)": _t(5, "plain_t"),
+    "plain t, 10 (invalid)": _t(1, "plain_t"),
+    "limit theorem, all pairs": _limit_theorem("all_pairs"),
+    "limit theorem, within folds": _limit_theorem("within_folds"),
+    "binomial, 10 folds pooled": _pooled,
+    "hold-out, one third": _held_out,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerCoverage:
+    """How often one interval contained the truth in one cell.
+
+    `model` and `learner` are the coverage of this model's error and of the learner's error, the
+    mean of the former over all samples; samples without an interval (`undefined`) count neither
+    way.  `relative_width` is the mean width over that of the corrected t, in the samples that have
+    both.
+    """
+
+    cell: Cell
+    interval: str
+    defined: int
+    model: float
+    learner: float
+    mean_width: float
+    relative_width: float
+    true_error: float
+
+    @property
+    def undefined(self) -> int:
+        """How many samples have no such interval."""
+        return self.cell.repetitions - self.defined
+
+
+def coverage_of(cell: Cell, refits: Refits) -> list[LearnerCoverage]:
+    """Give a row for each interval.
+
+    Examples
+    --------
+    >>> from truerisk.audit.learner_refits import run_cell
+    >>> cell = Cell(problem="crescent", n=50, learner="naive Bayes", repetitions=5, fresh=10_000)
+    >>> rows = coverage_of(cell, run_cell(cell))
+    >>> rows[0].interval, rows[0].defined
+    ('agreement', 5)
+    """
+    samples = [
+        Sample(*one) for one in zip(refits.losses, refits.parts, refits.held_out, strict=True)
+    ]
+    ends = {name: _ends([rule(one) for one in samples]) for name, rule in INTERVALS.items()}
+    return [_row(cell, name, ends[name], ends[YARDSTICK], refits.errors) for name in ends]
+
+
+def _ends(intervals: Sequence[Interval | None]) -> Array:
+    """Give the ends of the intervals as rows, NaN where there is none."""
+    return np.array([(math.nan, math.nan) if i is None else (i.low, i.high) for i in intervals])
+
+
+def _row(cell: Cell, name: str, ends: Array, yardstick: Array, truth: Array) -> LearnerCoverage:
+    there = ~np.isnan(ends[:, 0])
+    both = there & ~np.isnan(yardstick[:, 0])
+    low, high = ends[there].T
+    mean_truth = float(truth.mean())
+    width, other = np.diff(ends[both]).mean(), np.diff(yardstick[both]).mean()
+    return LearnerCoverage(
+        cell=cell,
+        interval=name,
+        defined=int(there.sum()),
+        model=float(np.mean((low <= truth[there]) & (truth[there] <= high))),
+        learner=float(np.mean((low <= mean_truth) & (mean_truth <= high))),
+        mean_width=float(np.mean(high - low)),
+        relative_width=float(width / other),
+        true_error=mean_truth,
+    )
+
+
+def all_cells(
+    *,
+    problems: Sequence[Problem] = PROBLEMS,
+    sizes: Sequence[int] = SIZES,
+    repetitions: int = REPETITIONS,
+    random_state: int = 0,
+) -> list[Cell]:
+    """List every problem at every size with every learner, small ones first."""
+    check_whole_number(repetitions, "repetitions", low=1)
+    return [
+        Cell(
+            problem=problem.name,
+            n=n,
+            learner=learner,
+            repetitions=repetitions,
+            random_state=random_state,
+        )
+        for n in sizes
+        for problem in problems
+        for learner in learners()
+    ]
+
+
+def measure_cells(
+    cells: Sequence[Cell], *, folder: Path | None = None, n_jobs: int = 1
+) -> Iterator[list[LearnerCoverage]]:
+    """Give the rows of one cell after another, in the order of the cells.
+
+    Parameters
+    ----------
+    cells
+        What to measure.
+    folder
+        Where the refits of each cell are kept, and looked for first.
+    n_jobs
+        Processes; the figures do not depend on it.
+    """
+    from joblib import Parallel, delayed  # noqa: PLC0415  (costs start-up time)
+
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    yield from run(delayed(_measure_cell)(cell, folder) for cell in cells)
+
+
+def _measure_cell(cell: Cell, folder: Path | None) -> list[LearnerCoverage]:
+    return coverage_of(cell, kept_or_run(cell, folder))
