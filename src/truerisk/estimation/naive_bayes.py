@@ -88,7 +88,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = X.shape[0] if issparse(X) else len(X)
         joint = np.tile(self.log_prior_, (rows, 1))
         if issparse(X):
-            return joint + np.asarray(X @ self.word_tables_[0].T)
+            joint += np.asarray(X @ self.word_tables_[0].T)
+            return joint
         X = np.asarray(X)
         numbers = _floats(X, self._places("number"))
         for place, column in enumerate(numbers.T):
@@ -154,7 +155,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _log_shares(self, counts: Array) -> Array:
         shares = counts + self.smoothing
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore"):
             made: Array = np.log(shares) - np.log(shares.sum(axis=1, keepdims=True))
         return made
 

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.estimation.model_makers import (
+    Kinds,
     adaboost,
     gradient_boosting,
     knn,
@@ -21,6 +22,8 @@ from truerisk.estimation.model_makers import (
     random_forest,
     rbf_svm,
     tree,
+    which_are_categories,
+    whose_columns,
 )
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".sav", ".dill", ".pt", ".h5")
@@ -31,19 +34,19 @@ ALIASES = {"svm": "linear_svm"}
 class NamedModel:
     """A learner that the command line knows by name.
 
-    `make` gives it for a random state; `grid` is what ``--tune`` chooses from.  `scaled` says that
-    it needs features of one scale, `dense` that it takes no sparse ones, `own_columns` that it
-    takes the columns of a table as they are; `largest` is the largest number of examples it can
-    be trained on in reasonable memory.
+    `make` gives it, and `settings` what it must know of the columns; `grid` is what ``--tune``
+    chooses from, the simplest first.  `scaled` says that it needs features of one scale, and `form`
+    what it takes: features, an array of them, codes, or the columns of the table as they are.
+    `largest` is the largest number of examples it can be trained on in reasonable memory.
     """
 
     name: str
     title: str
-    make: Callable[..., Any]
+    make: Callable[[], Any]
+    settings: Callable[[Kinds], dict[str, Any]] = field(default=lambda _: {})
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     scaled: bool = False
-    dense: bool = False
-    own_columns: bool = False
+    form: Literal["features", "array", "codes", "columns"] = "features"
     largest: int | None = None
 
 
@@ -61,7 +64,7 @@ MODELS: dict[str, NamedModel] = {
             name="rbf_svm",
             title="Support vector machine with the Gaussian kernel",
             make=rbf_svm,
-            grid={"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.01, 0.1)},
+            grid={"C": (0.1, 1.0, 10.0, 100.0), "gamma": (0.01, "scale", 0.1)},
             scaled=True,
             largest=8000,
         ),
@@ -76,34 +79,36 @@ MODELS: dict[str, NamedModel] = {
             name="naive_bayes",
             title="Naive Bayes",
             make=naive_bayes,
-            grid={"smoothing": (0.1, 0.5, 1.0, 2.0)},
-            own_columns=True,
+            settings=whose_columns,
+            grid={"smoothing": (2.0, 1.0, 0.5, 0.1)},
+            form="columns",
         ),
         NamedModel(
             name="knn",
             title="Nearest neighbours",
             make=knn,
-            grid={"n_neighbors": (1, 3, 5, 11, 21)},
+            grid={"n_neighbors": (21, 11, 5, 3, 1)},
             scaled=True,
         ),
         NamedModel(
             name="tree",
             title="Decision tree",
             make=tree,
-            grid={"ccp_alpha": (0.0, 0.001, 0.003, 0.01, 0.03)},
+            grid={"ccp_alpha": (0.03, 0.01, 0.003, 0.001, 0.0)},
         ),
         NamedModel(
             name="random_forest",
             title="Random forest",
             make=random_forest,
-            grid={"min_samples_leaf": (1, 3, 10), "max_features": ("sqrt", 0.5)},
+            grid={"min_samples_leaf": (10, 3, 1), "max_features": ("sqrt", 0.5)},
         ),
         NamedModel(
             name="gradient_boosting",
             title="Gradient boosting of trees",
             make=gradient_boosting,
+            settings=which_are_categories,
             grid={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 31)},
-            dense=True,
+            form="codes",
         ),
         NamedModel(
             name="adaboost",
@@ -118,7 +123,7 @@ MODELS: dict[str, NamedModel] = {
 
 def find_model(
     name: str,
-    kinds: Sequence[str] | None = None,
+    kinds: Kinds = None,
     random_state: int | None = None,
     *,
     examples: int | None = None,
@@ -158,11 +163,15 @@ def find_model(
             f"matrix of all pairs and takes at most {known.largest}. Use linear_svm or "
             f"gradient_boosting, or fewer examples."
         )
-    kinds = None if kinds is None else tuple(kinds)
-    if known.own_columns:
-        return Pipeline([("model", known.make(kinds=kinds, random_state=random_state))])
-    columns = preprocessor(kinds, scale=known.scaled, dense=known.dense)
-    return Pipeline([("columns", columns), ("model", known.make(random_state=random_state))])
+    model = known.make().set_params(**known.settings(kinds))
+    if "random_state" in model.get_params():
+        model.set_params(random_state=random_state)
+    if known.form == "columns":
+        return Pipeline([("model", model)])
+    # Words have no codes.
+    form = "array" if known.form == "codes" and "text" in (kinds or ()) else known.form
+    columns = preprocessor(kinds, scale=known.scaled, form=form)
+    return Pipeline([("columns", columns), ("model", model)])
 
 
 def find_grid(name: str) -> dict[str, tuple[Any, ...]]:

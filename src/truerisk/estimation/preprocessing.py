@@ -1,7 +1,7 @@
 """Columns of a table → features of a learner; all that is learnt, is learnt in `fit`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 KINDS = ("number", "category", "text")
+FORMS = ("features", "array", "codes")
+Form = Literal["features", "array", "codes"]
 MISSING = -1.0
+MOST_CODES = 255  # as many as histograms of gradient boosting have bins
 WIDE, SPARSE = 100, 0.2  # features, and share of them that are not 0: from there CSR is faster
 LARGEST_DENSE = 2**31  # bytes; a learner that takes no sparse matrix is refused a larger one
 
@@ -42,8 +45,11 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "number", "category" or "text" for each column; None if all are numbers.
     scale
         Whether numbers are brought to mean 0 and standard deviation 1.
-    dense
-        Whether the result must be an array; otherwise it is sparse (CSR) if most are 0.
+    form
+        "features" as above, sparse (CSR) where they are many and most are 0; "array" for the same,
+        never sparse; or "codes" for trees that know categories and missing values: the columns as
+        they are, each category as its place among those met in `fit`, NaN where it is missing, was
+        not met, or is not among the 255 most frequent.
 
     Attributes
     ----------
@@ -64,11 +70,11 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, kinds: Sequence[str] | None = None, *, scale: bool = True, dense: bool = False
+        self, kinds: Sequence[str] | None = None, *, scale: bool = True, form: Form = "features"
     ) -> None:
         self.kinds = kinds
         self.scale = scale
-        self.dense = dense
+        self.form = form
 
     def fit(self, X: Any, y: object = None) -> "Preprocessing":  # noqa: ANN401, ARG002
         """Learn medians, means, deviations, categories and words; `y` is not used."""
@@ -87,7 +93,7 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, X: Any) -> list[csr_matrix] | None:  # noqa: ANN401
         """Learn from the training rows; give what the texts became, which is costly to do twice."""
         self.n_features_in_ = _width(X)
-        self._check_kinds()
+        self._check_settings()
         self.medians_ = self.means_ = self.deviations_ = np.empty(0)
         self.categories_: list[Array] = []
         self.vectorizers_: list[Vectorizer] = []
@@ -101,8 +107,11 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # A constant column has a deviation of nothing but rounding.
         rounding = 1e-12 * np.abs(filled).max(axis=0, initial=0.0)
         self.deviations_ = np.where(deviations > rounding, deviations, 1.0)
-        codes = _filled(_floats(X, self._places("category")), MISSING)
-        self.categories_ = [np.unique(column) for column in codes.T]
+        codes = _floats(X, self._places("category"))
+        if self.form == "codes":
+            self.categories_ = [_most_frequent(column) for column in codes.T]
+        else:
+            self.categories_ = [np.unique(column) for column in _filled(codes, MISSING).T]
         vectors = []
         for place in self._places("text"):
             vectorizer, matrix = _fitted_words(_texts(X, place))
@@ -110,11 +119,14 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             vectors.append(matrix)
         return vectors
 
-    def _check_kinds(self) -> None:
+    def _check_settings(self) -> None:
+        check_choice(self.form, FORMS, "form")
         if self.kinds is None:
             return
         for kind in self.kinds:
             check_choice(kind, KINDS, "kinds")
+        if self.form == "codes" and "text" in self.kinds:
+            raise InputError('`form` must not be "codes" for a table with texts; use "array".')
         if len(self.kinds) != self.n_features_in_:
             raise InputError(
                 f"`kinds` must have an entry for each column of `X`; got {len(self.kinds)} for "
@@ -132,7 +144,9 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"`X` must have {self.n_features_in_} columns, as in `fit`; got {_width(X)}."
             )
         if issparse(X):
-            return self._densified(X) if self.dense else X
+            return X if self.form == "features" else self._densified(X)
+        if self.form == "codes":
+            return self._codes(X)
         numbers = _filled(_floats(X, self._places("number")), self.medians_)
         if self.scale:
             numbers -= self.means_
@@ -143,9 +157,17 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 vectorizer.transform(_texts(X, place))
                 for vectorizer, place in zip(self.vectorizers_, self._places("text"), strict=True)
             ]
-        if texts or (not self.dense and self._is_wide_and_sparse()):
+        if texts or (self.form == "features" and self._is_wide_and_sparse()):
             return self._sparse(numbers, codes, texts)
         return self._array(numbers, codes)
+
+    def _codes(self, X: Any) -> Array:  # noqa: ANN401
+        made = _floats(X, list(range(self.n_features_in_)))
+        for place, known in zip(self._places("category"), self.categories_, strict=True):
+            rows, places = _met(made[:, place], known)
+            made[:, place] = np.nan
+            made[rows, place] = places
+        return made
 
     def _is_wide_and_sparse(self) -> bool:
         """Tell by what was met in `fit`, so that all rows come in one form."""
@@ -178,7 +200,7 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         made = csr_matrix((values, indices[stored], ends), shape=(len(codes), starts[-1]))
         if texts:
             made = hstack([made, *texts], format="csr")
-        return self._densified(made) if self.dense else made
+        return made if self.form == "features" else self._densified(made)
 
     @staticmethod
     def _densified(X: Any) -> Array:  # noqa: ANN401
@@ -199,7 +221,9 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def preprocessor(kinds: Sequence[str] | None, *, scale: bool, dense: bool = False) -> Preprocessing:
+def preprocessor(
+    kinds: Sequence[str] | None, *, scale: bool, form: Form = "features"
+) -> Preprocessing:
     """Make the first step of a pipeline for a table of these kinds of columns.
 
     Examples
@@ -207,7 +231,7 @@ def preprocessor(kinds: Sequence[str] | None, *, scale: bool, dense: bool = Fals
     >>> preprocessor(("number", "category"), scale=True)
     Preprocessing(kinds=('number', 'category'))
     """
-    return Preprocessing(None if kinds is None else tuple(kinds), scale=scale, dense=dense)
+    return Preprocessing(None if kinds is None else tuple(kinds), scale=scale, form=form)
 
 
 def _width(X: Any) -> int:  # noqa: ANN401
@@ -245,9 +269,20 @@ def _filled(values: Array, substitute: Array | float) -> Array:
 
 def _met(column: Array, known: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find the rows whose category was met in `fit`, and its place among those."""
+    if not len(known):
+        none = np.empty(0, np.intp)
+        return none, none
     places = np.minimum(np.searchsorted(known, column), len(known) - 1)
     rows = np.flatnonzero(known[places] == column)
     return rows, places[rows]
+
+
+def _most_frequent(column: Array) -> Array:
+    """Give the codes that occur, in order, of many only those that occur most often."""
+    known, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    if len(known) <= MOST_CODES:
+        return known
+    return np.sort(known[np.argsort(-counts, kind="stable")[:MOST_CODES]])
 
 
 def _fitted_words(texts: list[str]) -> "tuple[Vectorizer, csr_matrix]":

@@ -1,0 +1,214 @@
+"""Choosing the settings of a model by cross-validation within its own training examples."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from truerisk.checks import check_whole_number
+from truerisk.errors import InputError
+from truerisk.estimation.measured_folds import mean_over_folds, needed_scores, over_all_folds
+from truerisk.estimation.refits import fresh_copy, positions, rows_of, scores_of
+from truerisk.measures.registry import find_measure
+
+
+def _model_has(name: str) -> Any:  # noqa: ANN401
+    def has(tuned: "TunedModel") -> bool:
+        return hasattr(getattr(tuned, "best_model_", tuned.model), name)
+
+    return has
+
+
+class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""A model whose `fit` first chooses settings, then trains with the best on all it was given.
+
+    The choice is part of the learner: whoever resamples a `TunedModel` repeats it on each training
+    part, so that no example that judges has had a say in it, and the estimate is as honest as for
+    a model without choices.
+
+    Settings are compared on stratified folds of the training examples.  Measures of counts are
+    taken of all folds together, measures of scores are averaged over the folds, as the scores of
+    two machines need not be alike.  Of equally good settings the first of the grid wins.
+
+    Parameters
+    ----------
+    model
+        The model, such as a pipeline of `find_model`.
+    grid
+        The values of each parameter; all combinations are tried.
+    folds
+        The number of folds; fewer if the smallest class has fewer examples.
+    measure
+        A measure of the registry.
+    positive
+        The positive label, where the measure needs one and it is not plain.
+    random_state
+        Seed of the folds, and of the model where its own is open.
+
+    Attributes
+    ----------
+    best_settings_, best_value_, best_model_
+        What was chosen, its value over the folds (optimistic, as the best of several), and the
+        model that was trained with it.
+    values_
+        The value of each combination, in the order of the grid.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X = np.array([[0.0], [0.1], [0.2], [0.9], [1.0], [1.1], [0.15], [1.05]])
+    >>> y = np.array([0, 0, 0, 1, 1, 1, 1, 0])
+    >>> grid = {"n_neighbors": (3, 1)}
+    >>> tuned = TunedModel(KNeighborsClassifier(), grid, folds=4, random_state=1).fit(X, y)
+    >>> tuned.best_settings_, tuned.values_
+    ({'n_neighbors': 3}, [0.75, 0.375])
+    """
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401
+        grid: Mapping[str, Sequence[Any]],
+        *,
+        folds: int = 5,
+        measure: str = "accuracy",
+        positive: Any = None,  # noqa: ANN401
+        random_state: int | None = None,
+    ) -> None:
+        self.model = model
+        self.grid = grid
+        self.folds = folds
+        self.measure = measure
+        self.positive = positive
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "TunedModel":  # noqa: ANN401
+        """Choose on folds of these examples, then train on all of them."""
+        measure = find_measure(self.measure)
+        if measure.higher_is_better is None:
+            raise InputError(f"`measure` must have a better end; {self.measure} has none.")
+        choices = _combinations(self.grid)
+        y = np.asarray(y)
+        self.classes_ = np.unique(y)
+        seed = _seed(self.random_state)
+        parts = self._parts(y, seed)
+        sign = 1.0 if measure.higher_is_better else -1.0
+        self.values_ = [self._value(settings, X, y, parts, seed) for settings in choices]
+        worth = [-np.inf if np.isnan(value) else sign * value for value in self.values_]
+        if all(np.isnan(self.values_)):
+            raise InputError(
+                f"`measure` must have a value for some settings; {self.measure} is undefined for "
+                f"all {len(choices)} of them. Choose another measure."
+            )
+        best = int(np.argmax(worth))
+        self.best_settings_, self.best_value_ = choices[best], self.values_[best]
+        self.best_model_ = fresh_copy(self._with(choices[best]), [seed, 0]).fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+        """Give the labels that the chosen model gives."""
+        check_is_fitted(self)
+        found: NDArray[Any] = self.best_model_.predict(X)
+        return found
+
+    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Give the probabilities that the chosen model gives."""
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.best_model_.predict_proba(X)
+        return found
+
+    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Give the decision values that the chosen model gives."""
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.best_model_.decision_function(X)
+        return found
+
+    def _with(self, settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        return clone(self.model).set_params(**settings)
+
+    def _parts(self, y: NDArray[Any], seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415  (slow to import)
+
+        asked = check_whole_number(self.folds, "folds", low=2)
+        _, counts = np.unique(y, return_counts=True)
+        folds = min(asked, int(counts.min()))
+        if folds < 2:
+            raise InputError(
+                "`y` must have at least 2 examples of each class to choose settings by "
+                "cross-validation; a class has 1."
+            )
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+        return list(splitter.split(np.zeros((len(y), 1)), y))
+
+    def _value(
+        self,
+        settings: Mapping[str, Any],
+        X: Any,  # noqa: ANN401
+        y: NDArray[Any],
+        parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
+        seed: int,
+    ) -> float:
+        measure = find_measure(self.measure)
+        model = self._with(settings)
+        truth = np.searchsorted(self.classes_, y)
+        called = np.empty(len(y), np.intp)
+        folds: list[tuple[NDArray[np.intp], NDArray[np.float64]]] = []
+        for at, (train, test) in enumerate(parts):
+            fitted = fresh_copy(model, [seed, at + 1]).fit(rows_of(X, train), y[train])
+            judged = rows_of(X, test)
+            if measure.needs in {"ranking", "probabilities"}:
+                scores = scores_of(fitted, judged, self.classes_)
+                folds.append((truth[test], needed_scores(scores, measure)))
+            else:
+                called[test] = positions(fitted.predict(judged), self.classes_)
+        if folds:
+            return mean_over_folds(measure, folds, self.classes_, self.positive)
+        return over_all_folds(measure, truth, called, self.classes_, self.positive)
+
+
+def tuned(
+    model: Any,  # noqa: ANN401
+    grid: Mapping[str, Sequence[Any]],
+    *,
+    folds: int = 5,
+    measure: str = "accuracy",
+    positive: Any = None,  # noqa: ANN401
+    random_state: int | None = None,
+) -> TunedModel:
+    """Make a model that chooses its settings in each `fit`; see `TunedModel`.
+
+    Examples
+    --------
+    >>> from truerisk.estimation.named_models import find_grid, find_model
+    >>> tuned(find_model("tree"), find_grid("tree")).folds
+    5
+    """
+    _combinations(grid)
+    known = model.get_params(deep=True)
+    for name in grid:
+        if name not in known:
+            raise InputError(
+                f"`grid` must name parameters of the model; it has no {name!r}. In a pipeline of "
+                f"`find_model` write model__{name}."
+            )
+    return TunedModel(
+        model, grid, folds=folds, measure=measure, positive=positive, random_state=random_state
+    )
+
+
+def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    if not grid or not all(len(values) for values in grid.values()):
+        raise InputError("`grid` must have at least one value for each of its parameters.")
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def _seed(random_state: int | None) -> int:
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**32))
+    return check_whole_number(random_state, "random_state", high=2**32 - 1)
