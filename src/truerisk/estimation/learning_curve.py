@@ -1,39 +1,38 @@
 """How good a learner gets with more examples, and what that costs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from truerisk.checks import (
     check_choice,
     check_level,
-    check_number,
     check_random_state,
     check_same_length,
     check_whole_number,
-    shown,
 )
 from truerisk.errors import InputError
+from truerisk.estimation.learning_curve_checks import (
+    check_machines,
+    coded,
+    held_out_of,
+    named_models,
+    positive_at,
+    sized,
+    sizes_of,
+    units_of,
+)
 from truerisk.estimation.learning_curve_points import Design, Refits, curve_of
 from truerisk.estimation.learning_curve_results import LearningCurve
-from truerisk.estimation.learning_curve_runs import (
-    FEWEST_OF_A_CLASS,
-    CurvePlan,
-    Indices,
-    is_svm,
-    refit_at,
-)
-from truerisk.estimation.one_vs_rest_counts import base_measure
-from truerisk.evaluation.positive import positive_of_two
-from truerisk.execution import run_each
-from truerisk.measures.averages import AVERAGES
+from truerisk.estimation.learning_curve_runs import CurvePlan, refit_at
+from truerisk.execution import Checkpoint, fingerprint, run_each
 
 ESTIMATES = ("cross_validation", "xi_alpha")
-SIZES = 8
-FEWEST_SIZES = 5  # of those chosen here
-SMALLEST_SIZE = 10
 SEEDS = 2**32
 
 
@@ -52,6 +51,7 @@ def learning_curve(
     groups: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
+    resume: Path | str | None = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> LearningCurve:
     r"""Measure learners at growing training sizes, on the same random divisions.
@@ -94,6 +94,8 @@ def learning_curve(
         A seed; drawn, and told in the result, when not given.
     n_jobs
         Processes; the values do not depend on it, the seconds do.
+    resume
+        A folder to keep the refits in: a run that was stopped goes on there.  Needs a seed.
     progress
         Called with (done, done, all) after each refit.
 
@@ -112,23 +114,23 @@ def learning_curve(
     >>> [round(point.mean, 3) for point in found["GaussianNB"].points]
     [0.179, 0.084, 0.061, 0.053]
     """
-    named = _named(models)
+    named = named_models(models)
     check_level(level)
     check_whole_number(repeats, "repeats", low=2, high=100_000)
     if estimate is not None:
         check_choice(estimate, ESTIMATES, "estimate")
-    labels, codes = _labels(y)
-    units = _units(groups)
-    check_same_length(X=_sized(X), y=codes, groups=units)
-    at = _positive(measure, labels, positive)
+    labels, codes = coded(y)
+    units = units_of(groups)
+    check_same_length(X=sized(X), y=codes, groups=units)
+    at = positive_at(measure, labels, positive)
     if estimate == "xi_alpha":
-        _check_machines(named, labels)
+        check_machines(named, labels)
     seed = random_state
     if not isinstance(seed, (int, np.integer)):
         seed = int(check_random_state(random_state).integers(SEEDS))
     check_whole_number(seed, "random_state")
-    plan = CurvePlan(codes, units, _held_out(codes, test_size), int(seed))
-    tried = _sizes(plan, repeats, sizes)
+    plan = CurvePlan(codes, units, held_out_of(codes, test_size), int(seed))
+    tried = sizes_of(plan, repeats, sizes)
     design = Design(
         measure=measure,
         positive=at,
@@ -159,136 +161,35 @@ def learning_curve(
         for model in range(len(named))
     ]
     refits = Refits(tuple(named), design, len(labels))
-    results = run_each(refit_at, shared, items, n_jobs=n_jobs, progress=progress)
-    for item, result in zip(items, results, strict=True):
-        refits.add(item, result)
+    with _checkpoint(resume, random_state, shared, design) as checkpoint:
+        results = run_each(
+            refit_at, shared, items, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
+        )
+        for item, result in zip(items, results, strict=True):
+            refits.add(item, result)
     return curve_of(refits)
 
 
-def _named(models: Any) -> dict[str, Any]:  # noqa: ANN401
-    named = models if isinstance(models, Mapping) else {type(models).__name__: models}
-    if not named:
-        raise InputError("`models` must hold at least one model; got none.")
-    for name, model in named.items():
-        if isinstance(model, type) or not all(hasattr(model, each) for each in ("fit", "predict")):
-            remedy = " Call it, to make a model." if isinstance(model, type) else ""
-            raise InputError(
-                f"`models` must have fit and predict; got {shown(model)} as {shown(name)}.{remedy}"
-            )
-    return {str(name): model for name, model in named.items()}
-
-
-def _sized(X: Any) -> Any:  # noqa: ANN401
-    """Give something whose length is the number of examples: a sparse matrix has none."""
-    return range(X.shape[0]) if hasattr(X, "shape") else X
-
-
-def _labels(y: ArrayLike) -> tuple[NDArray[Any], Indices]:
-    column = np.asarray(y)
-    if column.ndim != 1:
-        raise InputError(f"`y` must be one column of labels; got shape {column.shape}.")
-    missing = [value is None or value != value for value in column.tolist()]  # noqa: PLR0124
-    if any(missing):
+def _checkpoint(
+    folder: Path | str | None,
+    random_state: Any,  # noqa: ANN401
+    shared: Mapping[str, Any],
+    design: Design,
+) -> Any:  # noqa: ANN401
+    """Open the folder of a run that may have begun before; one with no seed cannot go on."""
+    if folder is None:
+        return nullcontext()
+    if not isinstance(random_state, (int, np.integer)):
         raise InputError(
-            f"`y` must have a label for every example; {sum(missing)} are missing. Drop these "
-            "examples first."
+            "`random_state` must be a seed where `resume` is given, since another one would be "
+            f"another run; got {random_state!r}."
         )
-    try:
-        labels, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-    except TypeError:
-        kinds = ", ".join(sorted({type(label).__name__ for label in column.tolist()}))
-        raise InputError(f"`y` must hold labels of one type; got {kinds}.") from None
-    if len(labels) < 2:
-        raise InputError(f"`y` must hold two classes at least; got {len(labels)}.")
-    if counts.min() <= FEWEST_OF_A_CLASS:
-        rare = labels[counts.argmin()]
-        raise InputError(
-            f"`y` must hold {FEWEST_OF_A_CLASS + 1} examples of every class, to train on and to "
-            f"hold out; got {counts.min()} of {shown(rare)}. Leave rare classes out, or join them."
-        )
-    return labels, codes.astype(np.intp)
-
-
-def _positive(measure: str, labels: NDArray[Any], asked: Any) -> int:  # noqa: ANN401
-    """Give the position of the positive label; of the last one where the measure has none."""
-    names = [str(label) for label in labels]
-    if asked is not None and str(asked) not in names:
-        raise InputError(
-            f"`positive` must be one of the labels, {', '.join(map(shown, names[:10]))}; "
-            f"got {shown(asked)}."
-        )
-    is_average = measure.rpartition("_")[2] in AVERAGES
-    if base_measure(measure).needs != "binary counts" or is_average:
-        return len(names) - 1 if asked is None else names.index(str(asked))
-    if len(names) > 2:
-        raise InputError(
-            f"`measure` must be one of several classes; got {measure!r}, which is of one of two. "
-            f"Take {measure}_macro or {measure}_micro."
-        )
-    return names.index(positive_of_two(names, None if asked is None else str(asked)))
-
-
-def _check_machines(models: Mapping[str, Any], labels: NDArray[Any]) -> None:
-    if len(labels) > 2:
-        raise InputError(
-            f"`estimate` 'xi_alpha' must have two classes; got {len(labels)}. Take "
-            "'cross_validation'."
-        )
-    if not any(map(is_svm, models.values())):
-        raise InputError(
-            "`estimate` 'xi_alpha' must have a support vector machine among the models; got "
-            f"{', '.join(models)}. Take 'cross_validation'."
-        )
-
-
-def _units(groups: ArrayLike | None) -> Indices | None:
-    if groups is None:
-        return None
-    found = np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.intp)
-    if found.max() < 2:
-        raise InputError(
-            f"`groups` must be three at least, to hold out and to train on; got {found.max() + 1}."
-        )
-    return found
-
-
-def _held_out(codes: Indices, test_size: float) -> int:
-    check_number(test_size, "test_size", low=0.0, high=1.0)
-    held = round(test_size * len(codes))
-    if not 0 < held < len(codes):
-        raise InputError(
-            f"`test_size` must leave some of {len(codes)} examples on both sides; got "
-            f"{shown(test_size)}."
-        )
-    return held
-
-
-def _sizes(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tuple[int, ...]:
-    """Choose the training sizes, or check those asked for."""
-    # Only groups can make the lines of repeats differ in length and in their classes.
-    lines = [plan.division(at)[0] for at in range(repeats if plan.groups is not None else 1)]
-    least, largest = max(map(plan.shortest, lines)), min(map(len, lines))
-    if min(map(plan.shortest, lines)) == 0:
-        raise InputError(
-            "`groups` must leave two groups, and two examples of every class, to train on in every "
-            "repeat; they do not. Hold out less, or make the groups smaller."
-        )
-    if asked is not None:
-        chosen = sorted(check_whole_number(size, "sizes", low=1) for size in asked)
-        if len(set(chosen)) < max(2, len(chosen)):
-            raise InputError(f"`sizes` must be two different numbers at least; got {shown(asked)}.")
-        for size in (chosen[0], chosen[-1]):
-            if not least <= size <= largest:
-                raise InputError(
-                    f"`sizes` must lie in [{least}, {largest}]: two examples of every class, and "
-                    f"those that are not held out; got {size}."
-                )
-        return tuple(chosen)
-    first = max(least, min(SMALLEST_SIZE, largest))
-    grid = sorted(set(np.geomspace(first, largest, SIZES).round().astype(int).tolist()))
-    if len(grid) < FEWEST_SIZES:
-        raise InputError(
-            f"`y` must hold enough examples for a curve: from {first} (two of every class) to "
-            f"{largest} (not held out) there are too few sizes. Get more examples, or give `sizes`."
-        )
-    return tuple(grid)
+    facts = {
+        "kind": "learning curve",
+        "version": version("truerisk"),
+        "data": fingerprint(shared["X"], shared["y"]),
+        "groups": fingerprint(shared["plan"].groups),
+        "models": [repr(model) for model in shared["models"]],
+        **{name: getattr(design, name) for name in Design.__dataclass_fields__},
+    }
+    return Checkpoint.open(folder, facts | {"sizes": list(design.sizes)})

@@ -1,0 +1,209 @@
+"""`truerisk curve`: how good learners get with more examples, and what that costs."""
+
+import math
+import secrets
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truerisk.cli import PARTIAL
+from truerisk.cli.options import FILE, level_option, positive_option, seed_option
+from truerisk.cli.output import console, format_options
+from truerisk.cli.progress import Progress
+from truerisk.errors import InputError
+
+if TYPE_CHECKING:
+    from truerisk.estimation.learning_curve_results import LearningCurve
+    from truerisk.reading.tables import Table
+
+NO_ESTIMATE = "none"
+
+
+@click.command(short_help="Would more examples help? Learners at growing training sizes.")
+@click.argument("data", type=FILE, metavar="DATA")
+@click.option("--target", metavar="COLUMN", help="Column of the labels; found if it is plain.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help="A learner, or module:attribute; again for another. linear_svm if absent.",
+)
+@click.option("--sizes", metavar="N,N,…", help="Training sizes; eight on a log scale if absent.")
+@click.option("--measure", default="error_rate", show_default=True, help="What to measure.")
+@positive_option
+@click.option("--repeats", type=click.IntRange(2), default=10, show_default=True, help="Divisions.")
+@click.option("--test-size", type=float, default=0.25, show_default=True, help="Share to hold out.")
+@click.option(
+    "--estimate",
+    type=click.Choice(["cross_validation", "xi_alpha", NO_ESTIMATE]),
+    default="cross_validation",
+    show_default=True,
+    help="What the training part alone says, beside.",
+)
+@click.option(
+    "--wanted-error",
+    "wanted",
+    type=float,
+    metavar="VALUE",
+    help="Say how many examples this value of the measure takes.",
+)
+@level_option
+@seed_option
+@click.option("--group", metavar="COLUMN", help="Column that says which rows belong together.")
+@click.option("--drop", metavar="COLUMN", multiple=True, help="Column that is no feature.")
+@click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts.")
+@click.option("--categorical", metavar="COLUMN", multiple=True, help="Column of names.")
+@click.option(
+    "--missing-value", "missing_values", metavar="TEXT", multiple=True, help="Says missing: ?, NA."
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with rows that have no label.",
+)
+@click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent.")
+@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep refits.")
+@format_options("json", "csv")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
+def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
+    """Measure learners on growing parts of DATA: values, costs, and what more would bring.
+
+    DATA holds examples with their labels: CSV, Parquet, JSON lines or svmlight.  In each repeat a
+    quarter of them is held out, and every learner is trained on nested parts of the others.
+
+    \b
+    truerisk curve data.csv --target y
+    truerisk curve data.csv --model svm --model tree --wanted-error 0.05 --seed 1
+    truerisk curve data.csv --model svm --estimate xi_alpha --sizes 50,100,200,400
+    truerisk curve data.csv --model random_forest --jobs -1 --html curve.html
+
+    Seconds depend on the machine; everything else on the data and the seed alone.
+
+    Exit code: 0, 2 wrong option, 3 wrong input, 4 when a learner failed or a value is undefined,
+    5 when the machine stood in the way.
+    """
+    page, form, quiet, wanted = (options[name] for name in ("html", "form", "quiet", "wanted"))
+    if page is not None:
+        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
+
+        check_destination(page, [data])
+    found = _curve(data, options)
+    if not quiet:
+        _show(found, form, wanted)
+    if page is not None:
+        from truerisk.reporting.learning_curves_page import save_curve  # noqa: PLC0415
+
+        save_curve(found, page, wanted)
+        if not quiet and form is None:
+            click.echo(f"The page is in {page}")
+    _finish(found)
+
+
+def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
+    from truerisk.estimation.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
+    from truerisk.execution import use_cluster  # noqa: PLC0415
+    from truerisk.results import as_plain  # noqa: PLC0415
+
+    sizes = _numbers(options["sizes"])
+    table = _table(data, options)
+    seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
+    if options["resume"] is not None and options["seed"] is None:
+        raise InputError("`--seed` must be given with `--resume`: another seed is another run.")
+    models = _models(options["models"] or ("linear_svm",), table, options["test_size"], sizes)
+    address = options["cluster"]
+    place = nullcontext() if address is None else use_cluster(address)
+    with place, Progress("Training", quiet=options["quiet"]) as progress:
+        found = learning_curve(
+            models,
+            table.X,
+            table.y,
+            sizes=sizes,
+            measure=options["measure"],
+            repeats=options["repeats"],
+            test_size=options["test_size"],
+            level=options["level"],
+            estimate=None if options["estimate"] == NO_ESTIMATE else options["estimate"],
+            positive=options["positive"],
+            groups=table.groups,
+            random_state=seed,
+            n_jobs=options["jobs"],
+            resume=options["resume"],
+            progress=progress,
+        )
+    source = {} if table.source is None else as_plain(table.source)
+    return replace(found, source=source, notes=(*table.notes, *found.notes))
+
+
+def _table(data: Path, options: dict[str, Any]) -> "Table":
+    from truerisk.reading import ReadingOptions  # noqa: PLC0415  (costs start-up time)
+    from truerisk.reading.tables import read_table  # noqa: PLC0415
+
+    return read_table(
+        data,
+        target=options["target"],
+        group=options["group"],
+        drop=options["drop"],
+        text=options["text"],
+        categorical=options["categorical"],
+        missing_values=options["missing_values"],
+        options=ReadingOptions(
+            delimiter="\t" if options["delimiter"] in {r"\t", "tab"} else options["delimiter"],
+            encoding=options["encoding"],
+            missing=options["missing"],
+        ),
+    )
+
+
+def _models(
+    names: tuple[str, ...], table: "Table", test_size: float, sizes: list[int] | None
+) -> dict[str, Any]:
+    from truerisk.estimation.named_models import find_model  # noqa: PLC0415  (start-up time)
+
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"`--model` must name each learner once; got {twice[0]!r} twice.")
+    largest = max(sizes) if sizes else round((1 - test_size) * len(table))
+    return {name: find_model(name, table.kinds, examples=largest) for name in names}
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.replace("_", "").split(",") if part.strip()]
+    except ValueError:
+        raise InputError(
+            f"`--sizes` must be whole numbers such as 50,100,200; got {text!r}."
+        ) from None
+
+
+def _show(found: "LearningCurve", form: str | None, wanted: float | None) -> None:
+    from truerisk.reporting.learning_curves import CURVE_FORMATS, print_curve  # noqa: PLC0415
+
+    if form is None:
+        print_curve(found, console(), wanted)
+    else:
+        click.echo(CURVE_FORMATS[form](found, wanted))
+
+
+def _finish(found: "LearningCurve") -> None:
+    undefined = [
+        f"{name} on {point.size:,} examples"
+        for name, learner in found.items()
+        for point in learner.points
+        if math.isnan(point.mean)
+    ]
+    if undefined:
+        click.echo(f"Partial result: undefined for {', '.join(undefined)}.", err=True)
+        sys.exit(PARTIAL)

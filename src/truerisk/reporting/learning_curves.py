@@ -1,0 +1,262 @@
+"""LearningCurve → tables on a terminal, CSV and JSON: a line a learner and size."""
+
+import math
+from collections.abc import Callable, Iterator
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from truerisk.estimation.learning_curve_results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.estimation.learning_curve_runs import COSTS
+from truerisk.reporting.formats import csv_lines, json_text
+from truerisk.reporting.tables import Column, Table
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    UNDEFINED,
+    count,
+    decimals_for,
+    interval_heading,
+    number,
+    percent,
+    plain_text,
+    title_of,
+)
+from truerisk.results import Estimate, as_plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SCHEMA = "truerisk/learning-curve/1"
+ESTIMATE_TITLES = {"cross_validation": "Cross-validated", "xi_alpha": "ξα"}
+COST_TITLES = {
+    "seconds_to_induce": "Training",
+    "seconds_to_classify": "Classifying 1,000",
+    "memory": "Memory",
+    "cpu_seconds": "CPU",
+}
+CSV_COLUMNS = (
+    "learner", "size", "measure", "mean", "sd", "low", "high", "level", "interval", "estimate_mean",
+    "estimate_sd", *COSTS, "notes",
+)  # fmt: skip
+UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
+TWICE = 2
+
+
+def print_curve(curve: LearningCurve, console: "Console", wanted: float | None = None) -> None:
+    """Print what the curves say, the tables, the notes, and what was assumed."""
+    from truerisk.reporting.summary import (  # noqa: PLC0415  (needs rich)
+        print_facts,
+        print_sentences,
+        print_table,
+    )
+
+    print_sentences(curve_sentences(curve, wanted), console)
+    for table in curve_tables(curve):
+        print_table(table, console)
+    print_sentences((*curve.notes, *point_notes(curve)), console, heading="Notes")
+    print_facts(curve_facts(curve), console)
+
+
+def curve_sentences(curve: LearningCurve, wanted: float | None = None) -> Iterator[str]:
+    """Say what more examples would bring, what is wanted takes, who is better from when on."""
+    for learner in curve.values():
+        yield from _more_examples(curve, learner)
+        if wanted is not None:
+            yield from _wanted(learner, wanted)
+    for crossing in curve.crossings:
+        yield f"{crossing}."
+    for failure in curve.failures:
+        yield f"Failed: {failure}"
+
+
+def _more_examples(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
+    law = learner.extrapolation
+    if law is None:
+        return
+    now, then = law.at(curve.n), law.at(TWICE * curve.n)
+    yield (
+        f"{learner.name}: trained on all {count(curve.n)} examples, {_in_words(now)} is expected; "
+        f"on twice as many, {_in_words(then)}."
+    )
+    for note in law.notes:
+        yield f"{learner.name}: that law is {note}."
+
+
+def _wanted(learner: LearnerCurve, wanted: float) -> Iterator[str]:
+    if learner.extrapolation is None:
+        yield f"{learner.name}: what {wanted:g} takes cannot be said; too few sizes have a value."
+        return
+    needed = learner.extrapolate(wanted)
+    yield f"{learner.name}: {needed}."
+    for note in needed.notes[len(learner.extrapolation.notes) :]:
+        yield f"{learner.name}: {note}."
+
+
+def _in_words(estimate: Estimate) -> str:
+    ends = estimate.interval
+    words = f"{title_of(estimate.measure)} {number(estimate.value)}"
+    return words if ends is None else f"{words} [{number(ends.low)}, {number(ends.high)}]"
+
+
+def curve_tables(curve: LearningCurve) -> Iterator[Table]:
+    """Give the tables: values, costs, growth, and what a CPU budget pays for."""
+    yield value_table(curve)
+    yield cost_table(curve)
+    yield growth_table(curve)
+    if curve.error_per_cpu_second:
+        yield budget_table(curve)
+
+
+def value_table(curve: LearningCurve) -> Table:
+    """Give one row a learner and size: mean, interval, sd, and what the training part says."""
+    beside = () if curve.estimate is None else (ESTIMATE_TITLES[curve.estimate],)
+    columns = (
+        Column("Learner"),
+        *(
+            Column(heading, numeric=True)
+            for heading in ("Examples", "Mean", interval_heading(curve.level), "sd", *beside)
+        ),
+    )
+    rows = tuple(
+        (name, count(point.size), *_values(point), *(_estimate(point) for _ in beside))
+        for name, learner in curve.items()
+        for point in learner.points
+    )
+    return Table(f"{title_of(curve.measure)} on examples held out", columns, rows)
+
+
+def _values(point: CurvePoint) -> tuple[str, str, str]:
+    if math.isnan(point.mean):
+        return UNDEFINED, NO_INTERVAL, NO_INTERVAL
+    ends = point.interval
+    decimals = 3 if ends is None else min(decimals_for(ends.width), 4)
+    told = NO_INTERVAL
+    if ends is not None:
+        told = f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
+    return number(point.mean, decimals), told, number(point.sd, decimals)
+
+
+def _estimate(point: CurvePoint) -> str:
+    if point.estimate_mean is None:
+        return NO_INTERVAL
+    if math.isnan(point.estimate_mean) or point.estimate_sd is None:
+        return UNDEFINED
+    return f"{number(point.estimate_mean)} ± {number(point.estimate_sd)}"
+
+
+def cost_table(curve: LearningCurve) -> Table:
+    """Give one row a learner and size: seconds, bytes, CPU seconds."""
+    columns = (
+        Column("Learner"),
+        Column("Examples", numeric=True),
+        *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS),
+    )
+    rows = tuple(
+        (name, count(point.size), *(cost_words(cost, getattr(point, cost)) for cost in COSTS))
+        for name, learner in curve.items()
+        for point in learner.points
+    )
+    return Table("What it costs (medians)", columns, rows)
+
+
+def growth_table(curve: LearningCurve) -> Table:
+    """Give one row a learner: the power of n that each cost grows with."""
+    columns = (Column("Learner"), *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS))
+    rows = tuple(
+        (name, *(_power(learner, cost) for cost in COSTS)) for name, learner in curve.items()
+    )
+    return Table("Growth with the training examples: n to the power of", columns, rows)
+
+
+def _power(learner: LearnerCurve, cost: str) -> str:
+    growth = learner.growth[cost]
+    if growth is None:
+        return NO_INTERVAL
+    return f"{growth.exponent:.2f} ± {growth.standard_error:.2f}"
+
+
+def budget_table(curve: LearningCurve) -> Table:
+    """Give one row a budget from which on another learner or size is the best to be had."""
+    columns = (
+        Column("CPU from", numeric=True),
+        Column("Learner"),
+        Column("Examples", numeric=True),
+        Column(title_of(curve.measure), numeric=True),
+    )
+    rows = tuple(
+        (cost_words("cpu_seconds", one.cpu_seconds), one.learner, count(one.size),
+         number(one.value))
+        for one in curve.error_per_cpu_second
+    )  # fmt: skip
+    return Table("The best for a budget of CPU time", columns, rows)
+
+
+def cost_words(cost: str, value: float) -> str:
+    """Write seconds or bytes with three digits and a unit that fits.
+
+    Examples
+    --------
+    >>> cost_words("cpu_seconds", 0.01234), cost_words("memory", 12345678.0)
+    ('12.3 ms', '12.3 MB')
+    """
+    if math.isnan(value):
+        return NO_INTERVAL
+    if cost == "memory":
+        power = min(int(math.log10(max(value, 1.0)) // 3), len(UNITS) - 1)
+        return f"{value / 1000**power:.3g} {UNITS[power]}"
+    unit, factor = next((unit, factor) for least, unit, factor in SECONDS if value >= least)
+    return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:,.0f} s"
+
+
+def point_notes(curve: LearningCurve) -> Iterator[str]:
+    """Give what is to be said of single points, each thing once for a learner."""
+    for name, learner in curve.items():
+        told: dict[str, list[str]] = {}
+        for point in learner.points:
+            for note in point.notes:
+                told.setdefault(note, []).append(count(point.size))
+        for note, sizes in told.items():
+            yield f"{name} on {', '.join(sizes)} examples: {note}"
+
+
+def curve_facts(curve: LearningCurve) -> Iterator[tuple[str, str]]:
+    """Give what was assumed and where the examples came from, as pairs of words."""
+    yield "examples", count(curve.n)
+    yield "held out in each repeat", count(curve.held_out)
+    yield "repeats", count(curve.repeats)
+    yield "confidence level", percent(curve.level)
+    yield "the numbers are about", "the learner at each sample size"
+    yield "interval", "corrected resampled t"
+    yield "seed", str(curve.random_state)
+    for name, value in as_plain(curve.source).items():
+        yield name.replace("_", " "), plain_text(value)
+
+
+def curve_csv(curve: LearningCurve) -> str:
+    """Write one row a learner and size; numbers in full."""
+    rows = []
+    for name, learner in curve.items():
+        for point in learner.points:
+            ends = point.interval
+            told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
+            own = ("" if one is None else one for one in (point.estimate_mean, point.estimate_sd))
+            costs = (getattr(point, cost) for cost in COSTS)
+            head = (name, point.size, curve.measure, point.mean, point.sd)
+            rows.append((*head, *told, *own, *costs, "; ".join(point.notes)))
+    return csv_lines(CSV_COLUMNS, rows)
+
+
+def curve_json(curve: LearningCurve, wanted: float | None = None) -> str:
+    """Write the curves as one JSON object; what is wanted, too, if a value is."""
+    plain = {"schema": SCHEMA, **curve.as_plain()}
+    if wanted is not None:
+        plain["needed"] = {
+            name: as_plain(learner.extrapolate(wanted)) if learner.extrapolation else None
+            for name, learner in curve.items()
+        }
+    return json_text(plain)
+
+
+CURVE_FORMATS: MappingProxyType[str, Callable[[LearningCurve, float | None], str]] = (
+    MappingProxyType({"json": curve_json, "csv": lambda curve, _: curve_csv(curve)})
+)
