@@ -99,8 +99,10 @@ def test_a_run_depends_on_its_number_and_the_seed_alone():
     assert not np.array_equal(RUNS.train_and_test(0)[1], RUNS.train_and_test(1)[1])
 
 
-def test_every_example_is_tried_equally_often():
-    runs = ConservativeZRuns(n=20, test=3, subsamples=4000, divisions=1, seed=3)
+@pytest.mark.parametrize("rare", [0, 3], ids=["no strata", "three of a rare class"])
+def test_every_example_is_tried_equally_often(rare):
+    strata = (np.arange(20) < rare).astype(np.intp)
+    runs = ConservativeZRuns(n=20, test=3, subsamples=4000, divisions=1, seed=3, strata=strata)
     tried = np.bincount(np.concatenate([runs.train_and_test(at)[1] for at in range(4000)]))
     assert tried / 4000 == pytest.approx(np.full(20, 3 / 20), abs=0.025)
 
