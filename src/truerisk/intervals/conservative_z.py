@@ -58,6 +58,19 @@ class ConservativeZRuns:
     def __len__(self) -> int:
         return self.subsamples * (1 + 2 * self.divisions)
 
+    @property
+    def repetitions(self) -> int:
+        """How often an example is judged, at most, by refits of all examples."""
+        return self.subsamples
+
+    def repetition(self, at: int) -> int:
+        """Give the repetition that refit `at` belongs to: its place among those of its part."""
+        return at % self.subsamples
+
+    def auxiliary(self, at: int) -> bool:
+        """Tell the refits of halves, which serve the variance only."""
+        return at >= self.subsamples
+
     def name(self, at: int) -> str:
         """Say which refit this is."""
         part, subsample = divmod(at, self.subsamples)
@@ -77,7 +90,8 @@ class ConservativeZRuns:
         rng = np.random.default_rng([self.seed, 1, at])
         mixed = self._mixed(members, rng)
         # Every (size / test)-th example of the classes in turn, from a random start.
-        steps = np.floor((np.arange(mixed.size + 1) + rng.random()) * self.test / mixed.size)
+        start = rng.integers(mixed.size)
+        steps = (np.arange(mixed.size + 1) * self.test + start) // mixed.size
         tested = np.diff(steps) > 0
         return np.sort(mixed[~tested]), np.sort(mixed[tested])
 
