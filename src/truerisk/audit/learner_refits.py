@@ -173,6 +173,10 @@ def kept_or_run(cell: Cell, folder: Path | None) -> Refits:
     """
     if folder is None:
         return run_cell(cell)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise MachineError(f"{folder} cannot be made: {problem.strerror}.") from problem
     path = folder / cell.file_name
     if path.exists():
         return _read(path, cell)
@@ -183,7 +187,7 @@ def kept_or_run(cell: Cell, folder: Path | None) -> Refits:
 
 def _read(path: Path, cell: Cell) -> Refits:
     try:
-        with np.load(path) as kept:
+        with path.open("rb") as file, np.load(file) as kept:
             settings = json.loads(str(kept["settings"]))
             if settings == asdict(cell):
                 return Refits(
@@ -223,7 +227,6 @@ def _write(path: Path, cell: Cell, refits: Refits) -> None:
     )
     beside = path.with_name(f".{path.name}-{secrets.token_hex(8)}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("xb") as file:
             file.write(content.getvalue())
             file.flush()

@@ -1,0 +1,108 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+from truerisk.audit import learner_refits
+from truerisk.audit.learner_problems import PROBLEMS
+from truerisk.audit.learner_refits import (
+    Cell,
+    cross_validated_losses,
+    kept_or_run,
+    learners,
+    run_cell,
+)
+from truerisk.errors import InputError, MachineError
+
+CELL = Cell(
+    problem="overlapping", n=60, learner="linear discriminant", repetitions=3, fresh=200_000
+)
+
+
+def test_losses_are_those_of_scikit_learn_on_the_same_folds():
+    rng = np.random.default_rng(1)
+    X, y = PROBLEMS[1].draw(80, rng)
+    parts = np.stack([rng.permutation(80) % 4 for _ in range(2)])
+    learner = learners()["linear discriminant"]
+    found = cross_validated_losses(learner, X, y, parts, 4, rng)
+    for division, losses in zip(parts, found, strict=True):
+        folds = PredefinedSplit(division)
+        expected = cross_val_predict(LinearDiscriminantAnalysis(), X, y, cv=folds) != y
+        np.testing.assert_array_equal(losses, expected)
+
+
+def test_every_learner_sees_the_same_samples_in_the_same_folds():
+    cells = [dataclasses.replace(CELL, learner=name, fresh=1000) for name in learners()]
+    found = [run_cell(cell) for cell in cells]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].parts, other.parts)
+        np.testing.assert_array_equal(found[0].positive, other.positive)
+        assert (found[0].losses != other.losses).any()
+
+
+def test_folds_are_stratified():
+    found = run_cell(dataclasses.replace(CELL, fresh=1000))
+    for sample, y in zip(found.parts, found.positive, strict=True):
+        for division in sample:
+            counts = np.bincount(division[y], minlength=10)
+            assert np.ptp(counts) <= 1
+            assert np.ptp(np.bincount(division, minlength=10)) == 0
+
+
+def test_the_truth_is_that_of_the_formula():
+    found = run_cell(CELL)
+    learner = learners()[CELL.learner]
+    for at, error in enumerate(found.errors):
+        rng = learner_refits._stream(CELL, learner_refits.SAMPLE, CELL.n, at)  # noqa: SLF001
+        model = learner.train(*PROBLEMS[1].draw(CELL.n, rng), rng)
+        exact = PROBLEMS[1].linear_error(model.weights[0, 0], float(model.constants[0, 0]))
+        assert error == pytest.approx(exact, abs=0.004)
+    assert found.prevalence == pytest.approx(0.5, abs=0.005)
+    assert (found.truth > 0).all()
+
+
+def test_a_cell_that_is_done_is_read_and_not_run_again(tmp_path, monkeypatch):
+    first = kept_or_run(CELL, tmp_path / "new")
+    monkeypatch.setattr(learner_refits, "run_cell", lambda _: pytest.fail("was run again"))
+    again = kept_or_run(CELL, tmp_path / "new")
+    for field in dataclasses.fields(first):
+        one, other = getattr(first, field.name), getattr(again, field.name)
+        np.testing.assert_array_equal(one, other)
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [CELL.file_name]
+
+
+def test_other_settings_and_broken_files_are_refused(tmp_path):
+    kept_or_run(CELL, tmp_path)
+    with pytest.raises(InputError, match=r"same settings; overlapping-60-linear-discriminant\.npz"):
+        kept_or_run(dataclasses.replace(CELL, random_state=1), tmp_path)
+    path = tmp_path / CELL.file_name
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(InputError, match="cannot be read"):
+        kept_or_run(CELL, tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner_refits, "run_cell", lambda _: pytest.fail("was run"))
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(MachineError, match="cannot be made: File exists"):
+        kept_or_run(CELL, tmp_path / "file")
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(learner_refits.os, "fsync", full)
+    with pytest.raises(MachineError, match="cannot be written: No space left on device"):
+        kept_or_run(dataclasses.replace(CELL, fresh=1000), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(InputError, match="`learner` must be one of linear discriminant, naive"):
+        run_cell(dataclasses.replace(CELL, learner="oracle"))
+    with pytest.raises(InputError, match="`problem` must be one of well separated"):
+        run_cell(dataclasses.replace(CELL, problem="life"))
