@@ -1,8 +1,11 @@
 """Learner + data → Evaluation: what it is worth on examples it has not seen, how sure that is."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ from numpy.typing import NDArray
 from truerisk.checks import check_choice
 from truerisk.errors import InputError
 from truerisk.estimation.examples import Examples
-from truerisk.estimation.interval_rules import DEFAULT, RULES, Asked
+from truerisk.estimation.interval_rules import DEFAULT, OWN_RULES, RULES, Asked
 from truerisk.estimation.judging import Judging, majority_votes
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.methods import Design, Method, find_method
@@ -23,8 +26,10 @@ from truerisk.evaluation.judged_scores import JudgedScores
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
-from truerisk.execution import run_each
-from truerisk.results import Estimate, Evaluation, Resampled
+from truerisk.execution.checkpoint import Checkpoint
+from truerisk.execution.fingerprint import fingerprint
+from truerisk.execution.running import run_each
+from truerisk.results import Estimate, Evaluation, Resampled, as_plain
 from truerisk.tallies.votes import Judgements, Votes
 
 SETTLED = {"holdout", "training_error"}  # one model judges: its examples are as in `evaluate`
@@ -44,7 +49,7 @@ def estimate(
     random_state: int | None = None,
     n_jobs: int = 1,
     allow_failed: bool = False,
-    checkpoint: Any = None,  # noqa: ANN401
+    resume: str | Path | None = None,
     progress: Callable[[int, int, int], None] | None = None,
     **options: Any,  # noqa: ANN401
 ) -> LearnerEvaluation:
@@ -74,7 +79,8 @@ def estimate(
     method
         `cross_validation` (folds=10, repeats=5), `holdout` (test_size=1/3), `subsampling`
         (repeats=15), `five_by_two`, `leave_one_out`, `time_ordered` (folds=10; rows in the order of
-        time), `bootstrap` (repeats=200) or `training_error`.
+        time), `bootstrap` (repeats=200), `nested_cross_validation` (folds=10, repeats=10),
+        `conservative_z` (repeats=15) or `training_error`.
     interval
         `agreement`; or `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
         (Bayle and others; one repetition), `plain_t` (invalid, for comparison).
@@ -90,8 +96,9 @@ def estimate(
         Refits at a time; −1 takes all processors.  The result does not depend on it.
     allow_failed
         Whether refits in which the model fails may be left out; they are named in `notes`.
-    checkpoint
-        A folder: refits that are in it are not done again, the others are added.
+    resume
+        A folder: refits that are in it are not done again, the others are added.  A folder of other
+        data, settings or another seed is refused.
     progress
         Called as (done, done, all) after each refit.
     **options
@@ -105,12 +112,14 @@ def estimate(
     >>> X, y = load_iris(return_X_y=True)
     >>> found = estimate(DecisionTreeClassifier(max_depth=2), X, y, random_state=1)
     >>> print(found["error_rate"])
-    error_rate = 0.063 [0.028, 0.119] at 95 % (agreement_binomial, n = 150, this model)
+    error_rate = 0.059 [0.025, 0.114] at 95 % (agreement_binomial, n = 150, this model)
     """
     examples = Examples.of(X, y, groups, positive)
     asked = find_method(method, examples)
     design, request = _settings(options, asked, measures, examples, random_state)
-    check_choice(interval, (DEFAULT, *RULES), "interval")
+    if resume is not None and random_state is None:
+        raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
+    _check_interval(interval, asked)
     seed = int(request.random_state or 0)
     plan = asked.plan(examples, design, np.random.default_rng([seed, 0]))
     _check_model(model)
@@ -122,10 +131,11 @@ def estimate(
         "plan": plan,
         "seed": seed,
     }
-    outcomes = run_each(
-        refit, shared, range(len(plan)), n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
-    )
-    judging = Judging(examples, plan).gather(outcomes)
+    with _kept(resume, shared, asked, design) as checkpoint:
+        outcomes = run_each(
+            refit, shared, range(len(plan)), n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
+        )
+        judging = Judging(examples, plan).gather(outcomes)
     judging.refuse_failures(allowed=allow_failed)
     judged = Judged(examples, asked, judging, request)
     found = judged.evaluation()
@@ -164,6 +174,23 @@ def estimate(
         scores=_score_table(judging),
         costs=judging.costs,
     )
+
+
+def _kept(
+    resume: str | Path | None, shared: dict[str, Any], method: Method, design: Design
+) -> AbstractContextManager[Checkpoint | None]:
+    """Open the folder that keeps the refits, if one is wanted."""
+    if resume is None:
+        return nullcontext()
+    facts = {
+        "version": version("truerisk"),
+        "data": fingerprint(shared["X"], shared["y"]),
+        "model": _described(shared["model"]),
+        "method": method.name,
+        "design": as_plain(design),
+        "random_state": shared["seed"],
+    }
+    return Checkpoint.open(resume, facts)
 
 
 @dataclass(frozen=True)
@@ -235,10 +262,12 @@ class Judged:
         named = replace(one, method=self.method.name)
         if self.method.name == "training_error":
             named = replace(named, interval=None)
-        elif interval != DEFAULT:
-            rule = RULES[interval]
+        rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
+        if rule is not None:
             named = rule(Asked(named, self.judging, values, self.request.level))
-        replicates = values.of(named.measure) if len(self.judging.plan) > 1 else ()
+        # What one example says by itself is no replicate.
+        several = len(self.judging.plan) > 1 and self.method.name != "leave_one_out"
+        replicates = values.counted(named.measure) if several else ()
         return Resampled(**vars(named), replicates=replicates) if replicates else named
 
 
@@ -285,6 +314,15 @@ def _settings(
             f"resample examples as if one model had judged them; got {request.cell_interval}."
         )
     return design, request
+
+
+def _check_interval(interval: str, method: Method) -> None:
+    check_choice(interval, (DEFAULT, *RULES), "interval")
+    fits = method.name not in {*OWN_RULES, *SETTLED, "bootstrap", "time_ordered", "leave_one_out"}
+    if interval != DEFAULT and not fits:
+        raise InputError(
+            f"`interval` must be left out for {method.name}, which has its own; got {interval}."
+        )
 
 
 def _check_model(model: Any) -> None:  # noqa: ANN401

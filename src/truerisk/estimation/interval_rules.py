@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from truerisk.errors import InputError
 from truerisk.estimation.judging import Judging
-from truerisk.estimation.plans import Folds, HeldOut
+from truerisk.estimation.plans import Folds, HeldOut, NestedFolds
 from truerisk.estimation.run_values import RunValues
 from truerisk.estimation.summary import summarise
+from truerisk.intervals.conservative_z import ConservativeZRuns, conservative_z_interval
 from truerisk.intervals.cross_validation_clt import cross_validation_clt
-from truerisk.measures.registry import find_measure
+from truerisk.intervals.nested_cross_validation import nested_interval
+from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import Measure, find_measure
 from truerisk.results import Estimate, Interval
 
 DEFAULT = "agreement"
+MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
 @dataclass(frozen=True)
@@ -40,14 +44,21 @@ def _t_over_refits(asked: Asked, method: str) -> Estimate:
     undefined = int(np.isnan(values).sum())
     if undefined or not np.isfinite(values).all():
         return _open(asked, f"no {method}: it is undefined in {undefined} of {len(values)} refits")
-    if isinstance(plan, Folds):
-        design: dict[str, float] = {"folds": plan.folds}
-    elif isinstance(plan, HeldOut):
-        held = plan.judged.mean()
-        design = {"test_train_ratio": float(held / (1 - held))}
+    if isinstance(plan, HeldOut):
+        folds, held = None, float(plan.judged.mean())
+        ratio: float | None = held / (1 - held)
+    elif isinstance(plan, Folds):
+        folds, ratio = plan.folds, None
     else:
         raise InputError(f"`interval` must be one that fits the method; got {method}.")
-    found = summarise(values, measure=_registered(name), level=asked.level, method=method, **design)  # type: ignore[arg-type]
+    found = summarise(
+        values,
+        measure=_measure(asked).name,
+        folds=folds,
+        test_train_ratio=ratio,
+        level=asked.level,
+        method=method,
+    )
     if found.interval is None:
         return _open(asked, *found.notes[-1:])
     value = asked.estimate.value
@@ -88,6 +99,47 @@ def central_limit(asked: Asked) -> Estimate:
     return replace(asked.estimate, interval=found, target="this model")
 
 
+def nested(asked: Asked) -> Estimate:
+    """Bates, Hastie and Tibshirani's interval and corrected value, of error rate and accuracy."""
+    losses, plan = asked.judging.nested, asked.judging.plan
+    name = asked.estimate.measure
+    if losses is None or not isinstance(plan, NestedFolds) or name not in MEAN_LOSSES:
+        return asked.estimate
+    wrong = losses if name == "error_rate" else ~losses
+    found = nested_interval(wrong, plan.parts, level=asked.level)
+    if found.interval is None:
+        return replace(
+            asked.estimate, notes=(*asked.estimate.notes, "no nested interval: no loss varies")
+        )
+    return replace(
+        asked.estimate,
+        value=found.value,
+        interval=found.interval,
+        target="the learner at this sample size",
+    )
+
+
+def conservative_z(asked: Asked) -> Estimate:
+    """Nadeau and Bengio's conservative Z, of the measures that every refit has."""
+    plan = asked.judging.plan
+    values = asked.values.of(asked.estimate.measure)
+    if not isinstance(plan, ConservativeZRuns) or len(values) != len(plan):
+        return _open(asked, "no conservative Z: the refits of halves give no scores")
+    if not np.isfinite(values).all():
+        return _open(asked, "no conservative Z: it is undefined in some refits")
+    whole, halves = plan.arrange(values)
+    low, high = _measure(asked).measure_range
+    found = conservative_z_interval(whole, halves, level=asked.level, measure_range=(low, high))
+    if found is None:
+        return _open(asked, "no conservative Z: the halves never differ")
+    return replace(
+        asked.estimate,
+        value=float(whole.mean()),
+        interval=found,
+        target="the learner at this sample size",
+    )
+
+
 RULES: dict[str, Callable[[Asked], Estimate]] = {
     "corrected_t": corrected_t,
     "plain_t": plain_t,
@@ -95,10 +147,17 @@ RULES: dict[str, Callable[[Asked], Estimate]] = {
 }
 
 
+# Methods whose refits are made for one rule.
+OWN_RULES: dict[str, Callable[[Asked], Estimate]] = {
+    "nested_cross_validation": nested,
+    "conservative_z": conservative_z,
+}
+
+
 def _losses(asked: Asked) -> NDArray[np.float64] | None:
     """Give the loss of each example in the first repetition, where the measure is their mean."""
     called = asked.judging.called
-    if called is None or asked.estimate.measure not in {"error_rate", "accuracy"}:
+    if called is None or asked.estimate.measure not in MEAN_LOSSES:
         return None
     wrong = called[0] != asked.judging.examples.codes
     return np.asarray(wrong if asked.estimate.measure == "error_rate" else ~wrong, dtype=float)
@@ -106,13 +165,10 @@ def _losses(asked: Asked) -> NDArray[np.float64] | None:
 
 def _open(asked: Asked, *notes: str) -> Estimate:
     """Leave everything open, and say why."""
-    measure = find_measure(_registered(asked.estimate.measure))
-    low, high = measure.measure_range
+    low, high = _measure(asked).measure_range
     interval = Interval(low, high, asked.level, "whole_range")
     return replace(asked.estimate, interval=interval, notes=(*asked.estimate.notes, *notes))
 
 
-def _registered(name: str) -> str:
-    """Give the name in the registry of a measure or of its average."""
-    base, _, average = name.rpartition("_")
-    return base if average in {"micro", "macro", "weighted", "samples"} else name
+def _measure(asked: Asked) -> Measure:
+    return find_measure(base_and_average(asked.estimate.measure)[0])

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from truerisk.errors import InputError
 from truerisk.estimation.bootstrap_errors import BootstrapTally
 from truerisk.estimation.examples import Examples
-from truerisk.estimation.plans import Draws, Plan
+from truerisk.estimation.plans import Draws, NestedFolds, Plan
 from truerisk.evaluation.judged_scores import Sheet
+from truerisk.intervals.nested_cross_validation import nested_cells
 from truerisk.tallies.votes import NOT_JUDGED, Votes
 
 SHOWN_FAILURES = 3
@@ -40,7 +41,8 @@ class Judging:
     """Grows refit by refit.
 
     `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
-    repetition r, `sheets` the scores.  The many refits of a bootstrap are only added up.
+    repetition r, `sheets` the scores, `nested` the losses that nested cross-validation needs.  The
+    many refits of a bootstrap are only added up.
     """
 
     examples: Examples
@@ -49,6 +51,7 @@ class Judging:
     tables: NDArray[np.int64] = field(init=False)
     called: NDArray[np.int32] | None = field(init=False, default=None)
     bootstrap: BootstrapTally | None = field(init=False, default=None)
+    nested: NDArray[np.bool_] | None = field(init=False, default=None)
     scores: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = field(
         default_factory=dict
     )
@@ -65,7 +68,9 @@ class Judging:
         self.tables = np.zeros((len(plan), k, k), dtype=np.int64)
         if isinstance(plan, Draws):
             self.bootstrap = BootstrapTally(examples.codes, k)
-        else:
+        if isinstance(plan, NestedFolds):
+            self.nested = np.zeros((plan.repetitions, plan.folds, examples.n), dtype=bool)
+        if self.bootstrap is None:
             self.called = np.full((plan.repetitions, examples.n), NOT_JUDGED, dtype=np.int32)
 
     def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "Judging":
@@ -86,8 +91,10 @@ class Judging:
             drawn = np.bincount(train, minlength=self.examples.n)
             self.bootstrap.add(drawn, predicted)
             test, predicted = test[drawn == 0], predicted[drawn == 0]
+        self._count(at, test, predicted)
+        if is_auxiliary(self.plan, at):
+            return
         self.votes.add(test, predicted, repetition)
-        np.add.at(self.tables[at], (self.examples.codes[test], predicted), 1)
         induce, classify = (float(one) for one in found["seconds"])
         self.seconds.append((induce, 1000 * classify / max(1, len(test))))
         if self.called is not None:
@@ -97,6 +104,14 @@ class Judging:
             self.are_probabilities &= bool(found["probabilities"])
         else:
             self.scored = False
+
+    def _count(self, at: int, test: NDArray[Any], predicted: NDArray[Any]) -> None:
+        truth = self.examples.codes[test]
+        np.add.at(self.tables[at], (truth, predicted), 1)
+        if self.nested is not None and isinstance(self.plan, NestedFolds):
+            repetition, run = self.plan.left_out(at)
+            rows, examples = nested_cells(run, self.plan.parts[repetition])
+            self.nested[repetition, rows, examples] = truth != predicted
 
     def refuse_failures(self, *, allowed: bool) -> None:
         """Name the refits that failed; go on only if that is allowed and some are left."""
@@ -145,6 +160,12 @@ class Judging:
         return found
 
 
+def is_auxiliary(plan: Plan, at: int) -> bool:
+    """Tell the refits that serve an interval only, and whose judgements are not counted."""
+    auxiliary = getattr(plan, "auxiliary", None)
+    return auxiliary is not None and auxiliary(at)
+
+
 def majority_votes(examples: Examples, plan: Plan) -> Votes:
     """Let every refit answer with the commonest class of its training examples.
 
@@ -158,6 +179,8 @@ def majority_votes(examples: Examples, plan: Plan) -> Votes:
     votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
     k = len(examples.labels)
     for at in range(len(plan)):
+        if is_auxiliary(plan, at):
+            continue
         train, test = plan.train_and_test(at)
         commonest = int(np.bincount(examples.codes[train], minlength=k).argmax())
         votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))

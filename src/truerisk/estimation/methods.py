@@ -10,6 +10,8 @@ from truerisk.errors import InputError
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.plans import (
     Draws,
+    Folds,
+    NestedFolds,
     Plan,
     TrainingSet,
     each_left_out,
@@ -18,6 +20,7 @@ from truerisk.estimation.plans import (
     random_divisions,
     repeated_folds,
 )
+from truerisk.intervals.conservative_z import ConservativeZRuns
 
 LARGEST_SEED = 2**32 - 1
 
@@ -54,6 +57,23 @@ def _folds(examples: Examples, design: Design, rng: np.random.Generator) -> Plan
         stratified=design.stratified,
         allow_small_classes=design.allow_small_classes,
         groups=examples.groups,
+    )
+
+
+def _nested(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    check_whole_number(design.folds, "folds", low=3)
+    plan = _folds(examples, design, rng)
+    return NestedFolds(plan.parts) if isinstance(plan, Folds) else plan
+
+
+def _subsamples_of_halves(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    # A tenth is held out, as the source does; halves must leave something to train on.
+    return ConservativeZRuns(
+        n=examples.n,
+        test=max(1, examples.n // 10),
+        seed=int(rng.integers(LARGEST_SEED)),
+        subsamples=design.repeats or 1,
+        strata=examples.codes.astype(np.intp) if design.stratified else None,
     )
 
 
@@ -151,6 +171,22 @@ METHODS = {
             repeats=200,
             grouped=False,
             remark="the refits have 63 % of the examples; only the error rate is corrected for it",
+        ),
+        Method(
+            name="nested_cross_validation",
+            title="Nested cross-validation",
+            plan=_nested,
+            repeats=10,
+            remark="error rate and accuracy are corrected for the fold that refits lack, and have "
+            "the interval of Bates, Hastie and Tibshirani; it is steady only with many repeats",
+        ),
+        Method(
+            name="conservative_z",
+            title="Subsampling with the conservative Z",
+            plan=_subsamples_of_halves,
+            repeats=15,
+            grouped=False,
+            remark="the variance is that of half the examples, and so too large as a rule",
         ),
         Method(
             name="training_error",

@@ -1,4 +1,4 @@
-"""Which examples each refit trains on, and which it judges: one small object a method.
+"""Which examples each refit trains on, and which it judges: one small object a kind of plan.
 
 A plan numbers its refits 0, 1, …; it is picklable and holds at most a few numbers an example, so
 that it can be sent to workers once and asked there for the examples of a refit.
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from truerisk.checks import check_number, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.splits import five_by_two, k_fold
+from truerisk.intervals.nested_cross_validation import nested_runs
 
 Indices = NDArray[np.intp]
 
@@ -21,7 +22,8 @@ class Plan(Protocol):
     """The refits of a resampling method.
 
     `repetition(at)` tells refits apart that judge the same examples: within one repetition no
-    example is judged twice.
+    example is judged twice.  A plan may have `auxiliary(at)`: true of refits that serve the
+    interval only, and whose judgements are not counted.
     """
 
     def __len__(self) -> int: ...
@@ -83,6 +85,62 @@ class Folds:
         repetition, part = divmod(at, self.folds)
         again = f" of repetition {repetition + 1}" if self.repetitions > 1 else ""
         return f"fold {part + 1}{again}"
+
+
+@dataclass(frozen=True)
+class NestedFolds:
+    """Each fold is left out, and each pair of folds: what nested cross-validation needs.
+
+    Examples
+    --------
+    >>> plan = NestedFolds(np.array([[0, 1, 2, 0, 1, 2]]))
+    >>> len(plan), plan.train_and_test(3), plan.auxiliary(3)
+    (6, (array([2, 5]), array([0, 1, 3, 4])), True)
+    """
+
+    parts: NDArray[Any]  # (repetitions, n): the part of each example
+
+    @property
+    def folds(self) -> int:
+        """How many parts there are."""
+        return int(self.parts.max()) + 1
+
+    @property
+    def repetitions(self) -> int:
+        """How often the examples are judged."""
+        return len(self.parts)
+
+    def __len__(self) -> int:
+        return self.repetitions * len(self.runs)
+
+    @property
+    def runs(self) -> list[tuple[int, ...]]:
+        """The folds that the refits of one repetition leave out."""
+        return nested_runs(self.folds)
+
+    def left_out(self, at: int) -> tuple[int, tuple[int, ...]]:
+        """Give the repetition of refit `at`, and the folds it leaves out."""
+        repetition, run = divmod(at, len(self.runs))
+        return repetition, self.runs[run]
+
+    def train_and_test(self, at: int) -> tuple[Indices, Indices]:
+        """Give the examples that refit `at` trains on, and those it judges."""
+        repetition, run = self.left_out(at)
+        judged = np.isin(self.parts[repetition], run)
+        return np.flatnonzero(~judged), np.flatnonzero(judged)
+
+    def repetition(self, at: int) -> int:
+        """Give the repetition that refit `at` belongs to."""
+        return self.left_out(at)[0]
+
+    def auxiliary(self, at: int) -> bool:
+        """Tell the refits that leave out two folds."""
+        return len(self.left_out(at)[1]) == 2
+
+    def name(self, at: int) -> str:
+        """Name refit `at` as people count: from 1."""
+        repetition, run = self.left_out(at)
+        return f"folds {' and '.join(str(k + 1) for k in run)} of repetition {repetition + 1}"
 
 
 @dataclass(frozen=True)

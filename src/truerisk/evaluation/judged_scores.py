@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
 from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
+from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.placements import share_below
@@ -111,7 +112,7 @@ class JudgedScores:
         below = stretch * np.mean([one.value - interval.low for one, interval in drawn])
         above = stretch * np.mean([interval.high - one.value for one, interval in drawn])
         value = float(values.mean())
-        low, high = _range(name)
+        low, high = find_measure(base_and_average(name)[0]).measure_range
         kind = "agreement" if len(self.sheets) > 1 else "pooled"
         return replace(
             first,
@@ -197,8 +198,3 @@ def _disagreement(moved: Array) -> float:
     whole = float(np.nanmean(kept**2, axis=0).sum())
     within = float(np.nanvar(kept, axis=0, ddof=1).sum())
     return min(1.0, within / whole) if whole > 0 else 0.0
-
-
-def _range(name: str) -> tuple[float, float]:
-    base = name.rpartition("_")[0] if name.endswith(("_micro", "_macro", "_weighted")) else name
-    return find_measure(base).measure_range

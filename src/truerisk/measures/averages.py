@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.measures.proportion import ratio
-from truerisk.measures.registry import Measure
+from truerisk.measures.registry import Measure, find_measure
 from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts
 
 Mask = NDArray[np.bool_]
@@ -64,6 +64,53 @@ AVERAGES = {
 
 
 AVERAGE_NAMES = (*AVERAGES, "samples")  # the last one is over examples, not over classes
+
+
+def base_and_average(name: str) -> tuple[str, str | None]:
+    """Take the name of an average apart: the measure, and how it is averaged.
+
+    Examples
+    --------
+    >>> base_and_average("f1_macro"), base_and_average("error_rate")
+    (('f1', 'macro'), ('error_rate', None))
+    """
+    base, _, average = name.rpartition("_")
+    return (base, average) if average in AVERAGE_NAMES else (name, None)
+
+
+def value_of_tables(name: str, tables: NDArray[Any], positive: int | None) -> NDArray[Any] | None:
+    """Apply a measure of counts, or an average of one, to confusion tables (…, K, K).
+
+    `positive` is the class that measures of one class are about.  None for a measure that needs
+    more than counts; NaN where it is undefined.
+
+    Examples
+    --------
+    >>> value_of_tables("recall", np.array([[[8, 2], [1, 4]], [[9, 1], [5, 0]]]), positive=1)
+    array([0.8, 0. ])
+    """
+    base, average = base_and_average(name)
+    measure = find_measure(base)
+    right = np.einsum("...kk->...k", tables)
+    counts = ClassCounts(
+        right,
+        tables.sum(axis=-1),
+        tables.sum(axis=-2),
+        right.sum(axis=-1),
+        tables.sum(axis=(-1, -2)),
+        np.zeros(tables.shape[:-2]),
+    )
+    if average in AVERAGES and measure.needs == "binary counts":
+        found = AVERAGES[average].function(measure, counts, None, np.nan)
+    elif measure.needs == "class counts" and average is None:
+        found = measure.value(counts)
+    elif measure.needs == "binary counts" and average is None and positive is not None:
+        each = counts.one_vs_rest
+        parts = (each.tp, each.fp, each.fn, each.tn)
+        found = measure.value(BinaryCounts(*(part[..., positive] for part in parts)))
+    else:
+        return None
+    return np.asarray(found, dtype=np.float64)
 
 
 def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:
