@@ -5,7 +5,10 @@ here the caller's pace bounds what is under way, so loky's pool is used as it is
 its run, because to start processes and to import scikit-learn in them takes a second.
 """
 
+import os
 import signal
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
@@ -16,23 +19,26 @@ from truerisk.execution.one_thread import ENVIRONMENT
 from truerisk.execution.shared_memory import mapped, written_once
 
 IDLE_SECONDS = 60.0  # after which a process that waits for work ends itself
+LARGE = 2**26  # bytes that workers may keep mapped while they wait for the next run
+SECONDS_BETWEEN_LOOKS = 0.5  # of a worker for its parent
 
 
 def run_in_processes(
     task: Task, shared: Mapping[str, Any], items: Sequence[Any], workers: int
 ) -> Iterator[Result]:
     """Run the task on each item in one of several processes; give the results in order."""
-    whole = False
+    keep = False
     try:
         with written_once((task, dict(shared))) as folder:
             pool = _pool(workers)
             yield from in_order(lambda batch: pool.submit(_run, folder, batch), items, workers)
-        whole = True
+            keep = (folder / "arrays").stat().st_size < LARGE
     except BrokenExecutor as error:
         raise WorkerDied(str(error)) from error
     finally:
-        # Left early, workers may still be busy with what nobody waits for.
-        if not whole:
+        # Left early, workers may still be busy with what nobody waits for; and the memory of a
+        # removed file is free only when nobody maps it.
+        if not keep:
             stop_processes()
 
 
@@ -41,9 +47,17 @@ def _run(folder: Path, items: Sequence[Any]) -> Finished:
     return run_batch(task, shared, items)
 
 
-def _begin_worker() -> None:
+def _begin_worker(parent: int) -> None:
     # Ctrl-C reaches every process of the terminal; the parent says what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker, whatever it is at, once its parent was killed: nobody wants its results."""
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
 
 
 _pools: dict[int, Any] = {}  # by the number of workers; one at a time
@@ -55,7 +69,11 @@ def _pool(workers: int) -> Any:  # noqa: ANN401  (loky has no types)
     if workers not in _pools:
         stop_processes()
         _pools[workers] = ProcessPoolExecutor(
-            workers, timeout=IDLE_SECONDS, initializer=_begin_worker, env=ENVIRONMENT
+            workers,
+            timeout=IDLE_SECONDS,
+            initializer=_begin_worker,
+            initargs=(os.getpid(),),
+            env=ENVIRONMENT,
         )
     return _pools[workers]
 
