@@ -4,6 +4,7 @@
 class                when                                                  exit
 ===================  ====================================================  ====
 InputError           an argument or a file cannot mean what it says        3
+RefitError           a model failed in some of its refits                  4
 MachineError         disk, memory, worker, a file that changed while read  5
 NotConvergedWarning  a solver stopped at its cap; its gap is told          0
 UnstableWarning      an SVM has no support vector that pins its bias down  0
@@ -16,6 +17,10 @@ is an error of the library.
 
 class InputError(ValueError):
     """The argument, file, row, column or value named in the message cannot be used."""
+
+
+class RefitError(InputError):
+    """The model could not be trained, or could not judge, in the refits that the message names."""
 
 
 class MachineError(RuntimeError):

@@ -7,7 +7,7 @@ exit   when
 1      a finding: a check that was asked for failed
 2      an option cannot be understood
 3      an argument or a file cannot mean what it says
-4      a partial result: a measure is undefined on these examples
+4      a partial result: a measure is undefined, or a refit failed
 5      disk, memory or a file that changed stood in the way
 130    interrupted (143 when terminated, 141 when nobody reads)
 =====  ==========================================================
@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 import click
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, MachineError, RefitError
 
 GARBAGE_THRESHOLD = 200_000  # objects made before garbage is looked for; Python's own is 700
 
@@ -38,7 +38,8 @@ INTERRUPTED, NOBODY_READS, TERMINATED = 130, 141, 143
 
 COMMANDS = {
     "score": "Every measure of a file of predictions, with its interval.",
-    "estimate": "How well an SVM will tell categories of documents; no resampling.",
+    "estimate": "How well a learner will do on examples it has not seen.",
+    "curve": "Would more examples help? Learners at growing training sizes.",
     "threshold": "The best threshold for scores, and what it costs to move it.",
     "reject": "How much must be left undecided for a wanted error.",
     "plan": "How large must a test set be?",
@@ -81,6 +82,8 @@ class Commands(click.Group):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
                 return result
+        except RefitError as error:
+            _fail(str(error), PARTIAL)
         except InputError as error:
             _fail(str(error), BAD_INPUT)
         except MachineError as error:

@@ -1,179 +1,140 @@
-"""`truerisk estimate`: what a classifier learned from these documents will be worth."""
+"""`truerisk estimate`: what a learner will be worth on examples it has not seen."""
 
-import sys
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from truerisk.cli import PARTIAL
-from truerisk.cli.options import FILE, level_option
-from truerisk.cli.output import console, format_options
-from truerisk.cli.progress import Progress
-from truerisk.errors import NotConvergedWarning, UnstableWarning
+from truerisk.cli.options import FILE, level_option, positive_option, read_bounds, seed_option
+from truerisk.cli.output import format_options
+from truerisk.cli.table_options import running_options, table_options
 
-if TYPE_CHECKING:
-    from truerisk.estimation.corpus import CorpusEvaluation
+WITHOUT_REFITS = ("xi_alpha", "leave_one_out")
+RESAMPLING = (
+    "cross_validation", "holdout", "subsampling", "five_by_two", "leave_one_out", "time_ordered",
+    "bootstrap", "nested_cross_validation", "conservative_z", "training_error",
+)  # fmt: skip
+METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 
 
-@click.command(short_help="How well an SVM will tell categories of documents; no resampling.")
-@click.argument("corpus", type=FILE, metavar="FILE")
-@click.option("--text", metavar="COLUMN", help="Column of the texts; found if absent.")
-@click.option("--labels", metavar="COLUMN", help="Column of the labels; found if absent.")
-@click.option("--id", "id_column", metavar="COLUMN", help="Column of unique ids.")
+@click.command(short_help="How well a learner will do on examples it has not seen.")
+@click.argument("data", type=FILE, metavar="DATA")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help="A learner, or module:attribute; again for another, and the best is found.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="How; cross_validation for a table, xi_alpha for documents if absent.",
+)
+@click.option(
+    "--interval",
+    type=click.Choice(["agreement", "corrected_t", "central_limit", "plain_t"]),
+    default="agreement",
+    show_default=True,
+    help="Rule of the intervals; plain_t is invalid, for comparison.",
+)
+@click.option("--folds", type=click.IntRange(2), help="Folds of one repetition; 10 if absent.")
+@click.option("--repeats", type=click.IntRange(1), help="Repetitions; 5 of cross-validation.")
+@click.option("--test-size", type=float, help="Share to hold out; a third if absent.")
+@click.option("--not-stratified", is_flag=True, help="Divide with no regard to classes.")
+@click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
+@click.option("--allow-failed", is_flag=True, help="Leave out refits in which the model fails.")
+@click.option("--tune", is_flag=True, help="Choose settings anew within every training part.")
+@click.option(
+    "--measure", default="error_rate", show_default=True, help="By which the best is chosen."
+)
+@positive_option
+@table_options
+@click.option("--labels", metavar="COLUMN", help="Documents: column of the labels.")
+@click.option("--id", "id_column", metavar="COLUMN", help="Documents: column of unique ids.")
 @click.option(
     "--split",
     metavar="COLUMN",
-    help="Column that says train or test; found if absent, '' leaves it aside.",
+    help="Documents: column that says train or test; '' leaves it aside.",
 )
 @click.option(
-    "--holdout", type=float, metavar="SHARE", help="Hold out this share of the documents at random."
+    "--holdout", type=float, metavar="SHARE", help="Documents: hold out this share at random."
 )
-@click.option(
-    "--seed",
-    "--random-state",
-    "random_state",
-    type=click.IntRange(0, 2**32 - 1),
-    help="Seed of the random division; drawn if absent.",
-)
-@click.option("--categories", metavar="A,B", help="Only these categories; all if absent.")
-@click.option(
-    "--method",
-    type=click.Choice(["xi_alpha", "leave_one_out"]),
-    default="xi_alpha",
-    show_default=True,
-    help="From one training alone, or by exact leave-one-out.",
-)
-@click.option("--C", "cost", type=float, default=0.5, show_default=True, help="Price of an error.")
+@click.option("--categories", metavar="A,B", help="Documents: only these; all if absent.")
+@click.option("--C", "cost", type=float, default=0.5, show_default=True, help="Documents: C.")
 @click.option(
     "--rho", type=float, default=1.0, show_default=True, help="ρ: 1 for text, 2 is proven."
 )
-@level_option
 @click.option(
     "--min-documents",
     type=click.IntRange(1),
-    help="Use words of at least so many training documents; 3 if absent.",
+    help="Documents: use words of at least so many; 3 if absent.",
 )
 @click.option("--multilabel-sep", metavar="TEXT", help="What separates several labels of a cell.")
-@click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files.")
+@click.option("--strip", is_flag=True, help="Documents: remove white space around labels.")
+@click.option("--top", type=click.IntRange(1), help="Documents: show only so many categories.")
+@level_option
+@seed_option
+@running_options
 @click.option(
-    "--missing",
-    type=click.Choice(["refuse", "drop"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with documents that have no text or no labels.",
+    "--fail-under",
+    multiple=True,
+    callback=read_bounds,
+    metavar="MEASURE=X",
+    help="End with 1 unless the lower end of the interval is at least X.",
 )
-@click.option("--strip", is_flag=True, help="Remove white space around labels.")
-@click.option("--jobs", type=int, default=-1, help="Categories trained at a time; all cores.")
-@click.option("--top", type=click.IntRange(1), help="Show only so many categories, the largest.")
-@format_options("json", "csv")
+@click.option(
+    "--fail-over",
+    multiple=True,
+    callback=read_bounds,
+    metavar="MEASURE=X",
+    help="End with 1 unless the upper end of the interval is at most X.",
+)
+@format_options("json", "csv", "markdown", "latex")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
-def estimate(corpus: Path, **options: Any) -> None:  # noqa: ANN401
-    """Estimate how well each category of a corpus will be told from the rest.
+def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
+    """Train on DATA and say what that is worth on examples not seen, how sure that is.
 
-    FILE holds documents and their labels: JSON lines or CSV (also .gz), svmlight, or a folder with
-    a folder for each category or with the Reuters-21578 files.  A support vector machine is trained
-    for each category; error, recall, precision and F1 on new documents follow from that training
-    alone, without a single fold.  Where the file says train and test, what the test documents say
-    stands beside.
+    A table (CSV, Parquet, JSON lines, svmlight) with --target or --model: the learner is trained
+    again and again on parts of the examples and judged by the others.  Numbers are scaled, names
+    encoded and gaps filled within every training part.  Learners: linear_svm, rbf_svm,
+    logistic_regression, naive_bayes, knn, tree, random_forest, gradient_boosting, adaboost,
+    majority.
 
     \b
-    truerisk estimate corpus.jsonl
-    truerisk estimate corpus.jsonl --text body --labels topics --split part
-    truerisk estimate corpus.csv --multilabel-sep "|" --categories earn,acq
-    truerisk estimate corpus.jsonl --holdout 0.5 --seed 1 --html report.html
-    truerisk estimate corpus.jsonl --method leave_one_out --csv
+    truerisk estimate data.csv --target y
+    truerisk estimate data.csv --target y --model svm --model tree --jobs 2 --seed 1
+    truerisk estimate data.csv --target y --model rbf_svm --tune --resume run --seed 1
+    truerisk estimate data.csv --target y --method bootstrap --html report.html
+    truerisk estimate reviews.jsonl --target stars --text body --model svm
 
-    Exit code: 0, 2 wrong option, 3 wrong input, 4 when an average or a category asked for by name
-    has no value, 5 when the machine stood in the way.
+    Documents with sets of labels (JSON lines, CSV, svmlight, a folder for each category, Reuters
+    files): a support vector machine for each category, judged from its training alone.
+
+    \b
+    truerisk estimate corpus.jsonl --text body --labels topics
+    truerisk estimate corpus.jsonl --holdout 0.5 --seed 1 --html report.html
+
+    Exit code: 0, 1 a check failed, 2 wrong option, 3 wrong input, 4 a measure has no value or a
+    refit failed, 5 the machine stood in the way.
     """
-    page, form, quiet, top = (options.pop(name) for name in ("html", "form", "quiet", "top"))
-    if page is not None:
+    if options["html"] is not None:
         from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
 
-        check_destination(page, [corpus])
-    found = _evaluation(corpus, quiet=quiet, options=options)
-    if not quiet:
-        _show(found, form, top)
-    if page is not None:
-        from truerisk.reporting.categories_page import save_categories  # noqa: PLC0415
+        check_destination(options["html"], [data])
+    if _is_table(data, options):
+        from truerisk.cli.learner_road import estimate_learners  # noqa: PLC0415  (start-up time)
 
-        save_categories(found, page)
-        if not quiet and form is None:
-            click.echo(f"The page is in {page}")
-    _finish(found, _names(options["categories"]) or ())
+        estimate_learners(data, options)
+    else:
+        from truerisk.cli.corpus_road import estimate_documents  # noqa: PLC0415  (start-up time)
+
+        estimate_documents(data, options)
 
 
-def _evaluation(corpus: Path, *, quiet: bool, options: dict[str, Any]) -> "CorpusEvaluation":
-    from truerisk.estimation.corpus import estimate_corpus  # noqa: PLC0415  (costs start-up time)
-    from truerisk.reading import ReadingOptions  # noqa: PLC0415
-    from truerisk.reading.corpora import read_corpus  # noqa: PLC0415
-
-    # Who asks for a random division does not want the one in the file.
-    split = "" if options["split"] is None and options["holdout"] is not None else options["split"]
-    documents = read_corpus(
-        corpus,
-        text=options["text"],
-        labels=options["labels"],
-        id=options["id_column"],
-        split=split,
-        options=ReadingOptions(
-            delimiter="\t" if options["delimiter"] in {r"\t", "tab"} else options["delimiter"],
-            multilabel_separator=options["multilabel_sep"],
-            encoding=options["encoding"],
-            missing=options["missing"],
-            strip=options["strip"],
-        ),
-    )
-    with warnings.catch_warnings(record=True) as met, Progress("Training", quiet=quiet) as progress:
-        warnings.simplefilter("ignore", UnstableWarning)  # the verdict tells it
-        warnings.simplefilter("always", NotConvergedWarning)
-        found = estimate_corpus(
-            documents,
-            C=options["cost"],
-            rho=options["rho"],
-            level=options["level"],
-            method=options["method"],
-            min_documents=options["min_documents"],
-            categories=_names(options["categories"]),
-            holdout=options["holdout"],
-            random_state=options["random_state"],
-            n_jobs=options["jobs"],
-            progress=progress,
-        )
-    for message in dict.fromkeys(str(one.message) for one in met):
-        click.echo(f"Warning: {message}", err=True)
-    return found
-
-
-def _names(categories: str | None) -> tuple[str, ...] | None:
-    if categories is None:
-        return None
-    return tuple(name.strip() for name in categories.split(",") if name.strip())
-
-
-def _show(found: "CorpusEvaluation", form: str | None, top: int | None) -> None:
-    from truerisk.reporting.categories import (  # noqa: PLC0415  (costs start-up time)
-        CORPUS_FORMATS,
-        WIDTH,
-        print_categories,
-    )
-
-    if form is not None:
-        click.echo(CORPUS_FORMATS[form](found))
-        return
-    terminal = console()
-    if not sys.stdout.isatty():
-        terminal.width = WIDTH
-    print_categories(found, terminal, top=top)
-
-
-def _finish(found: "CorpusEvaluation", asked: tuple[str, ...]) -> None:
-    missing = [one.name for one in found.categories if one.name in asked and one.reason is not None]
-    if missing or found.undefined:
-        names = ", ".join([*missing, *found.undefined])
-        click.echo(f"Partial result: undefined on these documents: {names}.", err=True)
-        sys.exit(PARTIAL)
+def _is_table(data: Path, options: dict[str, Any]) -> bool:
+    """Tell a table of examples from a corpus: by what is asked, else by the ending."""
+    only_tables = set(RESAMPLING) - set(WITHOUT_REFITS)
+    asked = options["target"] or options["models"] or options["method"] in only_tables
+    return bool(asked) or data.suffix.lower() in {".parquet", ".pq"}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,10 +110,11 @@ def best_of(
     check_whole_number(replicates, "replicates", low=100, high=1_000_000)
     if random_state is None:
         random_state = int(np.random.default_rng().integers(2**32 - 1))
-    found = {
-        name: estimate(model, X, y, random_state=random_state, **options)
-        for name, model in models.items()
-    }
+    folder = options.pop("resume", None)
+    found = {}
+    for at, (name, model) in enumerate(models.items(), start=1):
+        kept = None if folder is None else Path(folder) / f"learner-{at}"
+        found[name] = estimate(model, X, y, random_state=random_state, resume=kept, **options)
     first = next(iter(found.values()))
     if measure not in first:
         raise InputError(f"`measure` must be one of {', '.join(first)}; got {measure!r}.")

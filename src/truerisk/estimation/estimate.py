@@ -18,6 +18,7 @@ from truerisk.estimation.interval_rules import DEFAULT, OWN_RULES, RULES, Asked
 from truerisk.estimation.judging import Judging, majority_votes
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.methods import Design, Method, find_method
+from truerisk.estimation.named_models import find_model
 from truerisk.estimation.plans import Plan, TrainingSet
 from truerisk.estimation.refits import refit
 from truerisk.estimation.run_values import RunValues
@@ -72,8 +73,9 @@ def estimate(
     Parameters
     ----------
     model
-        Any classifier of scikit-learn's kind, pipelines included.  It is cloned, never changed; a
-        `random_state` that it leaves open is set from `random_state`.
+        Any classifier of scikit-learn's kind, pipelines included, or the name of one ("svm",
+        "tree", …: `truerisk estimate --help`).  It is cloned, never changed; a `random_state` that
+        it leaves open is set from `random_state`.
     X, y
         Rows (array, sparse matrix, data frame, list of texts) and one label for each.
     method
@@ -115,6 +117,8 @@ def estimate(
     error_rate = 0.059 [0.025, 0.114] at 95 % (agreement_binomial, n = 150, this model)
     """
     examples = Examples.of(X, y, groups, positive)
+    if isinstance(model, str):
+        model = find_model(model, examples=examples.n)
     asked = find_method(method, examples)
     design, request = _settings(options, asked, measures, examples, random_state)
     if resume is not None and random_state is None:
@@ -158,11 +162,10 @@ def estimate(
             "notes": (*_remarks(asked, plan), *judging.notes(), *found.notes),
             "settings": {
                 **found.settings,
+                "model": _described(model),
+                "method": method,
                 "interval": interval,
-                "folds": design.folds,
-                "repeats": design.repeats,
-                "test_size": design.test_size,
-                "stratified": design.stratified,
+                **{name: getattr(design, name) for name in asked.uses},
             },
         },
         model=_described(model),

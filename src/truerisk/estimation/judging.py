@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import InputError
+from truerisk.errors import RefitError
 from truerisk.estimation.bootstrap_errors import BootstrapTally
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.plans import Draws, NestedFolds, Plan
@@ -30,10 +30,6 @@ class Costs:
     def seconds(self) -> tuple[float, float]:
         """The mean seconds to induce a model, and to classify a thousand examples."""
         return tuple(math.fsum(each) / len(each) for each in (self.to_induce, self.to_classify))  # type: ignore[return-value]
-
-
-class FailedRefitsError(InputError):
-    """The model could not be trained, or could not judge, in the refits that the message names."""
 
 
 @dataclass
@@ -121,8 +117,12 @@ class Judging:
             f"{self.plan.name(at)}: {message}"
             for at, message in list(self.failures.items())[:SHOWN_FAILURES]
         )
-        remedy = "" if allowed else " Mend the model, or leave them out with allow_failed=True."
-        raise FailedRefitsError(
+        remedy = (
+            ""
+            if allowed
+            else " Mend the model, or leave them out (allow_failed=True, --allow-failed)."
+        )
+        raise RefitError(
             f"`model` must be trained and judge in every refit; it failed in {len(self.failures)} "
             f"of {len(self.plan)}: {named}.{remedy}"
         )

@@ -38,11 +38,16 @@ class Design:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One way to learn from refits what a model is worth on examples it has not seen."""
+    """One way to learn from refits what a model is worth on examples it has not seen.
+
+    `uses` names the settings of the design that matter to it; `repeats` is how many repetitions it
+    has unless told.
+    """
 
     name: str
     title: str
     plan: Callable[[Examples, Design, np.random.Generator], Plan]
+    uses: tuple[str, ...] = ("stratified",)
     repeats: int = 1
     grouped: bool = True
     remark: str = ""
@@ -121,6 +126,7 @@ METHODS = {
             name="cross_validation",
             title="Cross-validation",
             plan=_folds,
+            uses=("folds", "repeats", "stratified"),
             repeats=5,
             remark="the refits lack one fold: with few examples they are a little worse than the "
             "model trained on all",
@@ -129,6 +135,7 @@ METHODS = {
             name="holdout",
             title="Hold-out",
             plan=_divisions,
+            uses=("test_size", "stratified"),
             remark="speaks of the model trained on the other examples; trained on all, it is as a "
             "rule better",
         ),
@@ -136,6 +143,7 @@ METHODS = {
             name="subsampling",
             title="Random subsampling",
             plan=_divisions,
+            uses=("repeats", "test_size", "stratified"),
             repeats=15,
             remark="the refits lack the share held out, and are as a rule worse than the model "
             "trained on all",
@@ -153,6 +161,7 @@ METHODS = {
             name="leave_one_out",
             title="Leave-one-out",
             plan=_each_one,
+            uses=(),
             grouped=False,
             remark="each example is judged once: how much refits disagree cannot be seen",
         ),
@@ -160,6 +169,7 @@ METHODS = {
             name="time_ordered",
             title="Forward in time",
             plan=_forward,
+            uses=("folds",),
             grouped=False,
             remark="each block is judged by a model of the blocks before it; errors that come in "
             "spells make the interval too short",
@@ -168,6 +178,7 @@ METHODS = {
             name="bootstrap",
             title="Bootstrap",
             plan=_draws,
+            uses=("repeats",),
             repeats=200,
             grouped=False,
             remark="the refits have 63 % of the examples; only the error rate is corrected for it",
@@ -176,6 +187,7 @@ METHODS = {
             name="nested_cross_validation",
             title="Nested cross-validation",
             plan=_nested,
+            uses=("folds", "repeats", "stratified"),
             repeats=10,
             remark="error rate and accuracy are corrected for the fold that refits lack, and have "
             "the interval of Bates, Hastie and Tibshirani; it is steady only with many repeats",
@@ -184,6 +196,7 @@ METHODS = {
             name="conservative_z",
             title="Subsampling with the conservative Z",
             plan=_subsamples_of_halves,
+            uses=("repeats", "stratified"),
             repeats=15,
             grouped=False,
             remark="the variance is that of half the examples, and so too large as a rule",
@@ -192,6 +205,7 @@ METHODS = {
             name="training_error",
             title="Training error",
             plan=_training,
+            uses=(),
             remark="the examples it was trained on: as a rule far too good, for comparison only",
         ),
     )

@@ -104,9 +104,15 @@ def cell_interval(question: Question) -> Interval:
         interval = smoothed_delta(question)
     return replace(
         interval,
-        method=f"{question.sample.kind}{interval.method}",
+        method=_named(question.sample.kind, interval.method),
         low=min(interval.low, question.value),
         high=max(interval.high, question.value),
+    )
+
+
+def _named(kind: str, method: str) -> str:
+    return (
+        f"{kind}{method}" if kind in {"", "cluster_"} else kind + method.removeprefix("smoothed_")
     )
 
 

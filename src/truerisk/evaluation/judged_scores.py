@@ -121,7 +121,7 @@ class JudgedScores:
                 first.interval,
                 low=max(low, value - below),
                 high=min(high, value + above),
-                method=f"{kind}_{first.interval.method}",
+                method=f"{kind}_{first.interval.method.removeprefix('bootstrap_')}",
             ),
             n=self.n if first.n == len(self.sheets[0].examples) else first.n,
         )

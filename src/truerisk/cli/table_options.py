@@ -1,0 +1,112 @@
+"""Options of the commands that train learners on a table, and what is made of them."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from truerisk.errors import InputError
+
+if TYPE_CHECKING:
+    from truerisk.reading.tables import Table
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+TABLE = (
+    click.option("--target", metavar="COLUMN", help="Column of the labels; found if it is plain."),
+    click.option("--group", metavar="COLUMN", help="Column that says which rows belong together."),
+    click.option("--drop", metavar="COLUMN", multiple=True, help="Column that is no feature."),
+    click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts."),
+    click.option("--categorical", metavar="COLUMN", multiple=True, help="Column of names."),
+    click.option(
+        "--missing-value",
+        "missing_values",
+        metavar="TEXT",
+        multiple=True,
+        help="Says missing: ?, NA.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with rows that have no label.",
+    ),
+    click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
+)
+RUNNING = (
+    click.option(
+        "--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores."
+    ),
+    click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at this address."),
+    click.option(
+        "--resume",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        help="Keep refits here, and go on from those that are here; needs --seed.",
+    ),
+)
+
+
+def table_options(function: Function) -> Function:
+    """Add the options that say how a table is read."""
+    for option in reversed(TABLE):
+        function = option(function)
+    return function
+
+
+def running_options(function: Function) -> Function:
+    """Add the options that say where refits are run."""
+    for option in reversed(RUNNING):
+        function = option(function)
+    return function
+
+
+def table_from(data: Path, options: dict[str, Any]) -> "Table":
+    """Read the table that the options describe."""
+    from truerisk.reading import ReadingOptions  # noqa: PLC0415  (costs start-up time)
+    from truerisk.reading.tables import read_table  # noqa: PLC0415
+
+    return read_table(
+        data,
+        target=options["target"],
+        group=options["group"],
+        drop=options["drop"],
+        text=options["text"],
+        categorical=options["categorical"],
+        missing_values=options["missing_values"],
+        options=ReadingOptions(
+            delimiter="\t" if options["delimiter"] in {r"\t", "tab"} else options["delimiter"],
+            encoding=options["encoding"],
+            missing=options["missing"],
+        ),
+    )
+
+
+def models_from(
+    names: tuple[str, ...], table: "Table", examples: int, *, tune: bool = False
+) -> dict[str, Any]:
+    """Make the learners that were named, each with its preprocessing; tuned if that is asked."""
+    from truerisk.estimation.named_models import find_grid, find_model  # noqa: PLC0415
+
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"`--model` must name each learner once; got {twice[0]!r} twice.")
+    found = {name: find_model(name, table.kinds, examples=examples) for name in names}
+    if not tune:
+        return found
+    from truerisk.estimation.tuning import tuned  # noqa: PLC0415  (few ask for it)
+
+    return {name: tuned(model, find_grid(name)) for name, model in found.items()}
+
+
+def place_of(address: str | None) -> AbstractContextManager[Any]:
+    """Use a cluster while the work is done, if one is given."""
+    if address is None:
+        return nullcontext()
+    from truerisk.execution import use_cluster  # noqa: PLC0415  (costs start-up time)
+
+    return use_cluster(address)
