@@ -11,6 +11,7 @@ from truerisk.audit.learner_coverage import (
     Sample,
     all_cells,
     coverage_of,
+    ends_from,
     measure_cells,
 )
 from truerisk.audit.learner_problems import PROBLEMS
@@ -38,6 +39,10 @@ def refits(wrong, truth):
         prevalence=0.5,
         held_out=np.stack([one.held_out for one in samples]),
     )
+
+
+def rows_of(found):
+    return coverage_of(CELL, ends_from(found), found.errors)
 
 
 def test_each_interval_is_that_of_the_product():
@@ -71,7 +76,7 @@ def test_both_truths_are_counted(monkeypatch):
 
     monkeypatch.setattr(learner_coverage, "INTERVALS", {DEFAULT: around, YARDSTICK: around})
     # Values .1, .2, .3, .4; models at .1, .2, .3, .2; their mean is .2.
-    rows = coverage_of(CELL, refits([5, 10, 15, 20], [0.1, 0.2, 0.3, 0.2]))
+    rows = rows_of(refits([5, 10, 15, 20], [0.1, 0.2, 0.3, 0.2]))
     assert rows[0].true_error == pytest.approx(0.2)
     assert (rows[0].model, rows[0].learner) == (0.75, 0.25)
     assert rows[0].mean_width == pytest.approx(0.02)
@@ -79,7 +84,7 @@ def test_both_truths_are_counted(monkeypatch):
 
 
 def test_samples_without_an_interval_count_neither_way():
-    rows = coverage_of(CELL, refits([0, 10, 10, 7], [0.5, 0.2, 0.9, 0.14]))
+    rows = rows_of(refits([0, 10, 10, 7], [0.5, 0.2, 0.9, 0.14]))
     found = {row.interval: row for row in rows}
     # No error at all, or one in every fold: the folds do not differ.
     assert (found[YARDSTICK].defined, found[YARDSTICK].undefined) == (1, 3)

@@ -1,18 +1,20 @@
 """How often each interval for resampled error rates covers, read off the refits of the audit."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.audit.learner_further_refits import ends_of, further_ends
 from truerisk.audit.learner_problems import PROBLEMS, Array, Labels, Problem
-from truerisk.audit.learner_refits import FOLDS, Cell, Refits, kept_or_run, learners
+from truerisk.audit.learner_refits import FOLDS, LEVEL, Cell, Refits, kept_or_run, learners
 from truerisk.checks import check_whole_number
 from truerisk.estimation.summary import summarise
+from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.intervals.cross_validation_clt import cross_validation_clt
@@ -20,8 +22,8 @@ from truerisk.results import Interval
 
 SIZES = (50, 100, 300, 1000)
 REPETITIONS = 500
-LEVEL = 0.95
 DEFAULT, YARDSTICK = "agreement", "corrected t, 5 × 10"
+TRUTH = "truth"
 
 
 @dataclass(frozen=True)
@@ -116,27 +118,25 @@ class LearnerCoverage:
         return self.cell.repetitions - self.defined
 
 
-def coverage_of(cell: Cell, refits: Refits) -> list[LearnerCoverage]:
-    """Give a row for each interval.
+def ends_from(refits: Refits) -> dict[str, Array]:
+    """Give the ends of each interval of each sample; NaN without one.
 
     Examples
     --------
     >>> from truerisk.audit.learner_refits import run_cell
     >>> cell = Cell(problem="crescent", n=50, learner="naive Bayes", repetitions=5, fresh=10_000)
-    >>> rows = coverage_of(cell, run_cell(cell))
-    >>> rows[0].interval, rows[0].defined
-    ('agreement', 5)
+    >>> ends = ends_from(run_cell(cell))
+    >>> list(ends)[0], ends["agreement"].shape
+    ('agreement', (5, 2))
     """
-    samples = [
-        Sample(*one) for one in zip(refits.losses, refits.parts, refits.held_out, strict=True)
-    ]
-    ends = {name: _ends([rule(one) for one in samples]) for name, rule in INTERVALS.items()}
-    return [_row(cell, name, ends[name], ends[YARDSTICK], refits.errors) for name in ends]
+    rows = zip(refits.losses, refits.parts, refits.held_out, strict=True)
+    samples = [Sample(*row) for row in rows]
+    return {name: ends_of([rule(one) for one in samples]) for name, rule in INTERVALS.items()}
 
 
-def _ends(intervals: Sequence[Interval | None]) -> Array:
-    """Give the ends of the intervals as rows, NaN where there is none."""
-    return np.array([(math.nan, math.nan) if i is None else (i.low, i.high) for i in intervals])
+def coverage_of(cell: Cell, ends: Mapping[str, Array], truth: Array) -> list[LearnerCoverage]:
+    """Give a row for each interval, from its ends and the true error of each sample's model."""
+    return [_row(cell, name, ends[name], ends[YARDSTICK], truth) for name in ends]
 
 
 def _row(cell: Cell, name: str, ends: Array, yardstick: Array, truth: Array) -> LearnerCoverage:
@@ -194,11 +194,13 @@ def measure_cells(
     n_jobs
         Processes; the figures do not depend on it.
     """
-    from joblib import Parallel, delayed  # noqa: PLC0415  (costs start-up time)
+    results = run_each(_measure_cell, {"folder": folder}, cells, n_jobs=n_jobs)
+    for cell, found in zip(cells, results, strict=True):
+        truth = found.pop(TRUTH)
+        yield coverage_of(cell, found, truth)
 
-    run = Parallel(n_jobs=n_jobs, return_as="generator")
-    yield from run(delayed(_measure_cell)(cell, folder) for cell in cells)
 
-
-def _measure_cell(cell: Cell, folder: Path | None) -> list[LearnerCoverage]:
-    return coverage_of(cell, kept_or_run(cell, folder))
+def _measure_cell(shared: Mapping[str, Any], cell: Cell) -> dict[str, Array]:
+    """Give the ends of all intervals, and the truth."""
+    refits = kept_or_run(cell, shared["folder"])
+    return {**ends_from(refits), **further_ends(cell, shared["folder"]), TRUTH: refits.errors}

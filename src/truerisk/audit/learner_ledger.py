@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from truerisk.audit.learner_coverage import DEFAULT, LEVEL, YARDSTICK, LearnerCoverage
+from truerisk.audit.learner_coverage import DEFAULT, YARDSTICK, LearnerCoverage
 from truerisk.audit.learner_problems import FEWEST, PROBLEMS
-from truerisk.audit.learner_refits import FOLDS, REPEATS
+from truerisk.audit.learner_refits import FOLDS, LEVEL, REPEATS
 from truerisk.intervals.binomial import binomial_interval
 
 WANTED = (0.93, 0.98)

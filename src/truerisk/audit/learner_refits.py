@@ -4,12 +4,7 @@ This is what takes long.  A cell (problem, n, learner) is kept in one file, so t
 stopped goes on where it was, and a changed rule for an interval needs no refit.
 """
 
-import io
-import json
-import os
 import re
-import secrets
-import zipfile
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -19,16 +14,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.audit.learner_files import Arrays, kept_arrays
 from truerisk.audit.learner_problems import PROBLEMS, Array, Labels, Problem
 from truerisk.audit.learner_rules import LinearDiscriminant, NaiveBayes, Parts
 from truerisk.audit.populations import FRESH_EXAMPLES
 from truerisk.checks import check_choice
-from truerisk.errors import InputError, MachineError
 from truerisk.estimation.splits import k_fold
 
 FOLDS, REPEATS = 10, 5  # the product's default: repeated stratified cross-validation
+LEVEL = 0.95
 HELD_OUT = 3  # one part in three is held out
-SAMPLE, FRESH = 0, 1  # streams of random numbers
+SAMPLE, FRESH, FURTHER = 0, 1, 2  # streams of random numbers
+PACKED = ("losses", "positive")  # kept as bits
 
 
 class Learner(Protocol):
@@ -61,9 +58,9 @@ class Cell:
 
     @property
     def file_name(self) -> str:
-        """Name the file of the cell."""
+        """Name the file of the cell, but for what it ends in."""
         words = f"{self.problem} {self.n} {self.learner}".lower()
-        return re.sub(r"[^a-z0-9]+", "-", words) + ".npz"
+        return re.sub(r"[^a-z0-9]+", "-", words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +116,7 @@ def run_cell(cell: Cell) -> Refits:
     >>> refits.losses.shape, int(refits.parts.max()), refits.held_out[:, 1].tolist()
     ((3, 5, 50), 9, [17, 17, 17])
     """
-    problem = _problem(cell.problem)
+    problem = find_problem(cell.problem)
     known = learners()
     learner = known[check_choice(cell.learner, known, "learner")]
     losses = np.empty((cell.repetitions, REPEATS, cell.n), dtype=np.bool_)
@@ -129,17 +126,17 @@ def run_cell(cell: Cell) -> Refits:
     models = []
     keeps = np.arange(HELD_OUT)[np.newaxis] > 0
     for at in range(cell.repetitions):
-        rng = _stream(cell, SAMPLE, cell.n, at)
+        rng = stream(cell, SAMPLE, cell.n, at)
         X, y = problem.draw(cell.n, rng)
-        parts = np.stack([_divided(y, FOLDS, rng) for _ in range(REPEATS)])
-        thirds = _divided(y, HELD_OUT, rng)[np.newaxis]
+        parts = np.stack([divided(y, FOLDS, rng) for _ in range(REPEATS)])
+        thirds = divided(y, HELD_OUT, rng)[np.newaxis]
         losses[at] = cross_validated_losses(learner, X, y, parts, FOLDS, rng)
         folds[at], positive[at] = parts, y
         tested = thirds[0] == 0
         called = learner.calls(X, y, thirds, keeps, rng)[0, 0]
         held_out[at] = np.count_nonzero((called != y) & tested), np.count_nonzero(tested)
         models.append(learner.train(X, y, rng))
-    X, y = problem.draw(cell.fresh, _stream(cell, FRESH))
+    X, y = problem.draw(cell.fresh, stream(cell, FRESH))
     shares = [np.mean(of) * learner.errors(models, X[of], y[of]) for of in (y, ~y)]
     return Refits(
         losses=losses,
@@ -151,88 +148,33 @@ def run_cell(cell: Cell) -> Refits:
     )
 
 
-def _problem(name: str) -> Problem:
+def find_problem(name: str) -> Problem:
+    """Look a problem up."""
     known = {problem.name: problem for problem in PROBLEMS}
     return known[check_choice(name, known, "problem")]
 
 
-def _stream(cell: Cell, *which: int) -> np.random.Generator:
+def stream(cell: Cell, *which: int) -> np.random.Generator:
     """Give the random numbers of one purpose; the learner has no say in them."""
     name = zlib.crc32(cell.problem.encode())
     return np.random.default_rng([cell.random_state, name, *which])
 
 
-def _divided(y: Labels, parts: int, rng: np.random.Generator) -> Parts:
+def divided(y: Labels, parts: int, rng: np.random.Generator) -> Parts:
+    """Divide a sample as the product does by default: stratified."""
     return k_fold(y, parts, allow_small_classes=True, random_state=rng)
 
 
 def kept_or_run(cell: Cell, folder: Path | None) -> Refits:
-    """Read the refits of a cell from its file, or run them and write it.
+    """Read the refits of a cell from its file, or run them and write it."""
 
-    A file that was made with other settings, or is broken, is refused.
-    """
-    if folder is None:
-        return run_cell(cell)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise MachineError(f"{folder} cannot be made: {problem.strerror}.") from problem
-    path = folder / cell.file_name
-    if path.exists():
-        return _read(path, cell)
-    refits = run_cell(cell)
-    _write(path, cell, refits)
-    return refits
+    def compute() -> Arrays:
+        found = run_cell(cell)
+        packed = {name: np.packbits(getattr(found, name), axis=-1) for name in PACKED}
+        return {**vars(found), **packed, "prevalence": np.array(found.prevalence)}
 
-
-def _read(path: Path, cell: Cell) -> Refits:
-    try:
-        with path.open("rb") as file, np.load(file) as kept:
-            settings = json.loads(str(kept["settings"]))
-            if settings == asdict(cell):
-                return Refits(
-                    losses=_unpacked(kept["losses"], cell.n),
-                    parts=kept["parts"],
-                    positive=_unpacked(kept["positive"], cell.n),
-                    truth=kept["truth"],
-                    prevalence=float(kept["prevalence"]),
-                    held_out=kept["held_out"],
-                )
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as problem:
-        raise InputError(
-            f"`resume` must hold whole files of an earlier run; {path.name} cannot be read: "
-            f"{problem}. Remove it."
-        ) from problem
-    raise InputError(
-        f"`resume` must hold a run with the same settings; {path.name} was made with {settings}."
-    )
-
-
-def _unpacked(bits: NDArray[np.uint8], n: int) -> Labels:
-    return np.unpackbits(bits, axis=-1, count=n).astype(np.bool_)
-
-
-def _write(path: Path, cell: Cell, refits: Refits) -> None:
-    """Write the file of a cell beside its place and move it there, so that it is whole."""
-    content = io.BytesIO()
-    np.savez_compressed(
-        content,
-        settings=np.array(json.dumps(asdict(cell))),
-        losses=np.packbits(refits.losses, axis=-1),
-        parts=refits.parts,
-        positive=np.packbits(refits.positive, axis=-1),
-        truth=refits.truth,
-        prevalence=np.array(refits.prevalence),
-        held_out=refits.held_out,
-    )
-    beside = path.with_name(f".{path.name}-{secrets.token_hex(8)}.part")
-    try:
-        with beside.open("xb") as file:
-            file.write(content.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as problem:
-        raise MachineError(f"{path} cannot be written: {problem.strerror}.") from problem
-    finally:
-        beside.unlink(missing_ok=True)
+    arrays = kept_arrays(folder, cell.file_name, asdict(cell), compute)
+    for name in PACKED:
+        arrays[name] = np.unpackbits(arrays[name], axis=-1, count=cell.n).astype(np.bool_)
+    prevalence = float(arrays.pop("prevalence"))
+    return Refits(prevalence=prevalence, **arrays)

@@ -107,8 +107,10 @@ class RuleLearner(ABC):
         self, X: Array, y: Labels, parts: Parts, kept: Labels, rng: np.random.Generator
     ) -> Labels:
         """Tell what each refit calls each example: divisions × refits × examples."""
-        del rng  # nothing is drawn: the classes decide
-        return self.fit(X, y, parts, kept).calls(X)
+        del rng  # nothing is drawn
+        # Where a training set lacks a class, the scores are NaN and all are called negative.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.fit(X, y, parts, kept).calls(X)
 
     def train(self, X: Array, y: Labels, rng: np.random.Generator) -> Rules:
         """Fit the whole sample."""
