@@ -3,17 +3,18 @@ from truerisk.audit.learner_ledger import learner_ledger_text
 from truerisk.audit.learner_refits import Cell
 
 
-def row(interval, *, n=50, model=0.95, learner=0.95, width=1.0, defined=500):
+def row(interval, *, n=50, model=0.95, learner=0.95, width=1.0, defined=500, measure="error_rate"):
     cell = Cell(problem="crescent", n=n, learner="naive Bayes", repetitions=500, random_state=7)
     return LearnerCoverage(
         cell=cell,
+        measure=measure,
         interval=interval,
         defined=defined,
         model=model,
         learner=learner,
         mean_width=0.2 * width,
         relative_width=width,
-        true_error=0.17,
+        truth=0.17,
     )
 
 
@@ -47,6 +48,15 @@ def test_the_page_says_what_was_measured():
     assert "uncertain by ±0.019" in text
     assert "Seed: 7." in text
     assert "| crescent | 2 | 0.50 | normal | 0.00 |" in text
+
+
+def test_other_measures_are_summed_up_by_size():
+    more = [row(DEFAULT, measure="recall"), row(DEFAULT, measure="recall", n=100, model=0.9)]
+    text = learner_ledger_text([*ROWS, *more])
+    assert "| measure | n = 50 | n = 100 | in range | within Monte Carlo error |" in text
+    model, learner = lines(text, "recall")
+    assert model == "| recall | 0.950 / 0.950 | 0.900 / 0.900 | 0.50 | 0.50 | 0.000 |"
+    assert learner == "| recall | 0.950 / 0.950 | 0.950 / 0.950 | 1.00 | 1.00 | 0.000 |"
 
 
 def test_every_cell_has_a_line():

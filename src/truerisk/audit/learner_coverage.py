@@ -1,5 +1,6 @@
 """How often each interval for resampled error rates covers, read off the refits of the audit."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.audit.learner_further_refits import ends_of, further_ends
+from truerisk.audit.learner_measures import MEASURES, measure_ends, measure_truth
 from truerisk.audit.learner_problems import PROBLEMS, Array, Labels, Problem
 from truerisk.audit.learner_refits import FOLDS, LEVEL, Cell, Refits, kept_or_run, learners
 from truerisk.checks import check_whole_number
@@ -23,7 +25,7 @@ from truerisk.results import Interval
 SIZES = (50, 100, 300, 1000)
 REPETITIONS = 500
 DEFAULT, YARDSTICK = "agreement", "corrected t, 5 × 10"
-TRUTH = "truth"
+ERROR_RATE = "error_rate"
 
 
 @dataclass(frozen=True)
@@ -95,22 +97,23 @@ INTERVALS: dict[str, Callable[[Sample], Interval | None]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerCoverage:
-    """How often one interval contained the truth in one cell.
+    """How often one interval of one measure contained the truth in one cell.
 
-    `model` and `learner` are the coverage of this model's error and of the learner's error, the
-    mean of the former over all samples; samples without an interval (`undefined`) count neither
-    way.  `relative_width` is the mean width over that of the corrected t, in the samples that have
-    both.
+    `model` is how often it contained this model's value, `learner` how often that of the learner,
+    the mean of the former over all samples (`truth`); samples in which the measure or the interval
+    is undefined count neither way.  `relative_width` is the mean width over that of the corrected
+    t, in the samples that have both; NaN if none has.
     """
 
     cell: Cell
+    measure: str
     interval: str
     defined: int
     model: float
     learner: float
     mean_width: float
     relative_width: float
-    true_error: float
+    truth: float
 
     @property
     def undefined(self) -> int:
@@ -134,27 +137,49 @@ def ends_from(refits: Refits) -> dict[str, Array]:
     return {name: ends_of([rule(one) for one in samples]) for name, rule in INTERVALS.items()}
 
 
-def coverage_of(cell: Cell, ends: Mapping[str, Array], truth: Array) -> list[LearnerCoverage]:
-    """Give a row for each interval, from its ends and the true error of each sample's model."""
-    return [_row(cell, name, ends[name], ends[YARDSTICK], truth) for name in ends]
+def coverage_of(
+    cell: Cell,
+    ends: Mapping[str, Array],
+    truth: Array,
+    *,
+    measure: str = ERROR_RATE,
+) -> list[LearnerCoverage]:
+    """Give a row for each interval, from its ends and the true value of each sample's model."""
+    return [
+        LearnerCoverage(
+            cell=cell,
+            measure=measure,
+            interval=name,
+            relative_width=_relative_width(own, ends[YARDSTICK]) if YARDSTICK in ends else math.nan,
+            truth=_mean(truth),
+            **_covered(own, truth),
+        )
+        for name, own in ends.items()
+    ]
 
 
-def _row(cell: Cell, name: str, ends: Array, yardstick: Array, truth: Array) -> LearnerCoverage:
-    there = ~np.isnan(ends[:, 0])
-    both = there & ~np.isnan(yardstick[:, 0])
+def _covered(ends: Array, truth: Array) -> dict[str, Any]:
+    there = ~np.isnan(ends[:, 0]) & ~np.isnan(truth)
     low, high = ends[there].T
-    mean_truth = float(truth.mean())
-    width, other = np.diff(ends[both]).mean(), np.diff(yardstick[both]).mean()
-    return LearnerCoverage(
-        cell=cell,
-        interval=name,
-        defined=int(there.sum()),
-        model=float(np.mean((low <= truth[there]) & (truth[there] <= high))),
-        learner=float(np.mean((low <= mean_truth) & (mean_truth <= high))),
-        mean_width=float(np.mean(high - low)),
-        relative_width=float(width / other),
-        true_error=mean_truth,
-    )
+    mean = _mean(truth)
+    return {
+        "defined": int(there.sum()),
+        "model": _mean((low <= truth[there]) & (truth[there] <= high)),
+        "learner": _mean((low <= mean) & (mean <= high)),
+        "mean_width": _mean(high - low),
+    }
+
+
+def _relative_width(ends: Array, yardstick: Array) -> float:
+    both = ~np.isnan(ends[:, 0]) & ~np.isnan(yardstick[:, 0])
+    width, other = (_mean(np.diff(one[both])) for one in (ends, yardstick))
+    return width / other
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Give the mean of what is not NaN; NaN of nothing."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else math.nan
 
 
 def all_cells(
@@ -196,11 +221,22 @@ def measure_cells(
     """
     results = run_each(_measure_cell, {"folder": folder}, cells, n_jobs=n_jobs)
     for cell, found in zip(cells, results, strict=True):
-        truth = found.pop(TRUTH)
-        yield coverage_of(cell, found, truth)
+        rows = []
+        for measure in (ERROR_RATE, *MEASURES):
+            start = f"{measure}: "
+            ends = {key.removeprefix(start): found[key] for key in found if key.startswith(start)}
+            rows += coverage_of(cell, ends, found[measure], measure=measure)
+        yield rows
 
 
 def _measure_cell(shared: Mapping[str, Any], cell: Cell) -> dict[str, Array]:
-    """Give the ends of all intervals, and the truth."""
+    """Give the truth of each measure by its name, and the ends of its intervals by both names."""
     refits = kept_or_run(cell, shared["folder"])
-    return {**ends_from(refits), **further_ends(cell, shared["folder"]), TRUTH: refits.errors}
+    ends = {**ends_from(refits), **further_ends(cell, shared["folder"])}
+    others = measure_ends(refits)
+    return {
+        ERROR_RATE: refits.errors,
+        **measure_truth(refits),
+        **{f"{ERROR_RATE}: {name}": own for name, own in ends.items()},
+        **{f"{measure}: {DEFAULT}": own for measure, own in others.items()},
+    }

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from truerisk.audit.learner_coverage import DEFAULT, YARDSTICK, LearnerCoverage
+from truerisk.audit.learner_coverage import DEFAULT, ERROR_RATE, YARDSTICK, LearnerCoverage
 from truerisk.audit.learner_problems import FEWEST, PROBLEMS
 from truerisk.audit.learner_refits import FOLDS, LEVEL, REPEATS
 from truerisk.intervals.binomial import binomial_interval
@@ -45,6 +45,14 @@ folds, cell by cell, then averaged; *none* is the share of samples without an in
 """
 
 
+OTHERS = """
+## Other measures, by the rule of agreement
+
+Least / mean coverage over problems and learners; *none* is the share of samples in which the
+measure is undefined, for this sample or for the model's truth.
+"""
+
+
 def learner_ledger_text(rows: Sequence[LearnerCoverage]) -> str:
     """Give the page as Markdown."""
     cells = list(dict.fromkeys(row.cell for row in rows))
@@ -67,12 +75,18 @@ def learner_ledger_text(rows: Sequence[LearnerCoverage]) -> str:
         cells=len(cells),
     )
     parts = [head]
+    others = [row for row in rows if row.measure != ERROR_RATE]
+    rows = [row for row in rows if row.measure == ERROR_RATE]
     for title, of in TARGETS.items():
         parts.append(f"\n### {title}\n\n{_summary(rows, of)}\n")
     default = [row for row in rows if row.interval == DEFAULT]
     parts.append(f"\n## The default, `{DEFAULT}`, by learner and size\n")
     for title, of in TARGETS.items():
         parts.append(f"\n{title}, least / mean over the problems:\n\n{_by_size(default, of)}\n")
+    if others:
+        parts.append(OTHERS)
+        for title, of in TARGETS.items():
+            parts.append(f"\n{title.replace('error', 'value')}:\n\n{_measures(others, of)}\n")
     parts.append("\n## Every cell\n\nCoverage of this model's error / of the learner's error.\n")
     parts.append(f"\n{_cells(rows)}\n")
     return "".join(parts)
@@ -119,19 +133,16 @@ def _summary(rows: Sequence[LearnerCoverage], of: Coverage) -> str:
     for name in dict.fromkeys(row.interval for row in rows):
         mine = [row for row in rows if row.interval == name]
         found = [of(row) for row in mine]
-        near = [may_be_in_range(of(row), row.defined) for row in mine]
-        samples = sum(row.cell.repetitions for row in mine)
         lines.append(
             [
                 name,
                 f"{_mean(found):.3f}",
                 f"{min(found):.3f}",
                 f"{max(found):.3f}",
-                f"{_mean([float(is_in_range(value)) for value in found]):.2f}",
-                f"{_mean([float(value) for value in near]):.2f}",
+                *_in_range(mine, of),
                 str(sum(value < LEAST for value in found)),
                 f"{_mean([row.relative_width for row in mine]):.3f}",
-                f"{sum(row.undefined for row in mine) / samples:.3f}",
+                f"{_undefined(mine):.3f}",
                 str(len(mine)),
             ]
         )
@@ -151,6 +162,32 @@ def _by_size(rows: Sequence[LearnerCoverage], of: Coverage) -> str:
     return _table(["learner", *(f"n = {n}" for n in sizes)], lines)
 
 
+def _measures(rows: Sequence[LearnerCoverage], of: Coverage) -> str:
+    sizes = sorted({row.cell.n for row in rows})
+    lines = []
+    for measure in dict.fromkeys(row.measure for row in rows):
+        mine = [row for row in rows if row.measure == measure]
+        line = [measure]
+        for n in sizes:
+            found = [of(row) for row in mine if row.cell.n == n]
+            line.append(f"{min(found):.3f} / {_mean(found):.3f}" if found else "–")
+        line += [*_in_range(mine, of), f"{_undefined(mine):.3f}"]
+        lines.append(line)
+    sized = [f"n = {n}" for n in sizes]
+    return _table(["measure", *sized, "in range", "within Monte Carlo error", "none"], lines)
+
+
+def _in_range(rows: Sequence[LearnerCoverage], of: Coverage) -> list[str]:
+    """Give the share of cells in range, and of those that may be."""
+    strictly = [float(is_in_range(of(row))) for row in rows]
+    perhaps = [float(may_be_in_range(of(row), row.defined)) for row in rows]
+    return [f"{_mean(strictly):.2f}", f"{_mean(perhaps):.2f}"]
+
+
+def _undefined(rows: Sequence[LearnerCoverage]) -> float:
+    return sum(row.undefined for row in rows) / sum(row.cell.repetitions for row in rows)
+
+
 def _cells(rows: Sequence[LearnerCoverage]) -> str:
     names = list(dict.fromkeys(row.interval for row in rows))
     at = {(row.cell, row.interval): row for row in rows}
@@ -161,7 +198,7 @@ def _cells(rows: Sequence[LearnerCoverage]) -> str:
     for cell in cells:
         own = [at.get((cell, name)) for name in names]
         default = at[cell, DEFAULT]
-        line = [cell.problem, cell.learner, str(cell.n), f"{default.true_error:.3f}"]
+        line = [cell.problem, cell.learner, str(cell.n), f"{default.truth:.3f}"]
         line += [f"{default.mean_width:.3f}", f"{at[cell, YARDSTICK].mean_width:.3f}"]
         line += ["–" if row is None else f"{row.model:.3f} / {row.learner:.3f}" for row in own]
         lines.append(line)
