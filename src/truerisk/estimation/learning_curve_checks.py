@@ -1,5 +1,6 @@
 """What a learning curve is asked for, checked before anything is trained."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,8 +73,10 @@ def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:  # noqa:
             f"`positive` must be one of the labels, {', '.join(map(shown, names[:10]))}; "
             f"got {shown(asked)}."
         )
-    is_average = measure.rpartition("_")[2] in AVERAGES
-    if base_measure(measure).needs != "binary counts" or is_average:
+    entry, is_average = base_measure(measure), measure.rpartition("_")[2] in AVERAGES
+    if not all(map(math.isfinite, entry.measure_range)):  # costs too, which nobody told us
+        raise InputError(f"`measure` must have a bounded range; got {measure!r}, which has none.")
+    if entry.needs != "binary counts" or is_average:
         return len(names) - 1 if asked is None else names.index(str(asked))
     if len(names) > 2:
         raise InputError(

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from truerisk.errors import InputError
 from truerisk.estimation.one_vs_rest_counts import base_measure
 from truerisk.estimation.summary import summarise
 from truerisk.evaluation.tables import evaluate_counts
@@ -57,11 +56,19 @@ def mean_interval(
     if found.interval is not None:
         return found.interval, ()
     labels = [str(at) for at in range(confusions.shape[-1])]
+    beta = entry.parameters.get("beta")
     single = evaluate_counts(
-        confusions[0], labels=labels, positive=labels[positive], measures=(measure,), level=level
-    )[measure]
-    if single.interval is None:
-        raise InputError(f"`measure` must have an interval; {measure} has none.")
+        confusions[0],
+        labels=labels,
+        positive=labels[positive],
+        betas=() if beta is None else (beta,),
+        measures=(measure,),
+        level=level,
+        random_state=0,
+    ).get(measure)
+    if single is None or single.interval is None:
+        note = "all repeats have one value, and nothing says how far it may be off"
+        return Interval(*entry.measure_range, level, "whole_range"), (note,)
     note = "all repeats have one value: the interval is that of the hold-out of one of them"
     return single.interval, (note,)
 

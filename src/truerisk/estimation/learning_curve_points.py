@@ -86,9 +86,12 @@ class Refits:
         self.estimates = np.full(shape, np.nan)
         self.failed: dict[tuple[int, int, int], str] = {}
         self.estimate_failed: dict[tuple[int, int, int], str] = {}
+        self.warned: dict[tuple[int, int, int], tuple[str, ...]] = {}
 
     def add(self, item: tuple[int, int, int], result: Mapping[str, NDArray[Any]]) -> None:
         """Take in one refit."""
+        if "warned" in result:
+            self.warned[item] = tuple(map(str, result["warned"]))
         if "failed" in result:
             self.failed[item] = str(result["failed"])
             return
@@ -188,6 +191,7 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
     own = refits.estimates[at, :, size_at]
     lost = [item for item in refits.estimate_failed if item[0] == at and item[2] == size_at]
     notes = (*notes, *(f"estimate: {told}" for told in _told(lost, refits.estimate_failed)))
+    notes = (*notes, *_warnings(refits, at, size_at))
     is_estimated = design.estimate is not None and not np.isnan(refits.estimates[at]).all()
     costs = _medians(refits.costs[at, :, size_at])
     return CurvePoint(
@@ -255,6 +259,14 @@ def _told(items: list[tuple[int, int, int]], messages: Mapping[Any, str]) -> Ite
         yield f"repeat {item[1] + 1} failed: {messages[item]}"
     if len(items) > MOST_NAMED:
         yield f"and {len(items) - MOST_NAMED} repeats more"
+
+
+def _warnings(refits: Refits, at: int, size_at: int) -> Iterator[str]:
+    """Give each warning of a learner at a size once, with the number of repeats that met it."""
+    met = [told for item, told in refits.warned.items() if (item[0], item[2]) == (at, size_at)]
+    for message in dict.fromkeys(message for told in met for message in told):
+        times = sum(message in told for told in met)
+        yield f"warned in {times} of {refits.design.repeats} repeats: {message}"
 
 
 def _failures(refits: Refits) -> Iterator[str]:

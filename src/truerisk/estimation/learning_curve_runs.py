@@ -115,8 +115,18 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     arrays
         `confusion` of the hold-out (rows truth), `costs` in the order of `COSTS`, and `estimate`,
         a value, or `estimate_confusion`.  A model that fails gives `failed`, its message; one that
-        fails only in the estimate, `estimate_failed`.
+        fails only in the estimate, `estimate_failed`.  `warned` holds what was warned of, but for
+        machines whose bias is one of many: at small sizes that is common.
     """
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", UnstableWarning)
+        found = _refit(shared, item)
+    told = dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in met)
+    return found | {"warned": np.array(list(told), dtype=np.str_)} if told else found
+
+
+def _refit(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     at, repeat, size_at = item
     plan: CurvePlan = shared["plan"]
     line, test = plan.division(repeat)
@@ -184,16 +194,8 @@ def _xi_alpha(shared: Mapping[str, Any], model: Any, examples: Any, y: NDArray[A
     measure = shared["measure"]
     if not is_svm(model):
         return {}
-    with warnings.catch_warnings():
-        # ξ is taken at the worst bias then; at small sizes that is common.
-        warnings.simplefilter("ignore", UnstableWarning)
-        found = xi_alpha(
-            model,
-            examples,
-            y,
-            measures=(measure,),
-            positive=str(shared["values"][shared["positive"]]),
-        )
+    positive = str(shared["values"][shared["positive"]])
+    found = xi_alpha(model, examples, y, measures=(measure,), positive=positive)
     return {"estimate": np.array(found[measure].value)}
 
 
