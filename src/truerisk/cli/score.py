@@ -18,6 +18,7 @@ from truerisk.cli.options import (
 )
 from truerisk.cli.output import check_names, finish, format_options, show
 from truerisk.cli.progress import Progress
+from truerisk.cli.table_options import place_of
 from truerisk.errors import InputError
 from truerisk.measures import AVERAGES, MEASURES
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
@@ -90,6 +91,9 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     multiple=True,
     help="End with 1 unless the interval lies below this; may be repeated.",
 )
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Read the files on the Dask cluster at this address."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
 def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     """Score predictions: every measure with its interval, and a verdict in words.
@@ -157,7 +161,8 @@ def _evaluation(files: tuple[Path, ...], *, quiet: bool, options: dict[str, Any]
     }
     if options["counts"] is not None:
         return evaluate_counts(read_counts(options["counts"]), **asked)
-    with Progress("Reading", quiet=quiet) as progress:
+    place = place_of(options["cluster"])
+    with place, Progress("Reading", quiet=quiet) as progress:
         return evaluate_files(
             files, roles=roles, options=strictness, request=Request(**asked), progress=progress
         )

@@ -1,13 +1,15 @@
 """Files of predictions → Evaluation, in one pass and bounded memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from truerisk.evaluation.assemble import assemble
-from truerisk.evaluation.prediction_tally import Columns, Members, PredictionTally
+from truerisk.evaluation.batch_columns import columns_of, members_of
+from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.request import Request
-from truerisk.reading import Batch, PredictionFiles, ReadingOptions, Roles, open_predictions
+from truerisk.reading import PredictionFiles, ReadingOptions, Roles, open_predictions
 from truerisk.results import Evaluation
 
 Progress = Callable[[int], None]
@@ -23,7 +25,9 @@ def evaluate_files(
 ) -> Evaluation:
     r"""Estimate every measure of the predictions in CSV, Parquet or JSON lines files.
 
-    The result does not depend on how the rows are spread over files, formats or batches.
+    The result does not depend on how the rows are spread over files, formats or batches.  Where a
+    cluster is in use (`use_cluster`), its workers read the files, and must see them under the same
+    paths; the result is the same to the last bit.
 
     Parameters
     ----------
@@ -49,44 +53,38 @@ def evaluate_files(
     recall = 0.900 [0.555, 0.997] at 95 % (clopper_pearson, n = 10, this model)
     """
     asked = (request or Request()).checked()
-    files = open_predictions(paths, roles=roles, options=options)
-    tally = PredictionTally(
-        asked, files.options.multilabel_separator is not None, files.roles.score_classes
-    )
-    for columns in _columns(files):
-        tally.add(columns)
-        if progress is not None:
-            progress(tally.n)
-    tallies = tally.finish(_members(files))
+    files, tally = _tallied(paths, roles or Roles(), options or ReadingOptions(), asked, progress)
+    tallies = tally.finish(members_of(files.labels, files.options))
     return assemble(tallies, asked, notes=files.notes, source=_source(files))
 
 
-def _columns(files: PredictionFiles) -> Iterator[Columns]:
-    members: Members = ()
-    for batch in files.batches():
-        if len(members) < len(files.labels):
-            members = _members(files)
-        yield _of_batch(batch, members)
+def _tallied(
+    paths: Sequence[Path | str],
+    roles: Roles,
+    options: ReadingOptions,
+    request: Request,
+    progress: Progress | None,
+) -> tuple[PredictionFiles, PredictionTally]:
+    if _a_cluster_is_in_use():
+        from truerisk.evaluation.files_on_cluster import FilesOnCluster  # noqa: PLC0415  (rare)
 
-
-def _of_batch(batch: Batch, members: Members) -> Columns:
-    if batch.truth is None:
-        raise TypeError("Files were opened with their truth required.")
-    return Columns(
-        batch.truth.codes,
-        members,
-        None if batch.pred is None else batch.pred.codes,
-        batch.score,
-        batch.weight,
-        None if batch.group is None else batch.group.codes,
+        elsewhere = FilesOnCluster(paths, roles, options, needs_truth=True)
+        return elsewhere, elsewhere.tally(request, progress)
+    files = open_predictions(paths, roles=roles, options=options)
+    tally = PredictionTally(
+        request, options.multilabel_separator is not None, files.roles.score_classes
     )
+    for columns in columns_of(files.batches(), files.labels, options):
+        tally.add(columns)
+        if progress is not None:
+            progress(tally.n)
+    return files, tally
 
 
-def _members(files: PredictionFiles) -> Members:
-    separator = files.options.multilabel_separator
-    if separator is not None:
-        return files.labels.sets(separator, strip=files.options.strip)
-    return tuple((text,) for text in files.labels)
+def _a_cluster_is_in_use() -> bool:
+    # Nobody can have named a cluster while the module that clusters are named to is not loaded.
+    clusters = sys.modules.get("truerisk.execution.cluster")
+    return clusters is not None and clusters.cluster_in_use() is not None
 
 
 def _source(files: PredictionFiles) -> dict[str, Any]:

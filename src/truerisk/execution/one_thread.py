@@ -9,8 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from threadpoolctl import ThreadpoolController
+from typing import Any
 
 # Read by libraries when they are loaded: a worker sets them before it loads any.
 ENVIRONMENT = {
@@ -34,13 +33,13 @@ class OneThread:
 
     def __init__(self) -> None:
         self._modules = -1
-        self._controller: ThreadpoolController | None = None
+        self._controller: Any = None
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Limit the libraries that are loaded by now."""
         if self._controller is None or self._modules != len(sys.modules):
-            self._controller = ThreadpoolController()
+            self._controller = _libraries()
             self._modules = len(sys.modules)
         with self._controller.limit(limits=1):
             yield
@@ -52,5 +51,11 @@ def hold_this_thread_to_one() -> None:
     OpenMP keeps its limit for each thread that calls it, so each thread of a worker comes here.
     """
     if getattr(_this_thread, "modules", -1) != len(sys.modules):
-        ThreadpoolController().limit(limits=1)
+        _libraries().limit(limits=1)
         _this_thread.modules = len(sys.modules)
+
+
+def _libraries() -> Any:  # noqa: ANN401  (threadpoolctl has no types)
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415  (only where a task is run)
+
+    return ThreadpoolController()

@@ -1,0 +1,206 @@
+import logging
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from distributed import Client, LocalCluster
+from pyarrow import parquet
+
+import truerisk as tr
+from truerisk.cli import main
+from truerisk.errors import InputError, MachineError
+from truerisk.evaluation import file_pieces
+from truerisk.execution import use_cluster
+from truerisk.reading import ReadingOptions, Roles
+from truerisk.reporting.formats import as_json
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = LocalCluster(
+        n_workers=2,
+        processes=True,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    )
+    with cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+RNG = np.random.default_rng(8)
+
+
+def two_classes(n, *, weighted=False, grouped=False):
+    truth = RNG.integers(0, 2, n)
+    columns = {"y_true": truth, "score": (truth + RNG.normal(size=n)).astype(np.float32)}
+    if weighted:
+        columns["weight"] = RNG.exponential(size=n)
+    if grouped:
+        columns["group"] = RNG.integers(0, 12, n)
+    return columns
+
+
+def three_classes(n, names="abc"):
+    labels = np.array(list(names))
+    truth = labels[RNG.integers(0, 3, n)]
+    predicted = np.where(RNG.random(n) < 0.7, truth, labels[RNG.integers(0, 3, n)])
+    table = RNG.dirichlet(np.ones(3), n)
+    scores = {f"score_{name}": table[:, at] for at, name in enumerate("abc")}
+    return {"y_true": truth, "y_pred": predicted, **scores}
+
+
+def label_sets(n):
+    cells = np.array(["", "a", "b|a", "c", "a|c"])
+    return {"y_true": cells[RNG.integers(0, 5, n)], "y_pred": cells[RNG.integers(0, 5, n)]}
+
+
+def with_gaps(n):
+    columns = two_classes(n)
+    score = columns["score"].astype(np.float64)
+    score[::7] = np.nan
+    return {**columns, "score": score, "y_true": columns["y_true"].astype(np.float64)}
+
+
+def only(label, n):
+    return {"y_true": [label] * n, "y_pred": [label] * n}
+
+
+def one_class(label, n):
+    return {"y_true": [label] * n, "score": RNG.normal(size=n)}
+
+
+PROBLEMS = {
+    "one class a file": ([one_class(-1, 30), one_class(1, 40), one_class(-1, 20)], {}, {}),
+    "two classes, a threshold": (
+        [two_classes(40), two_classes(70), two_classes(9)],
+        {"threshold": 0.5},
+        {},
+    ),
+    "weights and groups": (
+        [two_classes(50, weighted=True, grouped=True) for _ in range(3)],
+        {},
+        {},
+    ),
+    "three classes": ([three_classes(60), three_classes(80)], {"probabilities": True}, {}),
+    "classes in another order": (
+        [only("cat", 3), only("dog", 4), three_classes(20, "dxc") | {"y_pred": ["cat"] * 20}],
+        {},
+        {},
+    ),
+    "label sets": ([label_sets(60), label_sets(80)], {}, {"multilabel_separator": "|"}),
+    "gaps and whole floats": ([with_gaps(50), with_gaps(60)], {}, {"missing": "drop"}),
+    "labels that differ in white space": ([only("a", 3), only(" a", 3), only("b ", 3)], {}, {}),
+}
+
+
+def write_parquet(folder, tables):
+    folder.mkdir(exist_ok=True)
+    for at, columns in enumerate(tables):
+        parquet.write_table(pa.table(columns), folder / f"part{at}.parquet", row_group_size=16)
+    return [folder]
+
+
+def evaluated(paths, asked, strictness, **more):
+    request = tr.Request(random_state=1, replicates=100, **asked)
+    return as_json(
+        tr.evaluate_files(paths, request=request, options=ReadingOptions(**strictness), **more)
+    )
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_cluster_finds_what_one_pass_finds(client, tmp_path, monkeypatch, name):
+    tables, asked, strictness = PROBLEMS[name]
+    paths = write_parquet(tmp_path / "files", tables)
+    here = evaluated(paths, asked, strictness)
+    for rows in (10, 2**22):
+        monkeypatch.setattr(file_pieces, "ROWS_A_PIECE", rows)
+        with use_cluster(client):
+            assert evaluated(paths, asked, strictness) == here
+
+
+def test_text_files_and_progress(client, tmp_path):
+    columns = three_classes(30)
+    for at in range(3):
+        rows = zip(columns["y_true"][at::3], columns["y_pred"][at::3], strict=True)
+        (tmp_path / f"{at}.csv").write_text(
+            "id,y_true,y_pred\n" + "".join(f"{at}-{n},{t},{p}\n" for n, (t, p) in enumerate(rows))
+        )
+    here, told = evaluated([tmp_path], {}, {}), []
+    with use_cluster(client):
+        assert evaluated([tmp_path], {}, {}, progress=told.append) == here
+    assert told == [10, 20, 30]
+
+
+def test_the_command_takes_an_address(client, tmp_path):
+    paths = write_parquet(tmp_path / "files", [two_classes(40), two_classes(20)])
+    command = ["score", str(paths[0]), "--json", "--seed", "1", "--threshold", "0.5"]
+    here = CliRunner().invoke(main, command)
+    there = CliRunner().invoke(main, [*command, "--cluster", client.scheduler.address])
+    assert (there.exit_code, there.stdout) == (here.exit_code, here.stdout)
+    assert here.exit_code == 0
+
+
+def test_ids_that_come_twice_are_found_across_files(client, write):
+    first = write("id,y_true,y_pred\nx,a,a\ny,b,b\n", "1.csv")
+    second = write("id,y_true,y_pred\nz,a,a\nx,b,b\n", "2.csv")
+    with pytest.raises(InputError) as here:
+        tr.evaluate_files([first, second])
+    with use_cluster(client), pytest.raises(InputError) as there:
+        tr.evaluate_files([first, second])
+    assert str(there.value) == str(here.value)
+
+
+WRONG = {
+    "no rows": "y_true,y_pred\n",
+    "all missing": "y_true,y_pred\n,a\nb,\n",
+    "ragged": "y_true,y_pred\na,b\na\n",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_refused_here_is_refused_there_in_the_same_words(client, write, name):
+    paths = [write("y_true,y_pred\na,a\nb,a\n", "1.csv"), write(WRONG[name], "2.csv")]
+    options = ReadingOptions(missing="drop")
+    with pytest.raises(InputError) as here:
+        tr.evaluate_files(paths, options=options)
+    with use_cluster(client), pytest.raises(InputError) as there:
+        tr.evaluate_files(paths, options=options)
+    assert str(there.value) == str(here.value)
+
+
+def test_too_many_labels_of_all_files_together_are_refused(client, write):
+    paths = [write(f"y_true,y_pred\n{one},{one}\n", f"{one}.csv") for one in "abc"]
+    with use_cluster(client), pytest.raises(InputError, match="at most 2 distinct labels"):
+        tr.evaluate_files(paths, options=ReadingOptions(max_labels=2))
+
+
+def unseen(paths):
+    """Lead the workers to other paths than the caller, as on machines without a common disk."""
+
+    def lead(reading, piece):
+        import dataclasses  # noqa: PLC0415  (in the worker)
+
+        from truerisk.evaluation.file_pieces import tally_piece  # noqa: PLC0415
+
+        return tally_piece(dataclasses.replace(reading, paths=paths), piece)
+
+    return lead
+
+
+def test_a_file_that_a_worker_does_not_see_is_told(client, write, monkeypatch):
+    path = write("y_true,y_pred\na,a\nb,a\n", "1.csv")
+    gone, other = path.with_name("gone.csv"), write("y_true,y_pred\nb,a\n", "other.csv")
+    for seen, kind, message in (
+        (gone, InputError, r"gone\.csv: must be seen by every worker"),
+        (other, MachineError, r"other\.csv: is another file for a worker .* \(18 bytes\)"),
+    ):
+        lead = unseen((seen,))
+
+        def task(shared, piece, lead=lead):
+            return lead(shared["reading"], piece)
+
+        monkeypatch.setattr("truerisk.evaluation.files_on_cluster._tally_piece", task)
+        with use_cluster(client), pytest.raises(kind, match=message):
+            tr.evaluate_files([path], roles=Roles())
