@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truerisk.checks import check_number
 from truerisk.errors import InputError
@@ -57,15 +58,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> "NaiveBayes":  # noqa: ANN401
         """Learn the shares of the classes and the distribution of each column within each."""
         check_number(self.smoothing, "smoothing", low=0.0)
-        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        X, y = validate_data(self, X, y, **self._form())
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
         member = codes == np.arange(len(self.classes_))[:, None]
         self.log_prior_ = np.log(member.mean(axis=1))
-        self.n_features_in_ = X.shape[1] if issparse(X) else np.asarray(X).shape[1]
         self.word_tables_: list[Array] = []
         if issparse(X):
             self.word_tables_ = [self._word_table(X, member)]
             return self
-        X = np.asarray(X)
         self._learn_numbers(_floats(X, self._places("number")), member)
         self._learn_categories(_floats(X, self._places("category")), member)
         self._learn_words(X, member)
@@ -73,7 +74,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
         """Give the likeliest class of each row."""
-        found: NDArray[Any] = self.classes_[np.argmax(self.predict_joint_log_proba(X), axis=1)]
+        joint = self.predict_joint_log_proba(X)
+        found: NDArray[Any] = self.classes_[np.argmax(joint, axis=1)]
         return found
 
     def predict_proba(self, X: Any) -> Array:  # noqa: ANN401
@@ -85,12 +87,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_joint_log_proba(self, X: Any) -> Array:  # noqa: ANN401
         """Give log P(c, x), up to what does not depend on the class."""
         check_is_fitted(self)
-        rows = X.shape[0] if issparse(X) else len(X)
-        joint = np.tile(self.log_prior_, (rows, 1))
+        X = validate_data(self, X, reset=False, **self._form())
+        joint = np.tile(self.log_prior_, (X.shape[0], 1))
         if issparse(X):
             joint += np.asarray(X @ self.word_tables_[0].T)
             return joint
-        X = np.asarray(X)
         numbers = _floats(X, self._places("number"))
         for place, column in enumerate(numbers.T):
             mean, variance = self.means_[:, place], self.variances_[:, place]
@@ -106,10 +107,25 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             joint += np.asarray(vectorizer.transform(_texts(X, place)) @ table.T)
         return joint
 
+    def _form(self) -> dict[str, Any]:
+        """Say what may be in `X`: anything beside texts, otherwise numbers and NaN."""
+        has_text = self.kinds is not None and "text" in self.kinds
+        return {
+            "accept_sparse": "csr",
+            "dtype": object if has_text else np.float64,
+            "ensure_all_finite": False if has_text else "allow-nan",
+        }
+
     def _places(self, kind: str) -> list[int]:
         if self.kinds is None:
             return list(range(self.n_features_in_)) if kind == "number" else []
         return [place for place, found in enumerate(self.kinds) if found == kind]
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
 
     def _learn_numbers(self, numbers: Array, member: NDArray[np.bool_]) -> None:
         shape = (len(member), numbers.shape[1])

@@ -66,7 +66,7 @@ MODELS: dict[str, NamedModel] = {
             make=rbf_svm,
             grid={"C": (0.1, 1.0, 10.0, 100.0), "gamma": (0.01, "scale", 0.1)},
             scaled=True,
-            largest=8000,
+            largest=9000,
         ),
         NamedModel(
             name="logistic_regression",
@@ -203,7 +203,7 @@ def _own_model(name: str) -> Any:  # noqa: ANN401
             f"{nearest}"
         )
     found = _imported(name, module, attribute)
-    model = found() if isinstance(found, type) else found
+    model = _called(name, found) if isinstance(found, type) else found
     for method in ("fit", "predict"):
         if not callable(getattr(model, method, None)):
             raise InputError(f"`model` must have fit and predict; {shown(name)} has no {method}.")
@@ -212,6 +212,16 @@ def _own_model(name: str) -> Any:  # noqa: ANN401
     except TypeError as error:
         raise InputError(
             f"`model` must be one that scikit-learn can clone; {shown(name)} is not ({error})."
+        ) from None
+
+
+def _called(name: str, found: type) -> Any:  # noqa: ANN401
+    try:
+        return found()
+    except TypeError as error:
+        raise InputError(
+            f"`model` must be a model or a class; {shown(name)} cannot be called with no argument "
+            f"({error}). Name a model that is made in the module."
         ) from None
 
 

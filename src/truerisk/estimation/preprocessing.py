@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truerisk.checks import check_choice, shown
+from truerisk.checks import check_choice
 from truerisk.errors import InputError, MachineError
 
 if TYPE_CHECKING:
@@ -78,21 +78,32 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: object = None) -> "Preprocessing":  # noqa: ANN401, ARG002
         """Learn medians, means, deviations, categories and words; `y` is not used."""
-        self._learn(X)
+        self._learn(self._checked(X, reset=True))
         return self
 
     def fit_transform(self, X: Any, y: object = None) -> Any:  # noqa: ANN401, ARG002
         """Do `fit` and `transform` with one look at the columns; `y` is not used."""
+        X = self._checked(X, reset=True)
         return self._made(X, self._learn(X))
 
     def transform(self, X: Any) -> Any:  # noqa: ANN401
         """Give the features: float64, an array or a CSR matrix, without NaN."""
         check_is_fitted(self)
-        return self._made(X, None)
+        return self._made(self._checked(X, reset=False), None)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:  # noqa: ANN401
+        has_text = self.kinds is not None and "text" in self.kinds
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=object if has_text else np.float64,
+            ensure_all_finite=False if has_text else "allow-nan",
+        )
 
     def _learn(self, X: Any) -> list[csr_matrix] | None:  # noqa: ANN401
         """Learn from the training rows; give what the texts became, which is costly to do twice."""
-        self.n_features_in_ = _width(X)
         self._check_settings()
         self.medians_ = self.means_ = self.deviations_ = np.empty(0)
         self.categories_: list[Array] = []
@@ -139,10 +150,6 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [place for place, found in enumerate(self.kinds) if found == kind]
 
     def _made(self, X: Any, texts: list[csr_matrix] | None) -> Any:  # noqa: ANN401
-        if _width(X) != self.n_features_in_:
-            raise InputError(
-                f"`X` must have {self.n_features_in_} columns, as in `fit`; got {_width(X)}."
-            )
         if issparse(X):
             return X if self.form == "features" else self._densified(X)
         if self.form == "codes":
@@ -234,20 +241,13 @@ def preprocessor(
     return Preprocessing(None if kinds is None else tuple(kinds), scale=scale, form=form)
 
 
-def _width(X: Any) -> int:  # noqa: ANN401
-    shape = np.shape(X)
-    if len(shape) != 2:
-        raise InputError(f"`X` must be a matrix, a row for each example; got shape {shown(shape)}.")
-    return int(shape[1])
-
-
 def _floats(X: Any, places: list[int]) -> Array:  # noqa: ANN401
     """Copy some columns, so that the caller's are not changed."""
-    return np.asarray(X)[:, places].astype(np.float64)
+    return X[:, places].astype(np.float64)
 
 
 def _texts(X: Any, place: int) -> list[str]:  # noqa: ANN401
-    return ["" if text is None else text for text in np.asarray(X)[:, place].tolist()]
+    return ["" if text is None else text for text in X[:, place].tolist()]
 
 
 def _medians(numbers: Array) -> Array:

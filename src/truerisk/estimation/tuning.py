@@ -1,5 +1,6 @@
 """Choosing the settings of a model by cross-validation within its own training examples."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
@@ -92,7 +95,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         if measure.higher_is_better is None:
             raise InputError(f"`measure` must have a better end; {self.measure} has none.")
         choices = _combinations(self.grid)
-        y = np.asarray(y)
+        X, y = self._checked(X, y)
         self.classes_ = np.unique(y)
         seed = _seed(self.random_state)
         parts = self._parts(y, seed)
@@ -107,6 +110,8 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         best = int(np.argmax(worth))
         self.best_settings_, self.best_value_ = choices[best], self.values_[best]
         self.best_model_ = fresh_copy(self._with(choices[best]), [seed, 0]).fit(X, y)
+        if hasattr(self.best_model_, "n_features_in_"):
+            self.n_features_in_ = self.best_model_.n_features_in_
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
@@ -129,6 +134,20 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         found: NDArray[np.float64] = self.best_model_.decision_function(X)
         return found
 
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: ANN401
+        """Leave to the model what a feature may be; only rows must be rows that can be drawn."""
+        rows = np.zeros((len(X), 1)) if hasattr(X, "iloc") else X
+        rows, labels = check_X_y(
+            rows, y, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=self
+        )
+        check_classification_targets(labels)
+        return X if hasattr(X, "iloc") else rows, labels
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.model).input_tags
+        return tags
+
     def _with(self, settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
         return clone(self.model).set_params(**settings)
 
@@ -141,7 +160,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         if folds < 2:
             raise InputError(
                 "`y` must have at least 2 examples of each class to choose settings by "
-                "cross-validation; a class has 1."
+                "cross-validation; there is one class with one sample."
             )
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         return list(splitter.split(np.zeros((len(y), 1)), y))
@@ -160,7 +179,10 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         called = np.empty(len(y), np.intp)
         folds: list[tuple[NDArray[np.intp], NDArray[np.float64]]] = []
         for at, (train, test) in enumerate(parts):
-            fitted = fresh_copy(model, [seed, at + 1]).fit(rows_of(X, train), y[train])
+            with warnings.catch_warnings():
+                # Settings that lose may warn as they like; the best warn again, trained on all.
+                warnings.simplefilter("ignore")
+                fitted = fresh_copy(model, [seed, at + 1]).fit(rows_of(X, train), y[train])
             judged = rows_of(X, test)
             if measure.needs in {"ranking", "probabilities"}:
                 scores = scores_of(fitted, judged, self.classes_)
