@@ -6,7 +6,12 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import beta
 
 from truerisk.errors import InputError
-from truerisk.intervals.agreement import agreement, agreement_interval, disagreement
+from truerisk.intervals.agreement import (
+    VARIANTS,
+    agreement,
+    agreement_interval,
+    disagreement,
+)
 from truerisk.intervals.binomial import binomial_interval
 
 levels = st.sampled_from([0.5, 0.8, 0.95, 0.999])
@@ -57,6 +62,18 @@ def test_jeffreys_counts_the_disagreement_twice():
     assert interval.method == "agreement_jeffreys"
 
 
+def test_damped_counts_most_where_half_of_the_variance_is_disagreement():
+    # u = 8/15: 5/4 · 8/15 · 7/15 = 14/45, m = 4 · 45/59 = 180/59, x = 5/8 of it = 112.5/59
+    interval = agreement_interval([[0, 1, 0, 1], [0, 1, 1, 1]], method="agreement_damped")
+    shapes = 112.5 / 59 + 0.5, 67.5 / 59 + 0.5
+    assert interval.low == pytest.approx(beta.ppf(0.025, *shapes), abs=1e-9)
+    assert interval.high == pytest.approx(beta.ppf(0.975, *shapes), abs=1e-9)
+    assert interval.method == "agreement_damped"
+    # Full and no agreement are worth n examples.
+    for losses in ([[0, 1, 0, 1]] * 2, [[0, 1, 0, 1], [1, 0, 1, 0]]):
+        assert agreement(losses).size(method="agreement_damped") == 4
+
+
 @settings(max_examples=60, deadline=None)
 @given(losses=tables, level=levels)
 def test_it_is_the_rule_as_written(losses, level):
@@ -69,7 +86,7 @@ def test_it_is_the_rule_as_written(losses, level):
 @settings(max_examples=40, deadline=None)
 @given(losses=tables, level=levels, seed=st.integers(0, 99))
 def test_it_lies_in_the_range_contains_the_value_and_grows_with_the_level(losses, level, seed):
-    for method in ("agreement", "agreement_jeffreys"):
+    for method in VARIANTS:
         found = agreement_interval(losses, level=level, method=method)
         assert 0 <= found.low <= losses.mean() + 1e-12
         assert losses.mean() - 1e-12 <= found.high <= 1
