@@ -1,0 +1,107 @@
+"""Rows, labels and groups as users hand them over."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from truerisk.errors import InputError
+from truerisk.estimation.examples import Examples
+
+X = np.arange(8.0).reshape(4, 2)
+
+
+@pytest.mark.parametrize(
+    ("y", "labels", "positive"),
+    [
+        pytest.param([0, 1, 1, 0], ("0", "1"), "1", id="whole numbers"),
+        pytest.param([-1, 1, 1, -1], ("-1", "1"), "1", id="signs"),
+        pytest.param([0.0, 1.0, 1.0, 0.0], ("0", "1"), "1", id="floats"),
+        pytest.param([False, True, True, False], ("False", "True"), "True", id="booleans"),
+        pytest.param(np.array([[0], [1], [1], [0]]), ("0", "1"), "1", id="one column"),
+        pytest.param(pd.Series([0, 1, 1, 0], index=list("dbca")), ("0", "1"), "1", id="a series"),
+    ],
+)
+def test_labels_are_codes_in_order_and_the_positive_one_is_plain(y, labels, positive):
+    examples = Examples.of(X, y)
+    assert examples.codes.tolist() == [0, 1, 1, 0]
+    assert (examples.labels, examples.positive) == (labels, positive)
+    values = examples.values  # noqa: PD011  (no data frame)
+    assert np.array_equal(values[examples.codes], examples.y)
+
+
+@pytest.mark.parametrize("kind", ["list", "array", "objects", "categorical"])
+def test_texts_need_to_be_told_which_is_positive(kind):
+    y = ["spam", "ham", "ham", "spam"]
+    given = {
+        "list": y,
+        "array": np.array(y),
+        "objects": np.array(y, dtype=object),
+        "categorical": pd.Categorical(y),
+    }[kind]
+    examples = Examples.of(X, given, positive="ham")
+    assert (examples.labels, examples.positive) == (("ham", "spam"), "ham")
+    assert examples.y.tolist() == y
+    with pytest.raises(InputError, match="`positive` must be given"):
+        Examples.of(X, given)
+    with pytest.raises(InputError, match="`positive` must be one of ham, spam; got egg"):
+        Examples.of(X, given, positive="egg")
+
+
+def test_of_three_classes_none_is_positive():
+    examples = Examples.of(X, ["b", "c", "a", "a"])
+    assert (examples.positive, examples.labels) == (None, ("a", "b", "c"))
+    assert examples.codes.tolist() == [1, 2, 0, 0]
+
+
+def test_whole_numbers_are_in_the_order_of_their_values():
+    assert Examples.of(X, [10, 9, 2, 10]).labels == ("2", "9", "10")
+
+
+def test_rows_stay_what_they_are():
+    frame = pd.DataFrame(X)
+    assert Examples.of(frame, [0, 1, 1, 0]).X is frame
+    assert Examples.of(["a", "b", "c", "d"], [0, 1, 1, 0]).X == ["a", "b", "c", "d"]
+    rows = Examples.of(sparse.coo_array(X), [0, 1, 1, 0]).X
+    assert rows.format == "csr"
+    assert rows.shape == (4, 2)
+    assert Examples.of(X.tolist(), [0, 1, 1, 0]).X.shape == (4, 2)
+
+
+def test_groups_are_numbers_from_zero():
+    examples = Examples.of(X, [0, 1, 1, 0], groups=["z", "a", "z", "m"])
+    assert examples.groups.tolist() == [2, 0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "options", "message"),
+    [
+        pytest.param(X, [0, 1, 1], {}, "`y` must have a label for each of 4 rows; got 3", id="few"),
+        pytest.param(X[:1], [1], {}, "`X` must have at least two rows", id="one row"),
+        pytest.param(X, [[0, 1]] * 4, {}, "`y` must be one label for each example", id="sets"),
+        pytest.param(X, [1] * 4, {}, "two classes or more; all 4 are '1'", id="one class"),
+        pytest.param(X, [0, 1, np.nan, np.nan], {}, "must have a label everywhere; 2 ", id="NaN"),
+        pytest.param(X, ["a", None, "b", "a"], {}, "must have a label everywhere; 1 ", id="None"),
+        pytest.param(3.0, [0, 1], {}, "`X` must have one row for each example", id="a number"),
+        pytest.param(
+            X, [0, 1, 1, 0], {"groups": [1, 2]}, "`groups` must say it for each of 4", id="groups"
+        ),
+        pytest.param(
+            X,
+            [0, 1, 1, 0],
+            {"groups": [1, np.nan, 2, np.nan]},
+            "`groups` must have a value for every example; 2 are missing",
+            id="two NaN in groups",
+        ),
+        pytest.param(
+            X,
+            [0, 1, 1, 0],
+            {"groups": np.array(["a", None, "b", None], dtype=object)},
+            "`groups` must have a value for every example; 2 are missing",
+            id="two None in groups",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(rows, y, options, message):
+    with pytest.raises(InputError, match=message):
+        Examples.of(rows, y, **options)
