@@ -27,13 +27,29 @@ def test_a_crossing_worked_by_hand():
     (found,) = _cross([0.2, 0.2, 0.3], [0.3, 0.15, 0.1])
     assert found.size == pytest.approx(10 ** (1 + 2 / 3))
     assert (found.before, found.after, found.times, found.share) == ("a", "b", 1, 1.0)
-    assert str(found).startswith("b is better than a from about 46 examples on [46, 46] at 95 %")
+    assert str(found).startswith("b has a better mean than a from about 46 examples on [46, 46]; ")
+    assert found.lead == pytest.approx(0.2)
 
 
 def test_no_crossing_is_said():
     (found,) = _cross([0.2, 0.2, 0.2], [0.1, 0.1, 0.1])
     assert math.isnan(found.size)
-    assert str(found) == "b is better than a at every size tried"
+    assert str(found).startswith("b has a better mean than a at every size; ")
+
+
+def test_the_lead_at_the_last_size_worked_by_hand():
+    last = np.array([[0.1], [0.2], [0.3]])
+    losses = {"a": np.hstack([last, last, last + 0.2]), "b": np.tile([0.0, 0.0, 0.2], (3, 1))}
+    (found,) = crossings_of(losses, SIZES, ratio=1 / 3, level=0.95, replicates=10, seed=1)
+    # s = .1, J = 3; t with two degrees of freedom at .975 is 4.302653 (any table).
+    half = 4.302653 * 0.1 * math.sqrt(1 / 3 + 1 / 3)
+    assert (found.after, found.lead) == ("b", pytest.approx(0.2))
+    assert found.lead_interval.low == pytest.approx(0.2 - half)
+    assert not found.is_sure
+    assert str(found).endswith("its lead at the last, 0.2 [-0.151, 0.551], is not sure")
+    losses["a"] = losses["a"] / 100 + 0.5
+    (found,) = crossings_of(losses, SIZES, ratio=1 / 3, level=0.95, replicates=10, seed=1)
+    assert found.is_sure
 
 
 def test_the_order_of_the_learners_changes_nothing():

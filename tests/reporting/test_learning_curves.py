@@ -64,7 +64,7 @@ def test_the_terminal_shows_values_costs_growth_budget_and_settings(curve):
         "The best for a budget of CPU time",
         "on twice as many",
         "error_rate 0.1",
-        "is better than baseline",
+        "has a better mean than",
         "the learner at each sample size",
         "seed",
     ):

@@ -127,7 +127,7 @@ class Extrapolation:
             notes.append(f"the law may level off before: at {self._asymptote()}")
         else:
             reachable = "yes"
-        if reachable != "no":
+        if math.isfinite(size):
             notes += self._far(size)
         return NeededSize(
             wanted=wanted,

@@ -3,12 +3,15 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from truerisk.estimation.learning_curve_means import resampled_means
+from truerisk.estimation.summary import corrected_standard_error
 from truerisk.results import Interval
 
 Array = NDArray[np.float64]
@@ -18,18 +21,20 @@ METHOD = "paired_bootstrap"
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """From which training size on the learner `after` is better than the learner `before`.
+    """From which training size on the learner `after` has a better mean than `before`.
 
     `size` is NaN where the curves do not cross within the sizes tried; `before` and `after` are
     then the worse and the better one.  The interval is cut off at the sizes tried: an end that
     stands there says that the crossing may lie outside.  `share` is how many of the resampled
-    curves cross within.
+    curves cross within.  `lead` is how much better `after` is at the largest size, with the
+    corrected resampled t over the differences of the repeats as its interval.
 
     Examples
     --------
-    >>> print(Crossing(before="tree", after="svm", size=math.nan, interval=None, share=0.0,
-    ...                times=0))
-    svm is better than tree at every size tried
+    >>> lead = Interval(-0.01, 0.05, 0.95, "corrected_t")
+    >>> print(Crossing(before="a", after="b", size=math.nan, interval=None, share=0.0,
+    ...                times=0, lead=0.02, lead_interval=lead))
+    b has a better mean than a at every size; its lead at the last, 0.02 [-0.01, 0.05], is not sure
     """
 
     before: str
@@ -38,16 +43,27 @@ class Crossing:
     interval: Interval | None
     share: float
     times: int
+    lead: float
+    lead_interval: Interval | None
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the lead at the largest size is above 0 throughout its interval."""
+        return self.lead_interval is not None and self.lead_interval.low > 0
 
     def __str__(self) -> str:
-        if self.interval is None:
-            return f"{self.after} is better than {self.before} at every size tried"
-        ends = f"[{self.interval.low:,.0f}, {self.interval.high:,.0f}]"
-        level = f"{100 * self.interval.level:.10g} %"
-        again = f"; they cross {self.times} times, this is the last" if self.times > 1 else ""
+        where = "at every size"
+        if self.interval is not None:
+            ends = f"[{self.interval.low:,.0f}, {self.interval.high:,.0f}]"
+            where = f"from about {self.size:,.0f} examples on {ends}"
+        again = f" (they cross {self.times} times, this is the last)" if self.times > 1 else ""
+        lead = f"{self.lead:.3g}"
+        if self.lead_interval is not None:
+            lead += f" [{self.lead_interval.low:.3g}, {self.lead_interval.high:.3g}]"
+        sure = "is sure" if self.is_sure else "is not sure"
         return (
-            f"{self.after} is better than {self.before} from about {self.size:,.0f} examples on "
-            f"{ends} at {level}{again}"
+            f"{self.after} has a better mean than {self.before} {where}{again}; its lead at the "
+            f"last, {lead}, {sure}"
         )
 
 
@@ -91,8 +107,21 @@ def crossings_of(
             replicates=replicates,
             rng=np.random.default_rng([seed, 1]),
         )
-        found.append(_crossing((first, second), difference.mean(axis=0), means, logs, level))
+        crossing = _crossing((first, second), difference.mean(axis=0), means, logs, level)
+        sign = 1.0 if crossing.after == second else -1.0
+        lead, ends = _lead(sign * difference[:, -1], ratio, level)
+        found.append(replace(crossing, lead=lead, lead_interval=ends))
     return tuple(found)
+
+
+def _lead(differences: Array, ratio: float, level: float) -> tuple[float, Interval | None]:
+    """Give the mean difference, and its interval by the corrected resampled t."""
+    mean = float(differences.mean())
+    error = corrected_standard_error(differences.tolist(), ratio)
+    if error == 0:
+        return mean, None
+    half = float(stdtrit(len(differences) - 1, (1 + level) / 2)) * error
+    return mean, Interval(mean - half, mean + half, level, "corrected_t")
 
 
 def _crossing(
@@ -103,9 +132,8 @@ def _crossing(
     is_second = _last_sign(difference) > 0
     before, after = names if is_second else names[::-1]
     if math.isnan(at):
-        return Crossing(
-            before=before, after=after, size=math.nan, interval=None, share=0.0, times=0
-        )
+        nowhere: dict[str, Any] = {"size": math.nan, "interval": None, "share": 0.0, "times": 0}
+        return Crossing(before=before, after=after, lead=math.nan, lead_interval=None, **nowhere)
     places = np.empty(len(resampled))
     inside = 0
     for row, drawn in enumerate(resampled):
@@ -125,6 +153,8 @@ def _crossing(
         interval=Interval(math.exp(min(low, at)), math.exp(max(high, at)), level, METHOD),
         share=inside / len(resampled),
         times=times,
+        lead=math.nan,
+        lead_interval=None,
     )
 
 
