@@ -1,0 +1,170 @@
+"""One refit: what is trained, what is asked, what is told when it goes wrong."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from truerisk.errors import InputError
+from truerisk.estimation.plans import Folds
+from truerisk.estimation.refits import fresh_copy, positions, refit, rows_of, scores_of
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(30, 2))
+Y = np.array(["ham", "spam"])[(X[:, 0] + 0.5 * RNG.normal(size=30) > 0).astype(int)]
+PARTS = np.arange(30)[None] % 3
+
+
+def shared(model, y=Y, rows=X, seed=1, **more):
+    values = np.unique(y)
+    plan = Folds(PARTS[:, : len(y)])
+    return {"model": model, "X": rows, "y": y, "values": values, "plan": plan, "seed": seed, **more}
+
+
+class Careless(ClassifierMixin, BaseEstimator):
+    """Answers with the first class; subclasses go wrong."""
+
+    def fit(self, _, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, rows):
+        return np.repeat(self.classes_[:1], len(rows))
+
+
+def test_it_trains_on_the_other_parts_and_judges_its_own():
+    found = refit(shared(LogisticRegression()), 1)
+    test = PARTS[0] == 1
+    model = LogisticRegression().fit(X[~test], Y[~test])
+    assert found["predicted"].dtype == np.int32
+    assert np.array_equal(np.unique(Y)[found["predicted"]], model.predict(X[test]))
+    assert np.array_equal(found["score"], model.predict_proba(X[test])[:, 1])
+    assert found["probabilities"]
+    assert (found["seconds"] >= 0).all()
+    assert found["seconds"].shape == (2,)
+    assert "failed" not in found
+
+
+def test_the_callers_model_is_not_touched():
+    model = LogisticRegression()
+    refit(shared(model), 0)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("kind", ["frame", "sparse", "list"])
+def test_rows_of_any_kind_are_judged_alike(kind):
+    rows = {
+        "frame": pd.DataFrame(X, index=np.arange(30)[::-1]),
+        "sparse": sparse.csr_array(X),
+        "list": X.tolist(),
+    }[kind]
+    expected = refit(shared(LogisticRegression()), 2)
+    found = refit(shared(LogisticRegression(), rows=rows), 2)
+    assert np.array_equal(found["predicted"], expected["predicted"])
+
+
+def test_rows_are_taken_by_place_and_not_by_name():
+    frame = pd.DataFrame({"a": [1, 2, 3]}, index=[2, 1, 0])
+    assert rows_of(frame, np.array([0, 2]))["a"].tolist() == [1, 3]
+    assert rows_of(("x", "y", "z"), np.array([2, 0])) == ["z", "x"]
+
+
+def test_decision_values_are_scores_but_no_probabilities():
+    found = refit(shared(LinearSVC()), 0)
+    test = PARTS[0] == 0
+    model = LinearSVC(random_state=0).fit(X[~test], Y[~test])
+    assert not found["probabilities"]
+    assert found["score"] == pytest.approx(model.decision_function(X[test]), abs=1e-3)
+
+
+def test_a_model_without_scores_has_none():
+    assert "score" not in refit(shared(Careless()), 0)
+
+
+def test_scores_that_are_no_numbers_are_none():
+    class Blank(Careless):
+        def predict_proba(self, rows):
+            return np.full((len(rows), 2), np.nan)
+
+    assert "score" not in refit(shared(Blank()), 0)
+
+
+def test_a_class_that_was_not_trained_on_has_probability_zero():
+    values = np.array([0, 1, 2])
+    model = DummyClassifier().fit(X[:4], [0, 2, 2, 2])
+    score = scores_of(model, X[:2], values)["score"]
+    assert score.tolist() == [[0.25, 0.0, 0.75]] * 2
+    only = DummyClassifier().fit(X[:2], [0, 0])
+    assert scores_of(only, X[:2], values[:2])["score"].tolist() == [0.0, 0.0]
+
+
+def test_a_class_that_was_not_trained_on_has_no_decision_value():
+    model = LinearSVC().fit(X, (X[:, 0] > 0).astype(int))
+    assert scores_of(model, X, np.array([0, 1, 2])) == {}
+    three = LinearSVC().fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert scores_of(three, X, np.arange(4)) == {}
+    assert scores_of(three, X, np.arange(3))["score"].shape == (30, 3)
+
+
+def test_predicted_labels_are_found_among_the_known():
+    assert positions(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
+    assert positions(np.array([[3.0], [1.0]]), np.array([1, 3])).tolist() == [1, 0]
+    assert positions([True, False], np.array([False, True])).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("stranger", [2, 0, -5, 1.5, np.nan])
+def test_a_label_that_nobody_knows_is_refused(stranger):
+    with pytest.raises(InputError, match=r"`model` must predict one of the labels \[1, 3\]; got"):
+        positions([1, stranger], np.array([1, 3]))
+
+
+def test_open_seeds_are_set_and_given_ones_kept():
+    model = make_pipeline(StandardScaler(), RandomForestClassifier())
+    one, again, other = (fresh_copy(model, [7, at]) for at in (0, 0, 1))
+    name = "randomforestclassifier__random_state"
+    assert one.get_params()[name] == again.get_params()[name] is not None
+    assert one.get_params()[name] != other.get_params()[name]
+    assert model.get_params()[name] is None
+    assert fresh_copy(RandomForestClassifier(random_state=5), [7, 0]).random_state == 5
+
+
+def test_a_refit_is_the_same_whenever_it_is_done():
+    forest = RandomForestClassifier(n_estimators=3)
+    one, again = (refit(shared(forest), 2) for _ in range(2))
+    assert np.array_equal(one["score"], again["score"])
+    other = refit(shared(forest, seed=2), 2)
+    assert not np.array_equal(one["score"], other["score"])
+
+
+def test_a_model_that_raises_is_no_end_but_a_message():
+    class Broken(Careless):
+        def fit(self, *_):
+            raise ZeroDivisionError("no rows of this kind")
+
+    found = refit(shared(Broken()), 0)
+    assert str(found["failed"]) == "ZeroDivisionError: no rows of this kind"
+    assert "predicted" not in found
+
+
+def test_the_first_warning_is_told():
+    class Worried(Careless):
+        def predict(self, rows):
+            warnings.warn("deprecated", FutureWarning, stacklevel=1)
+            warnings.warn("did not converge " + "x" * 1000, UserWarning, stacklevel=1)
+            warnings.warn("second", UserWarning, stacklevel=1)
+            return super().predict(rows)
+
+    told = str(refit(shared(Worried()), 0)["warned"])
+    assert told.startswith("UserWarning: did not converge xxx")
+    assert len(told) == 300
+    assert "warned" not in refit(shared(DecisionTreeClassifier()), 0)
