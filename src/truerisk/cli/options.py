@@ -78,7 +78,11 @@ positive_option = click.option(
     "--positive", metavar="LABEL", help="Positive label; known for 0/1, -1/1 and booleans."
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of all randomness; drawn if absent."
+    "--seed",
+    "--random-state",
+    "seed",
+    type=click.IntRange(0, 2**32 - 1),
+    help="Seed of all randomness; drawn if absent.",
 )
 costs_option = click.option(
     "--costs",
