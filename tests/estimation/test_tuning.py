@@ -3,7 +3,7 @@
 import re
 
 import numpy as np
-import pandas
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -100,7 +100,7 @@ def test_scores_are_those_of_the_chosen_model():
 
 def test_a_data_frame_stays_one():
     columns = make_column_transformer((StandardScaler(), ["left", "right"]))
-    frame = pandas.DataFrame({"left": X[:, 0], "right": X[:, 1], "other": ["?"] * len(X)})
+    frame = pd.DataFrame({"left": X[:, 0], "right": X[:, 1], "other": ["?"] * len(X)})
     model = make_pipeline(columns, LogisticRegression())
     found = tuned(model, {"logisticregression__C": (0.1, 1.0)}, random_state=1).fit(frame, Y)
     assert set(found.predict(frame)) == {0, 1}

@@ -243,7 +243,8 @@ def preprocessor(
 
 def _floats(X: Any, places: list[int]) -> Array:  # noqa: ANN401
     """Copy some columns, so that the caller's are not changed."""
-    return X[:, places].astype(np.float64)
+    copied: Array = X[:, places].astype(np.float64)
+    return copied
 
 
 def _texts(X: Any, place: int) -> list[str]:  # noqa: ANN401
