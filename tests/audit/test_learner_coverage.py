@@ -75,10 +75,10 @@ def test_both_truths_are_counted(monkeypatch):
         return Interval(share - 0.01, share + 0.01, 0.95, "narrow")
 
     monkeypatch.setattr(learner_coverage, "INTERVALS", {DEFAULT: around, YARDSTICK: around})
-    # Values .1, .2, .3, .4; models at .1, .2, .3, .2; their mean is .2.
-    rows = rows_of(refits([5, 10, 15, 20], [0.1, 0.2, 0.3, 0.2]))
+    # Values .1, .2, .2, .4; models at .1, .2, .2, .3; their mean is .2.
+    rows = rows_of(refits([5, 10, 10, 20], [0.1, 0.2, 0.2, 0.3]))
     assert rows[0].truth == pytest.approx(0.2)
-    assert (rows[0].model, rows[0].learner) == (0.75, 0.25)
+    assert (rows[0].model, rows[0].learner) == (0.75, 0.5)
     assert rows[0].mean_width == pytest.approx(0.02)
     assert rows[0].relative_width == pytest.approx(1)
 

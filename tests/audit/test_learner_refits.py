@@ -8,11 +8,15 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from truerisk.audit import learner_refits
 from truerisk.audit.learner_problems import PROBLEMS
 from truerisk.audit.learner_refits import (
+    SAMPLE,
     Cell,
     cross_validated_losses,
+    divided,
+    find_problem,
     kept_or_run,
     learners,
     run_cell,
+    stream,
 )
 from truerisk.errors import InputError
 
@@ -52,15 +56,27 @@ def test_folds_are_stratified():
 
 
 def test_the_truth_is_that_of_the_formula():
-    found = run_cell(CELL)
-    learner = learners()[CELL.learner]
+    rare = dataclasses.replace(CELL, problem="one in ten positive")
+    problem, learner = find_problem(rare.problem), learners()[rare.learner]
+    found = run_cell(rare)
     for at, error in enumerate(found.errors):
-        rng = learner_refits.stream(CELL, learner_refits.SAMPLE, CELL.n, at)
-        model = learner.train(*PROBLEMS[1].draw(CELL.n, rng), rng)
-        exact = PROBLEMS[1].linear_error(model.weights[0, 0], float(model.constants[0, 0]))
-        assert error == pytest.approx(exact, abs=0.004)
-    assert found.prevalence == pytest.approx(0.5, abs=0.005)
+        rng = stream(rare, SAMPLE, rare.n, at)
+        model = learner.train(*problem.draw(rare.n, rng), rng)
+        exact = problem.linear_error(model.weights[0, 0], float(model.constants[0, 0]))
+        assert error == pytest.approx(exact, abs=0.003)
+    assert found.prevalence == pytest.approx(0.1, abs=0.003)
     assert (found.truth > 0).all()
+
+
+def test_a_third_is_held_out_of_the_training():
+    found = run_cell(dataclasses.replace(CELL, fresh=1000))
+    for at, (wrong, tested) in enumerate(found.held_out.tolist()):
+        rng = stream(CELL, SAMPLE, CELL.n, at)
+        X, y = find_problem(CELL.problem).draw(CELL.n, rng)
+        *_, thirds = [divided(y, parts, rng) for parts in (10, 10, 10, 10, 10, 3)]
+        train, test = thirds > 0, thirds == 0
+        called = LinearDiscriminantAnalysis().fit(X[train], y[train]).predict(X[test])
+        assert (wrong, tested) == (np.count_nonzero(called != y[test]), 20)
 
 
 def test_a_cell_that_is_done_is_read_and_not_run_again(tmp_path, monkeypatch):
