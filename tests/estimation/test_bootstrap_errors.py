@@ -230,6 +230,20 @@ def test_the_agreement_is_that_of_the_table_of_votes(table):
             assert found.disagreement == pytest.approx(expected.disagreement, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["ipred-iris_vv_lda", "ipred-noinfo_1nn"])
+def test_the_hull_reaches_from_the_least_to_the_largest(name):
+    found = errors_of(VECTORS[name]["inputs"])
+    n, values = len(found.judged), found.values()
+    for estimate in found.as_estimates(0.9).values():
+        around = [estimate.value, values["bootstrap_632plus"], found.left_out]
+        low, high = (n * end(around) for end in (min, max))
+        assert estimate.interval.method == "jeffreys_hull"
+        expected = beta.ppf(0.05, low + 0.5, n - low + 0.5)
+        assert estimate.interval.low == pytest.approx(expected, rel=1e-9)
+        expected = beta.ppf(0.95, high + 0.5, n - high + 0.5)
+        assert estimate.interval.high == pytest.approx(expected, rel=1e-9)
+
+
 def test_the_agreement_interval_by_hand():
     found = errors_of(VECTORS["ipred-iris_vv_lda"]["inputs"])
     share = found.wrong / found.judged
@@ -302,9 +316,12 @@ def test_no_error_at_all_leaves_an_interval():
     for drawn in ([4, 0, 0, 0], [0, 0, 0, 4], [0, 2, 2, 0]):
         tally.add(drawn, [0, 1, 1, 0])
     found = tally.errors([0, 1, 1, 0])
-    # Clopper and Pearson at 0 of 4: 1 − .025^(1/4)
-    interval = found.as_estimates()["bootstrap_632plus"].interval
-    assert (interval.low, interval.high) == (0.0, pytest.approx(1 - 0.025**0.25))
+    # Jeffreys and Clopper and Pearson at 0 of 4; the standard error is 0, and says nothing
+    highs = {"jeffreys_hull": beta.ppf(0.975, 0.5, 4.5), "agreement": 1 - 0.025**0.25}
+    for method, high in highs.items():
+        interval = found.as_estimates(interval=method)["bootstrap_632plus"].interval
+        assert (interval.low, interval.high) == (0.0, pytest.approx(high, rel=1e-9))
+    assert found.as_estimates(interval="delta_after_bootstrap")["bootstrap_632"].interval is None
 
 
 def test_memory_does_not_grow_with_the_refits():
@@ -356,5 +373,5 @@ def test_what_is_no_bootstrap_refit_is_refused():
         tally.errors([0, 1])
     with pytest.raises(InputError, match=r"Write 0.95 for 95 %"):
         tally.errors([0, 1, 1]).as_estimates(95)
-    with pytest.raises(InputError, match="`interval` must be one of agreement"):
+    with pytest.raises(InputError, match="`interval` must be one of jeffreys_hull, agreement"):
         tally.errors([0, 1, 1]).as_estimates(interval="wald")
