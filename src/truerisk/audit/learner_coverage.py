@@ -84,6 +84,7 @@ def _binomial(wrong: int, n: int) -> Interval:
 INTERVALS: dict[str, Callable[[Sample], Interval | None]] = {
     DEFAULT: _agreement("agreement"),
     "agreement, Jeffreys": _agreement("agreement_jeffreys"),
+    "agreement, damped": _agreement("agreement_damped"),
     YARDSTICK: _t(5, "corrected_t"),
     "corrected t, 10": _t(1, "corrected_t"),
     "plain t, 5 × 10 (invalid)": _t(5, "plain_t"),
