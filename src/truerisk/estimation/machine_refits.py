@@ -8,7 +8,7 @@ that nothing depends on the order of the refits or on who does them.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +20,19 @@ from truerisk.estimation.plans import Plan
 from truerisk.estimation.refits import Arrays, positions, refit
 
 if TYPE_CHECKING:
-    from truerisk.svm.classifier import MarginClassifier, Prepared
+    from truerisk.svm.classifier import MarginClassifier
+    from truerisk.svm.one_vs_rest import Targets
+    from truerisk.svm.problems import Problem
     from truerisk.svm.solution import Solution
 
 Array = NDArray[np.float64]
 
 FEWEST_REFITS = 3  # to solve the problem of all examples first must pay
-# A solver that stops early would stop nearer to the solution that has seen the judged examples.
-LOOSEST = 1e-5
-LEAST_SHARE = 0.6  # of the examples, on which a refit trains, for the solution of all to be near
+LOOSEST = 1e-5  # the gap at which a solution may stand for the optimum
+# Bad examples or settings, or no memory for a matrix: an ordinary refit says so in its own words.
+UNFIT = (MachineError, ValueError, TypeError)
+FEW_EXAMPLES = 3000  # up to here a wide table that is no text is better solved on its Gram matrix
+FILLED = 0.1  # share of the entries of a table that is no text
 
 
 def prepared(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:  # noqa: ANN401
@@ -53,19 +57,18 @@ def prepared(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] 
     >>> prepared(DummyClassifier(), X, y, each_left_out(4)) is None
     True
     """
-    if not _is_ours(model) or len(plan) < FEWEST_REFITS or not 0.0 <= model.tol <= LOOSEST:
+    if len(plan) < FEWEST_REFITS or not _is_ours(model):
         return None
     from truerisk.execution.one_thread import OneThread  # noqa: PLC0415  (loads libraries)
 
     try:
         # As in the refits: a second thread may change the last bit.
         with OneThread().held():
-            machine = Machine(model, _form(model, X, y))
-            if machine.form_uses_starts:
-                if not _is_near(plan, len(y)):
-                    return None
-                machine.start()
-    except (MachineError, ValueError, TypeError):  # told refit by refit, in the model's own words
+            form = Form.of(model, X, y)
+            machine = Machine(model, form)
+            if not form.has_one_end or not machine.start():
+                return None
+    except UNFIT:
         return None
     return {"machine": machine}
 
@@ -103,7 +106,7 @@ def machine_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     """
     try:
         found = _solved_and_judged(shared, at)
-    except MachineError:  # no memory for a matrix in each worker
+    except UNFIT:
         found = None
     return refit(shared, at) if found is None else found
 
@@ -117,31 +120,28 @@ class Machine:
 
     def __init__(self, model: "MarginClassifier", form: "Form") -> None:
         self.model = model
-        self.starts: tuple[Solution | None, ...] = (None,) * len(form.prepared.targets.signs)
+        self.starts: tuple[Solution | None, ...] = (None,) * len(form.targets.signs)
         self._form: Form | None = form
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_form": None}
 
-    @property
-    def form_uses_starts(self) -> bool:
-        """Whether the solver of these examples can make use of a start."""
-        from truerisk.svm.problems import DenseProblem  # noqa: PLC0415  (loaded where models are)
-
-        return self._form is not None and not isinstance(self._form.prepared.problem, DenseProblem)
-
     def form(self, shared: Mapping[str, Any]) -> "Form":
         """Give the examples as the solver takes them."""
         if self._form is None:
-            # A worker's arrays are read-only, for which all sweeps would be compiled once more.
-            self._form = _form(self.model, shared["X"].copy(), shared["y"])
+            self._form = Form.of(self.model, shared["X"], shared["y"])
         return self._form
 
-    def start(self) -> None:
-        """Solve the problem of all examples."""
-        if self._form is not None:
-            everything = np.ones(len(self._form.prepared.weights))
-            self.starts = self._form.solve(everything, self.starts)
+    def start(self) -> bool:
+        """Solve the problem of all examples where that helps; tell whether its optimum is one."""
+        from truerisk.svm.problems import DenseProblem  # noqa: PLC0415  (loaded where models are)
+
+        form = self._form
+        if form is None or isinstance(form.problem, DenseProblem):
+            return True  # an interior point starts from the centre, wherever it is to go
+        solutions = form.solve(np.ones(form.X.shape[0]), self.starts)
+        self.starts = solutions
+        return all(solution.stable for solution in solutions)
 
 
 @dataclass(frozen=True)
@@ -149,58 +149,103 @@ class Form:
     """Checked examples in the form their solver takes, and the machine that checked them."""
 
     machine: "MarginClassifier"
-    prepared: "Prepared"
+    X: Any
+    targets: "Targets"
+    problem: "Problem"
+
+    @classmethod
+    def of(cls, model: "MarginClassifier", X: Any, y: NDArray[Any]) -> "Form":  # noqa: ANN401
+        """Check the examples and choose the form that is best for many refits."""
+        from sklearn.base import clone  # noqa: PLC0415  (loaded where models are)
+
+        from truerisk.svm.problems import GramProblem, SparseProblem  # noqa: PLC0415
+
+        machine = clone(model)
+        # A worker's arrays are read-only, for which all sweeps would be compiled once more.
+        prepared = machine.prepare(X.copy(), y)
+        problem, rows = prepared.problem, prepared.X
+        if (
+            isinstance(problem, SparseProblem)
+            and not hasattr(rows, "tocsr")
+            and len(rows) <= FEW_EXAMPLES
+            and np.count_nonzero(rows) >= FILLED * rows.size
+        ):
+            # A shift of all examples changes the bias alone, and spares the products their digits.
+            shifted = rows - rows.mean(axis=0)
+            problem = GramProblem(shifted @ shifted.T)
+        return cls(machine, rows, prepared.targets, problem)
+
+    @property
+    def has_one_end(self) -> bool:
+        """Whether the solver ends in the same place wherever it starts.
+
+        One that stops early stops nearer to the solution that has seen the judged examples; and an
+        indefinite kernel has several optima.
+        """
+        kernel = getattr(self.machine, "kernel_", None)
+        is_definite = kernel is None or kernel.name != "poly" or kernel.coef0 >= 0.0
+        return is_definite and self.machine.effort().tolerance <= LOOSEST
 
     def solve(self, counts: Array, starts: "tuple[Solution | None, ...]") -> "tuple[Solution, ...]":
         """Solve each binary problem with each example counted so many times."""
         from truerisk.svm.classifier import Prepared, solve_one  # noqa: PLC0415
 
-        targets, problem = self.prepared.targets, self.prepared.problem
-        counted = Prepared(self.prepared.X, targets, counts, problem)
+        counted = Prepared(self.X, self.targets, counts, self.problem)
         upper = self.machine.upper_of(counted, self.machine.C)
         effort = self.machine.effort()
         return tuple(
-            solve_one(problem, signs, bounds, effort, start)
-            for signs, bounds, start in zip(targets.signs, upper, starts, strict=True)
+            solve_one(self.problem, signs, bounds, effort, start)
+            for signs, bounds, start in zip(self.targets.signs, upper, starts, strict=True)
         )
 
-    def decide(self, solutions: "tuple[Solution, ...]", which: NDArray[np.intp]) -> Array:
-        """Compute the decision values of some examples, as for new ones: a column a problem."""
-        from truerisk.svm.problems import GramProblem  # noqa: PLC0415
-
+    def trained(self, solutions: "tuple[Solution, ...]") -> "Decision":
+        """Give what a machine keeps of its training: weights, or support vectors."""
         bias = np.array([solution.bias for solution in solutions])
-        X, problem = self.prepared.X, self.prepared.problem
-        if isinstance(problem, GramProblem):
-            signed = np.array([solution.y * solution.alpha for solution in solutions])
-            support = np.flatnonzero(signed.any(axis=0))
-            products = self.machine.kernel_.between(X[which], X[support])
-            values = np.asarray(products @ signed[:, support].T)
-        else:
+        if hasattr(solutions[0], "weights"):
             weights = np.array([solution.weights for solution in solutions])  # type: ignore[attr-defined]
-            values = np.asarray(X[which] @ weights.T)
-        decision: Array = values + bias
-        return decision
+            return Decision(weights, bias)
+        signed = np.array([solution.y * solution.alpha for solution in solutions])
+        support = np.flatnonzero(signed.any(axis=0))
+        signed, vectors = signed[:, support], self.X[support]
+        kernel = getattr(self.machine, "kernel_", None)
+        if kernel is not None:
+            return Decision(signed, bias, lambda X: kernel.between(X, vectors))
+        weights = signed @ vectors
+        return Decision(weights, bias - weights @ self.X.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision values of one machine: a product and a bias a problem."""
+
+    weights: Array
+    bias: Array
+    products: Callable[[Any], Any] | None = None
+
+    def of(self, X: Any) -> Array:  # noqa: ANN401
+        """Compute the values of some rows, a column a problem."""
+        features = X if self.products is None else self.products(X)
+        values: Array = np.asarray(features @ self.weights.T) + self.bias
+        return values
 
 
 def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
     """Solve one refit; None where the optimum is not one."""
     machine: Machine = shared["machine"]
     train, test = shared["plan"].train_and_test(at)
-    counts = np.bincount(train, minlength=len(shared["y"])).astype(float)
     form = machine.form(shared)
-    targets = form.prepared.targets
-    known = counts > 0
-    if any(len(np.unique(signs[known])) < 2 for signs in targets.signs) or (
-        machine.starts[0] is not None and known.mean() < LEAST_SHARE
-    ):
+    targets = form.targets
+    if any(len(np.unique(signs[train])) < 2 for signs in targets.signs):
         return None
+    counts = np.bincount(train, minlength=len(shared["y"])).astype(float)
     began = time.perf_counter()
     solutions = form.solve(counts, machine.starts)
     induced = time.perf_counter()
     if any(one.gap > form.machine.tol or not one.stable for one in solutions):
         return None
-    before = time.perf_counter()
-    decision = form.decide(solutions, test)
+    decide, judged = form.trained(solutions), form.X[test]
+    ready = time.perf_counter()
+    decision = decide.of(judged)
     labels = targets.labels_of(decision.T)
     classified = time.perf_counter()
     values = shared["values"]
@@ -211,37 +256,15 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
         "predicted": positions(labels, values),
         "score": score,
         "probabilities": np.array(False),  # noqa: FBT003
-        "seconds": np.array([induced - began, classified - before]),
+        "seconds": np.array([induced - began, classified - ready]),
     }
 
 
-def _form(model: "MarginClassifier", X: Any, y: NDArray[Any]) -> Form:  # noqa: ANN401
-    from sklearn.base import clone  # noqa: PLC0415  (loaded where models are)
-
-    machine = clone(model)
-    return Form(machine, machine.prepare(X, y))
-
-
 def _is_ours(model: Any) -> bool:  # noqa: ANN401
-    """Tell whether a model is a machine of ours whose kernel is the same in every refit.
-
-    An indefinite kernel has several optima, and which one is found depends on the start.
-    """
-    if type(model).__module__ not in {"truerisk.svm.linear", "truerisk.svm.kernel"}:
-        return False  # by name, so that nobody loads these who has another model
-    from truerisk.svm.kernel import KernelSVM  # noqa: PLC0415
-    from truerisk.svm.linear import LinearSVM  # noqa: PLC0415
-
-    if type(model) is LinearSVM or (type(model) is KernelSVM and model.kernel == "linear"):
-        return True
-    return (
-        type(model) is KernelSVM
-        and model.gamma != "scale"
-        and (model.kernel == "rbf" or (model.kernel == "poly" and model.coef0 >= 0))
-    )
-
-
-def _is_near(plan: Plan, n: int) -> bool:
-    """Tell whether a refit, the first or the last, trains on most of the examples."""
-    parts = (plan.train_and_test(at)[0] for at in (0, len(plan) - 1))
-    return any(len(np.unique(train)) >= LEAST_SHARE * n for train in parts)
+    """Tell whether a model is a machine of ours whose kernel is the same in every refit."""
+    # By name, so that nobody loads these who has another model.
+    name = f"{type(model).__module__}.{type(model).__name__}"
+    if name == "truerisk.svm.kernel.KernelSVM":
+        kernel, gamma = model.kernel, model.gamma
+        return kernel == "linear" or (kernel in {"rbf", "poly"} and gamma != "scale")
+    return name == "truerisk.svm.linear.LinearSVM"
