@@ -73,6 +73,11 @@ def one_class(label, n):
 
 PROBLEMS = {
     "one class a file": ([one_class(-1, 30), one_class(1, 40), one_class(-1, 20)], {}, {}),
+    "a third class that comes later": (
+        [two_classes(40), {"y_true": [1, 2] * 15, "score": RNG.normal(size=30)}],
+        {},
+        {},
+    ),
     "two classes, a threshold": (
         [two_classes(40), two_classes(70), two_classes(9)],
         {"threshold": 0.5},
@@ -118,6 +123,29 @@ def test_a_cluster_finds_what_one_pass_finds(client, tmp_path, monkeypatch, name
         monkeypatch.setattr(file_pieces, "ROWS_A_PIECE", rows)
         with use_cluster(client):
             assert evaluated(paths, asked, strictness) == here
+
+
+def test_rows_of_all_classes_are_kept_for_as_few_examples_as_in_one_pass(
+    client, tmp_path, monkeypatch
+):
+    paths = write_parquet(tmp_path / "files", [three_classes(60), three_classes(80)])
+    kept = evaluated(paths, {}, {})
+    for module in ("prediction_tally", "files_on_cluster"):
+        monkeypatch.setattr(f"truerisk.evaluation.{module}.MOST_ENTRIES", 3 * 139)
+    forgotten = evaluated(paths, {}, {})
+    assert forgotten != kept
+    with use_cluster(client):
+        assert evaluated(paths, {}, {}) == forgotten
+
+
+def test_a_row_is_named_by_its_number_in_the_whole_file(client, tmp_path, monkeypatch):
+    columns = only("a", 37)
+    columns["y_pred"].append(None)
+    columns["y_true"].append("a")
+    paths = write_parquet(tmp_path / "files", [columns])
+    monkeypatch.setattr(file_pieces, "ROWS_A_PIECE", 10)
+    with use_cluster(client), pytest.raises(InputError, match="row 38"):
+        tr.evaluate_files(paths)
 
 
 def test_text_files_and_progress(client, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from truerisk.errors import InputError, MachineError
 from truerisk.execution import Checkpoint, run_each
+from truerisk.execution.records import encoded, framed
 
 FACTS = {"data": "ab12", "folds": 10, "level": 0.95, "measures": ["f1", "auc"], "groups": None}
 
@@ -24,6 +25,16 @@ def squares(computed=None):
     return square
 
 
+def interrupted_at(stop):
+    def interrupted(shared, item):
+        if item == stop:
+            raise KeyboardInterrupt
+        return squares()(shared, item)
+
+    interrupted.__qualname__ = squares().__qualname__
+    return interrupted
+
+
 def run(folder, *, facts=FACTS, items=range(6), computed=None, **options):
     with Checkpoint.open(folder, facts) as checkpoint:
         results = run_each(squares(computed), {}, items, checkpoint=checkpoint, **options)
@@ -31,6 +42,7 @@ def run(folder, *, facts=FACTS, items=range(6), computed=None, **options):
 
 
 SQUARES = [0, 1, 4, 9, 16, 25]
+RECORD_BYTES = len(framed(encoded({"square": np.zeros(2, dtype=np.int64)})))
 
 
 def test_what_is_stored_is_not_computed_again(tmp_path):
@@ -107,6 +119,19 @@ def test_a_result_not_written_to_its_end_is_computed_again(tmp_path, cut):
     assert run(tmp_path, computed=computed) == SQUARES
     assert computed == [5]
     assert path.read_bytes() == whole
+
+
+def test_a_result_not_written_to_its_end_is_removed_before_the_run_goes_on(tmp_path):
+    run(tmp_path)
+    path = tmp_path / "results-1"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    with Checkpoint.open(tmp_path, FACTS) as checkpoint:
+        results = run_each(interrupted_at(5), {}, range(6), checkpoint=checkpoint)
+        with pytest.raises(KeyboardInterrupt):
+            list(results)
+    assert whole.startswith(path.read_bytes())
+    assert path.stat().st_size == len(whole) - RECORD_BYTES
 
 
 def test_a_file_cut_within_its_heading_begins_anew(tmp_path):
@@ -195,9 +220,13 @@ def test_a_full_disk_is_told_and_the_checkpoint_stays_usable(tmp_path, monkeypat
         full_disk_after(full, 4)
         with pytest.raises(MachineError, match=r"results-1 could not .* No space left on device"):
             run(tmp_path)
+    path = tmp_path / "results-1"
+    kept = path.read_bytes()
     computed = []
     assert run(tmp_path, computed=computed) == SQUARES
     assert computed == [2, 3, 4, 5]
+    assert len(kept) == path.stat().st_size - 4 * RECORD_BYTES
+    assert path.read_bytes()[: len(kept)] == kept
 
 
 def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
@@ -212,14 +241,8 @@ def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path):
-    def interrupted(shared, item):  # noqa: ARG001
-        if item == 4:
-            raise KeyboardInterrupt
-        return {"square": np.array([item**2])}
-
-    interrupted.__qualname__ = squares().__qualname__
     with Checkpoint.open(tmp_path, FACTS) as checkpoint:
-        results = run_each(interrupted, {}, range(6), checkpoint=checkpoint)
+        results = run_each(interrupted_at(4), {}, range(6), checkpoint=checkpoint)
         with pytest.raises(KeyboardInterrupt):
             list(results)
     computed = []
@@ -253,12 +276,16 @@ def command(tmp_path, name, *arguments):
 
 
 def kill_in_the_middle(command, path, end):
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
+    with subprocess.Popen(command, **piped) as process:
         patience = time.monotonic() + 30
         while not (path.exists() and path.stat().st_size > 3000):
             assert time.monotonic() < patience
             time.sleep(0.01)
-        process.send_signal(end)
+        if end == signal.SIGINT:
+            os.killpg(process.pid, end)  # as Ctrl-C does: it reaches the workers, too
+        else:
+            process.send_signal(end)
         # The pipe ends when the last of the workers has: none of them outlives the run.
         _, errors = process.communicate(timeout=30)
         return process.returncode, errors.decode()
