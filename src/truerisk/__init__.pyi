@@ -3,9 +3,16 @@
 from .errors import InputError as InputError
 from .errors import MachineError as MachineError
 from .errors import NotConvergedWarning as NotConvergedWarning
+from .errors import RefitError as RefitError
 from .errors import UnstableWarning as UnstableWarning
+from .estimation.best_of import BestOf as BestOf
+from .estimation.best_of import best_of as best_of
 from .estimation.corpus import CorpusEvaluation as CorpusEvaluation
 from .estimation.corpus import estimate_corpus as estimate_corpus
+from .estimation.estimate import estimate as estimate
+from .estimation.learner_evaluation import LearnerEvaluation as LearnerEvaluation
+from .estimation.learning_curve import learning_curve as learning_curve
+from .estimation.learning_curve_results import LearningCurve as LearningCurve
 from .estimation.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.leave_one_out import leave_one_out as leave_one_out
 from .estimation.selection import Selection as Selection
@@ -13,6 +20,7 @@ from .estimation.selection import select as select
 from .estimation.splits import five_by_two as five_by_two
 from .estimation.splits import k_fold as k_fold
 from .estimation.summary import summarise as summarise
+from .estimation.tuning import tuned as tuned
 from .estimation.without_resampling import SideBySide as SideBySide
 from .estimation.without_resampling import without_resampling as without_resampling
 from .estimation.xi_alpha import XiAlpha as XiAlpha
@@ -21,6 +29,8 @@ from .evaluation.arrays import evaluate as evaluate
 from .evaluation.files import evaluate_files as evaluate_files
 from .evaluation.request import Request as Request
 from .evaluation.tables import evaluate_counts as evaluate_counts
+from .execution.cluster import use_cluster as use_cluster
+from .intervals.agreement import agreement_interval as agreement_interval
 from .intervals.binomial import binomial_bounds as binomial_bounds
 from .intervals.binomial import binomial_interval as binomial_interval
 from .intervals.binomial import lower_bound as lower_bound
@@ -41,6 +51,8 @@ from .reading.corpora import Corpus as Corpus
 from .reading.corpora import read_corpus as read_corpus
 from .reading.options import ReadingOptions as ReadingOptions
 from .reading.roles import Roles as Roles
+from .reading.tables import Table as Table
+from .reading.tables import read_table as read_table
 from .reporting.html import save_report as save_report
 from .results import Estimate as Estimate
 from .results import Evaluation as Evaluation

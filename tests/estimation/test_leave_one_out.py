@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC
 
 from truerisk.errors import InputError
@@ -118,6 +119,15 @@ def test_it_says_what_it_is_about():
     assert 0 < found.refits < 100
 
 
-def test_another_model_is_refused_with_a_remedy():
-    with pytest.raises(InputError, match="write KernelSVM with the same C"):
-        leave_one_out(SVC(), IRIS, SPECIES)
+def test_any_other_model_is_trained_without_each_example():
+    X, y = IRIS[50:, :2], SPECIES[50:] - 1
+    found = leave_one_out(SVC(C=1.0, gamma=0.3), X, y)
+    theirs = np.flatnonzero(cross_val_predict(SVC(C=1.0, gamma=0.3), X, y, cv=LeaveOneOut()) != y)
+    assert found.errors == tuple(theirs.tolist())
+    assert found.refits == 100
+    assert found["recall"].target == "the learner at this sample size"
+
+
+def test_weights_are_for_machines_of_this_library():
+    with pytest.raises(InputError, match="must be left out unless the model is a LinearSVM"):
+        leave_one_out(SVC(), IRIS, SPECIES, sample_weight=[1.0] * len(SPECIES))

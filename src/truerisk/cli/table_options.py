@@ -21,7 +21,7 @@ TABLE = (
     click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts."),
     click.option("--categorical", metavar="COLUMN", multiple=True, help="Column of names."),
     click.option(
-        "--missing-value",
+        "--missing-values",
         "missing_values",
         metavar="TEXT",
         multiple=True,
@@ -36,6 +36,13 @@ TABLE = (
     ),
     click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent."),
     click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=".",
+        show_default=True,
+        help="Decimal mark.",
+    ),
 )
 RUNNING = (
     click.option(
@@ -81,6 +88,7 @@ def table_from(data: Path, options: dict[str, Any]) -> "Table":
         options=ReadingOptions(
             delimiter="\t" if options["delimiter"] in {r"\t", "tab"} else options["delimiter"],
             encoding=options["encoding"],
+            decimal=options["decimal"],
             missing=options["missing"],
         ),
     )

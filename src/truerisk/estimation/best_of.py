@@ -28,6 +28,14 @@ class BestOf:
 
     `optimism` is by how much the winner's own estimate is too good, because it was chosen for it;
     `corrected` is what choosing the best of these learners is worth.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> models = {"constant": "majority", "tree": "tree"}
+    >>> found = best_of(models, *load_iris(return_X_y=True), random_state=1, repeats=1)
+    >>> found.ranking
+    ('tree', 'constant')
     """
 
     evaluations: Mapping[str, LearnerEvaluation]

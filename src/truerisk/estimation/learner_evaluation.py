@@ -21,6 +21,14 @@ class LearnerEvaluation(Evaluation):
     each repetition, the label position given to each example (−1 where it was not judged), `scores`
     the scores in the same places (NaN where there are none).  `costs` are seconds; they differ from
     run to run and are therefore not part of what is saved or compared.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from truerisk import estimate
+    >>> found = estimate("tree", *load_iris(return_X_y=True), method="holdout", random_state=1)
+    >>> found.method, found.refits, round(found.baseline["error_rate"].value, 2)
+    ('holdout', 1, 0.68)
     """
 
     model: str = ""

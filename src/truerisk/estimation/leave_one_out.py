@@ -11,8 +11,9 @@ from sklearn.base import clone
 
 from truerisk.errors import InputError
 from truerisk.estimation.at_risk import at_risk
+from truerisk.estimation.estimate import estimate
 from truerisk.evaluation.arrays import evaluate
-from truerisk.results import Evaluation
+from truerisk.results import Estimate, Evaluation
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one
 from truerisk.svm.one_vs_rest import Targets
@@ -47,7 +48,7 @@ class LeaveOneOut(Evaluation):
 
 
 def leave_one_out(
-    svm: MarginClassifier,
+    model: Any,  # noqa: ANN401
     X: Any,  # noqa: ANN401
     y: Any,  # noqa: ANN401
     *,
@@ -55,9 +56,10 @@ def leave_one_out(
     n_jobs: int | None = None,
     **options: Any,  # noqa: ANN401
 ) -> LeaveOneOut:
-    r"""Count the errors a support vector machine makes on examples it was trained without, exactly.
+    r"""Count the errors a model makes on examples it was trained without, exactly.
 
-    Every example is called by the machine trained on all the others.  Most need no training:
+    Every example is called by the model trained on all the others.  For a support vector machine of
+    this library most need no training:
 
     * :math:`2 \alpha_i R^2 + \xi_i < 1`: never an error, if all examples have one C (Joachims'
       lemma 1 [1]_; with several, the bias can jump while :math:`\alpha_i` goes to 0);
@@ -65,7 +67,8 @@ def leave_one_out(
     * :math:`\xi_i > 1`: always an error, as :math:`\xi_i` is a supergradient of the optimal value,
       which is concave in the price of example i, and so does not fall as that price goes to 0.
 
-    The rest are left out in earnest, along the path of exact solutions or from a warm start.
+    The rest are left out in earnest, along the path of exact solutions or from a warm start.  Any
+    other model is trained anew without each example.
 
     The *set* of errors is that of a loop over all examples; it is unbiased for the error of the
     learner at n − 1 examples.  The intervals treat the n calls as independent, which they are
@@ -73,9 +76,10 @@ def leave_one_out(
 
     Parameters
     ----------
-    svm
-        `tr.LinearSVM` or `tr.KernelSVM`; it is cloned, not changed.  What depends on the data
-        (gamma="scale", "balanced" weights) is settled once, on all examples.
+    model
+        `tr.LinearSVM` or `tr.KernelSVM`, or any classifier of scikit-learn's kind; it is cloned,
+        not changed.  What depends on the data (gamma="scale", "balanced" weights) is settled once,
+        on all examples, for the former.
     X, y, sample_weight
         As for its `fit`.
     n_jobs
@@ -96,12 +100,13 @@ def leave_one_out(
     >>> left.errors, left["error_rate"].value.__round__(3)
     ((2, 3), 0.333)
     """
-    if not isinstance(svm, MarginClassifier):
-        raise InputError(
-            f"`svm` must be a tr.LinearSVM or a tr.KernelSVM; got {type(svm).__name__}. "
-            "For an SVC, write KernelSVM with the same C, kernel, gamma, degree and coef0."
-        )
-    machine = clone(svm)
+    if not isinstance(model, MarginClassifier):
+        if sample_weight is not None:
+            raise InputError(
+                "`sample_weight` must be left out unless the model is a LinearSVM or a KernelSVM."
+            )
+        return _by_refits(model, X, y, n_jobs=n_jobs or 1, **options)
+    machine = clone(model)
     problem = machine.train(X, y, sample_weight)
     effort = machine.effort()
     without = LeftOut(problem, machine.squared_radius_, effort, effective_n_jobs(n_jobs))
@@ -114,6 +119,18 @@ def leave_one_out(
             decision = targets.signs * np.array([without.margins(s) for s in machine.solutions_])
             ties = np.flatnonzero((np.abs(decision) <= TIE).any(axis=0))
     return _evaluated(targets, decision, ties, without.refits, options)
+
+
+def _by_refits(model: Any, X: Any, y: Any, **options: Any) -> LeaveOneOut:  # noqa: ANN401
+    """Train any model n times."""
+    found = estimate(model, X, y, method="leave_one_out", **options)
+    called = np.empty(0) if found.called is None else found.called[0]
+    wrong = np.flatnonzero(called != np.unique(np.asarray(y), return_inverse=True)[1].ravel())
+    return LeaveOneOut(
+        **{**found.fields(), **_about_the_learner(found)},
+        errors=tuple(wrong.tolist()),
+        refits=len(called),
+    )
 
 
 class LeftOut:
@@ -204,11 +221,7 @@ def _evaluated(
         )
         notes = (*notes, said)
     changed = {
-        "estimates": {name: _of_the_learner(one) for name, one in found.items()},
-        "by_class": {
-            label: {name: _of_the_learner(one) for name, one in row.items()}
-            for label, row in found.by_class.items()
-        },
+        **_about_the_learner(found),
         "notes": notes,
         "errors": tuple(np.flatnonzero(wrong).tolist()),
         "ties": tuple(ties.tolist()),
@@ -217,8 +230,18 @@ def _evaluated(
     return LeaveOneOut(**{**found.fields(), **changed})
 
 
-def _of_the_learner(estimate: Any) -> Any:  # noqa: ANN401
-    return replace(estimate, method="leave_one_out", target="the learner at this sample size")
+def _about_the_learner(found: Evaluation) -> dict[str, Any]:
+    return {
+        "estimates": {name: _of_the_learner(one) for name, one in found.items()},
+        "by_class": {
+            label: {name: _of_the_learner(one) for name, one in row.items()}
+            for label, row in found.by_class.items()
+        },
+    }
+
+
+def _of_the_learner(one: Estimate) -> Estimate:
+    return replace(one, method="leave_one_out", target="the learner at this sample size")
 
 
 def _some(indices: NDArray[np.intp], most: int = 8) -> str:
