@@ -154,8 +154,10 @@ def agreement_interval(
     Clopper and Pearson's interval at the effective size m; p and u are those of `agreement`.  It is
     meant for the error of the model that is trained on all the examples.  The rule was found by
     simulation and is not proven: in 90 cells of linear SVMs (n 50 to 300, 5 × 10 folds, 95 %) it
-    covered this model's error .966 of the time on average and .91 in the worst cell, the learner's
-    error .962 on average and .82 in the worst cell (heavy tails, flipped labels, n ≤ 3 d).
+    covered this model's error .966 of the time on average and .91 in the worst cell; in 149 cells
+    of other learners .970 and .90; .88 for single splits (decision stumps) at n 40 to 120.  Nothing
+    is claimed of the learner's error: where the models of two samples differ much (naive Bayes with
+    heavy tails) it was covered half of the time only.
 
     With one judgement of each example u is unknown, m = n, and the method says "binomial": this
     takes the verdicts of the folds to be independent, which they are not quite.
@@ -168,9 +170,10 @@ def agreement_interval(
         Confidence level.
     method
         `agreement`; `agreement_jeffreys`, Jeffreys' interval at m = n / (1 + 2u), a little
-        narrower; or `agreement_damped`, Jeffreys' at m = n / (1 + 1.25 u (1 − u)), narrower
-        still: learners that hardly agree with themselves, such as full trees, err in different
-        examples each time, and much of that averages out over the repetitions.
+        narrower; or `agreement_damped`, Jeffreys' at m = n / (1 + 1.25 u (1 − u)): learners that
+        hardly agree with themselves, such as full trees, err in other examples each time, and
+        much of that averages out.  About as wide as the corrected t; in the 149 cells .957 on
+        average, .88 in the worst; .81 for single splits.
 
     Examples
     --------
