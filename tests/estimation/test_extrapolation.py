@@ -100,6 +100,22 @@ def test_more_noise_makes_the_interval_wider():
     assert wide > 2 * narrow
 
 
+def test_a_size_whose_mean_varies_much_counts_for_little():
+    losses, variances = LOSSES.copy(), np.full(5, 1e-6)
+    losses[1], variances[1] = 0.3, 1.0
+    law = extrapolation_of(
+        losses,
+        losses[None],
+        variances,
+        sizes=SIZES,
+        n=1000,
+        measure="error_rate",
+        higher_is_better=False,
+        level=0.95,
+    )
+    assert (law.a, law.b, law.c) == pytest.approx((0.05, 1.2, 0.5), abs=0.01)
+
+
 def test_three_sizes_are_too_few():
     with pytest.raises(InputError, match="at least 4 to extrapolate"):
         _law(LOSSES[:3], sizes=SIZES[:3])

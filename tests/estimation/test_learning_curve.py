@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
@@ -25,7 +24,6 @@ from sklearn.tree import DecisionTreeClassifier
 from truerisk import LinearSVM, xi_alpha
 from truerisk.errors import InputError
 from truerisk.estimation.learning_curve import learning_curve
-from truerisk.estimation.learning_curve_plot import COST_LABELS, plot_costs
 
 SIZES = [10, 20, 40, 80]
 
@@ -135,6 +133,21 @@ def test_a_seed_that_is_not_given_is_told():
     first = learning_curve(GaussianNB(), X, Y, **options)
     second = learning_curve(GaussianNB(), X, Y, random_state=first.random_state, **options)
     assert _values(first) == _values(second)
+
+
+def test_accuracy_is_the_error_turned_round(curve):
+    other = learning_curve(
+        MODELS, X, Y, sizes=SIZES, repeats=3, random_state=3, estimate=None, measure="accuracy"
+    )
+    for name in MODELS:
+        one, two = curve[name].extrapolation, other[name].extrapolation
+        assert (two.a, two.b, two.c) == pytest.approx((one.a, one.b, one.c), rel=1e-4, abs=1e-6)
+        assert two.higher_is_better
+        assert other[name].at(500).value == pytest.approx(1 - curve[name].at(500).value)
+    assert [c.after for c in other.crossings] == [c.after for c in curve.crossings]
+    assert other.error_per_cpu_second[-1].value == max(
+        point.mean for learner in other.values() for point in learner.points
+    )
 
 
 def test_the_default_sizes_are_a_log_grid_up_to_all_that_are_not_held_out():
@@ -318,22 +331,6 @@ def test_it_prints_each_point_and_becomes_plain(curve):
     json.dumps(plain, allow_nan=False)
     assert plain["curves"]["tree"]["points"][0]["size"] == 10
     assert "laws" not in plain["curves"]["tree"]["extrapolation"]
-
-
-def test_the_picture_has_a_line_a_band_and_a_dashed_line_for_each_learner(curve):
-    ax = curve.plot(Figure().subplots())
-    assert ax.get_xscale() == "log"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training examples", "error_rate")
-    assert len(ax.collections) == 4  # bands and whiskers
-    assert sum(line.get_linestyle() == "--" for line in ax.lines) == 2
-    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"bayes", "tree"}
-
-
-@pytest.mark.parametrize("cost", COST_LABELS)
-def test_each_cost_has_a_picture(curve, cost):
-    ax = plot_costs(curve, cost, Figure().subplots())
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert ax.get_ylabel() == COST_LABELS[cost]
 
 
 @pytest.mark.data

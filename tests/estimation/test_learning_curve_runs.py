@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -46,6 +47,15 @@ def test_hold_out_and_beginnings_hold_the_classes_in_proportion(plan, repeat):
     for size in range(1, len(line) + 1):
         found = np.bincount(plan.codes[line[:size]], minlength=len(shares))
         assert np.abs(found - of_line * size).max() <= len(shares)
+
+
+def test_the_places_in_a_line_worked_by_hand():
+    plan = CurvePlan(np.repeat([0, 1], [19, 4]), None, 6, 0)
+    line, test = plan.division(0)
+    assert np.bincount(plan.codes[test]).tolist() == [5, 1]
+    # The three of the rare class stand at 1/6, 3/6 and 5/6; of the 14 others, which stand at
+    # 1/28, 3/28, …, there are 2, 7 and 12 before them.
+    assert np.flatnonzero(plan.codes[line]).tolist() == [2, 8, 14]
 
 
 @settings(max_examples=50)
@@ -123,9 +133,28 @@ def test_a_refit_gives_its_confusion_and_its_costs():
     found = refit_at(_shared(GaussianNB()), (0, 0, 2))
     assert found["confusion"].tolist() == [[5, 0], [0, 5]]
     costs = dict(zip(COSTS, found["costs"], strict=True))
-    assert costs["memory"] > 24 * 2 * 8
+    line, _ = CurvePlan(np.arange(40) % 2, None, 10, 1).division(0)
+    train = np.sort(line[:24])
+    shared = _shared(GaussianNB())
+    model = GaussianNB().fit(shared["X"][train], shared["y"][train])
+    assert costs["memory"] == 24 * 2 * 8 + len(pickle.dumps(model, protocol=5))
     assert min(costs.values()) > 0
     assert "estimate_confusion" not in found
+
+
+class Slow(GaussianNB):
+    """A learner that takes its time to classify."""
+
+    def predict(self, X):
+        time.sleep(0.02)
+        return super().predict(X)
+
+
+def test_the_time_to_classify_is_told_for_a_thousand_examples():
+    found = refit_at(_shared(Slow()), (0, 0, 0))  # ten are held out
+    costs = dict(zip(COSTS, found["costs"], strict=True))
+    assert 2 <= costs["seconds_to_classify"] < 15
+    assert costs["cpu_seconds"] < 2  # sleeping takes no CPU, and classifying is not training
 
 
 def test_a_model_that_cannot_be_pickled_has_no_memory_and_everything_else():
