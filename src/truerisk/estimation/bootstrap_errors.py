@@ -93,7 +93,26 @@ class BootstrapErrors:
     def as_estimates(
         self, level: float = 0.95, *, interval: str = "jeffreys_hull"
     ) -> dict[str, Estimate]:
-        """Give the four estimates with an interval each, by the names of their methods."""
+        """Give the four estimates with an interval each, by the names of their methods.
+
+        Measured at 95 % around .632+ (300 samples a cell; linear discriminant, nearest neighbour
+        and tree; n 50 to 300; 50 to 100 refits), coverage of the learner's error:
+
+        =====================  =======================  ======================  ==========
+        `interval`             42 cells: mean, least    12 others: mean, least  mean width
+        =====================  =======================  ======================  ==========
+        jeffreys_hull          .973, .890               .948, .870              .183, .214
+        agreement              .945, .560               .962, .907              .209, .238
+        delta_after_bootstrap  .991, .917               .992, .970              .314, .341
+        =====================  =======================  ======================  ==========
+
+        The default was chosen on the 42 cells, among ten forms, so that the 12 others say more of
+        it.  It is least sure with heavy tails and flipped labels; it covered *this model's* error
+        .90 of the time or more.  An agreement interval around .632+ misses where the model fits its
+        examples perfectly: the estimate is then too low by as much at any n.
+        `delta_after_bootstrap` is two to three times too wide unless there are many more refits
+        than examples.
+        """
         check_level(level)
         ends = INTERVALS[check_choice(interval, INTERVALS, "interval")]
         notes: tuple[str, ...] = (f"{len(self.optimisms)} bootstrap refits",)
