@@ -11,7 +11,8 @@ from scipy.stats import t
 
 from truerisk.errors import InputError
 from truerisk.estimation.splits import k_fold
-from truerisk.estimation.summary import corrected_standard_error, plain_standard_error, summarise
+from truerisk.estimation.summary import plain_standard_error, summarise
+from truerisk.intervals.resampled_tests import corrected_standard_error
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference" / "resampled_t.json").read_text(encoding="utf-8")

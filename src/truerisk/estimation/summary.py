@@ -8,6 +8,7 @@ from scipy.special import stdtrit
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
+from truerisk.intervals.resampled_tests import corrected_standard_error, deviation
 from truerisk.measures import find_measure
 from truerisk.results import Interval, Resampled
 
@@ -23,28 +24,7 @@ CORRECTED_T_IS_APPROXIMATE = (
 
 def plain_standard_error(values: Sequence[float], test_train_ratio: float) -> float:  # noqa: ARG001
     r"""Give :math:`s / \sqrt{J}`, which takes the J replicates to be independent; they are not."""
-    return _deviation(values) / math.sqrt(len(values))
-
-
-def corrected_standard_error(values: Sequence[float], test_train_ratio: float) -> float:
-    r"""Give Nadeau and Bengio's standard error of the mean of J replicates.
-
-    .. math:: s \sqrt{\frac{1}{J} + \frac{n_{test}}{n_{train}}}
-
-    The second term stands for the correlation between replicates whose training sets overlap;
-    it does not go away with more repetitions.
-
-    References
-    ----------
-    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
-       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
-
-    Examples
-    --------
-    >>> round(corrected_standard_error([0.0, 0.2], 1.0), 6)  # s = .1 √2, times √(1/2 + 1)
-    0.173205
-    """
-    return _deviation(values) * math.sqrt(1 / len(values) + test_train_ratio)
+    return deviation(values) / math.sqrt(len(values))
 
 
 STANDARD_ERRORS: dict[str, Callable[[Sequence[float], float], float]] = {
@@ -113,10 +93,10 @@ def summarise(
     ratio, design = _check_design(len(replicates), folds, test_train_ratio)
     mean = math.fsum(replicates) / len(replicates)
     error = STANDARD_ERRORS[method](replicates, ratio)
-    deviation, n = _deviation(replicates), len(replicates)
+    sd, n = deviation(replicates), len(replicates)
     spread = (
-        f"standard deviation of the {n} replicates: {deviation:.4g} (dividing by n − 1), "
-        f"{deviation * math.sqrt((n - 1) / n):.4g} (dividing by n)"
+        f"standard deviation of the {n} replicates: {sd:.4g} (dividing by n − 1), "
+        f"{sd * math.sqrt((n - 1) / n):.4g} (dividing by n)"
     )
     notes = [design, spread]
     interval = None
@@ -139,14 +119,6 @@ def summarise(
         notes=tuple(notes),
         replicates=replicates,
     )
-
-
-def _deviation(values: Sequence[float]) -> float:
-    """Give the standard deviation in its n − 1 form, exactly 0 when all values are equal."""
-    if all(value == values[0] for value in values):
-        return 0.0
-    mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
 def _check_values(

@@ -14,6 +14,9 @@ replicates          percentile, basic and BCa intervals; resampling by cells, by
 auc                 DeLong's variance and interval; what is left when it degenerates
 delong_tests        are two areas the same?
 differences         two independent proportions
+agreement           a share of examples that several refits judge: what they are worth
+nested_cross_validation, cross_validation_clt, conservative_z: what others say of that
+resampled_tests     the values of refits: corrected t, 5×2cv, Bayesian correlated t
 planning            how large a test set?
 paired_power        how often a paired test finds what is there
 ==================  ==============================================================================
