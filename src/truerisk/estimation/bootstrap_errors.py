@@ -110,7 +110,7 @@ class BootstrapErrors:
         it.  It is least sure with heavy tails and flipped labels; it covered *this model's* error
         .90 of the time or more.  An agreement interval around .632+ misses where the model fits its
         examples perfectly: the estimate is then too low by as much at any n.
-        `delta_after_bootstrap` is too wide, the more so the fewer refits there are for the examples.
+        `delta_after_bootstrap` is too wide, the more so the fewer the refits for the examples.
         """
         check_level(level)
         ends = INTERVALS[check_choice(interval, INTERVALS, "interval")]
