@@ -161,10 +161,17 @@ def test_the_sums_over_groups_are_the_units():
     votes = votes_of(TRUTH, CALLED, groups)
     judgements = votes.cells().judgements
     assert isinstance(judgements, GroupedJudgements)
-    _, disagreement = judgements.variance(error_gradient(votes))
-    # Mean squares (1 + 0)/2 and (0 + 1)/2; variances ½ and ½.
+    variance, disagreement = judgements.variance(error_gradient(votes))
+    # Mean squares (1 + 0)/2 and (0 + 1)/2; variances ½ and ½; all over 6².
     assert disagreement == pytest.approx(1.0)
+    assert variance == pytest.approx((1 + 1) * (1 / 2 + 1 / 2) / 36)
     assert (judgements.units, judgements.unit, judgements.n) == (2, 3.0, 6)
+
+
+def test_a_typical_group_is_that_of_a_typical_example():
+    groups = np.array([0, 1, 1, 1, 1, 1])
+    judgements = votes_of(TRUTH, CALLED, groups).cells().judgements
+    assert judgements.unit == pytest.approx((1 * 1 + 5 * 5) / 6)
 
 
 def test_groups_that_always_agree_have_no_disagreement():
