@@ -64,7 +64,8 @@ def learning_curve(
 
     whose ratio is that of the examples held out to all others, at every size: repeats share their
     test examples as often, however many of the others are trained on.  Its target is *the learner
-    at this sample size*.  It is an approximation; what it covers was measured: see `docs`.
+    at this sample size*.  It is an approximation: at 95 %, and from two dozen training examples on,
+    it was measured to cover in .91 to .99 of the samples.
 
     Parameters
     ----------

@@ -86,6 +86,16 @@ class LearningCurve(Mapping[str, LearnerCurve]):
     `crossings` tells for each two learners from which size on which one is better;
     `error_per_cpu_second` lists, from the cheapest up, what the best mean for a CPU budget is;
     `failures` names the refits that failed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from truerisk import learning_curve
+    >>> X, y = load_iris(return_X_y=True)
+    >>> curve = learning_curve({"guess": DummyClassifier()}, X, y, sizes=[20, 40], random_state=1)
+    >>> list(curve), [point.size for point in curve["guess"].points]
+    (['guess'], [20, 40])
     """
 
     curves: Mapping[str, LearnerCurve]
