@@ -12,7 +12,7 @@ def client():
         n_workers=2,
         processes=True,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port: tests run side by side
         silence_logs=logging.CRITICAL,
     )
     with cluster, Client(cluster, set_as_default=False) as client:
