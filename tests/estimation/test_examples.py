@@ -58,6 +58,11 @@ def test_whole_numbers_are_in_the_order_of_their_values():
     assert Examples.of(X, [10, 9, 2, 10]).labels == ("2", "9", "10")
 
 
+def test_a_code_leads_back_to_its_label():
+    examples = Examples.of(X, ["c", "c", "a", "b"])
+    assert examples.values[examples.codes].tolist() == ["c", "c", "a", "b"]
+
+
 def test_rows_stay_what_they_are():
     frame = pd.DataFrame(X)
     assert Examples.of(frame, [0, 1, 1, 0]).X is frame

@@ -1,5 +1,6 @@
 """One refit: what is trained, what is asked, what is told when it goes wrong."""
 
+import time
 import warnings
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError
-from truerisk.estimation.plans import Folds
+from truerisk.estimation.plans import Folds, HeldOut
 from truerisk.estimation.refits import fresh_copy, positions, refit, rows_of, scores_of
 
 RNG = np.random.default_rng(3)
@@ -144,6 +145,24 @@ def test_a_refit_is_the_same_whenever_it_is_done():
     assert np.array_equal(one["score"], again["score"])
     other = refit(shared(forest, seed=2), 2)
     assert not np.array_equal(one["score"], other["score"])
+
+
+def test_refits_on_the_same_examples_draw_anew():
+    held = HeldOut(np.repeat(PARTS == 0, 2, axis=0))
+    one, other = (
+        refit(shared(DummyClassifier(strategy="uniform"), plan=held), at) for at in (0, 1)
+    )
+    assert not np.array_equal(one["predicted"], other["predicted"])
+
+
+def test_the_seconds_are_those_to_induce_and_to_classify():
+    class Slow(Careless):
+        def fit(self, rows, y):
+            time.sleep(0.05)
+            return super().fit(rows, y)
+
+    induce, classify = refit(shared(Slow()), 0)["seconds"]
+    assert induce >= 0.05 > classify
 
 
 def test_a_model_that_raises_is_no_end_but_a_message():

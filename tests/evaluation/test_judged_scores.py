@@ -116,6 +116,33 @@ def test_sheets_that_have_nothing_in_common_make_the_interval_longer_by_a_root_o
     assert found.width / width == pytest.approx(np.sqrt(2), rel=0.02)
 
 
+def placements(score):
+    """Give the share of the other class that each example is on the right side of."""
+    above = (score[:, None] > score).astype(float) + 0.5 * (score[:, None] == score)
+    return np.where(TWO == 1, above[:, TWO == 0].mean(axis=1), 1 - above[:, TWO == 1].mean(axis=1))
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "log_loss", "brier_score"])
+def test_the_interval_is_longer_by_the_share_of_disagreement(name):
+    scores = scores_of_two(7, 3)
+    of_the_true = [np.where(TWO == 1, score, 1 - score) for score in scores]
+    moved = {
+        "roc_auc": lambda: [placements(score) for score in scores],
+        "log_loss": lambda: [-np.log(p) for p in of_the_true],
+        "brier_score": lambda: [(1 - p) ** 2 for p in of_the_true],
+    }[name]()
+    moved = np.array(moved) - np.mean(moved)
+    u = moved.var(axis=0, ddof=1).sum() / (moved**2).mean(axis=0).sum()
+    assert 0.1 < u < 0.9
+    single = [named(of_two([score]).overall())[name] for score in scores]
+    found = named(of_two(scores).overall())[name]
+    for side in ("low", "high"):
+        distance = np.mean([getattr(one.interval, side) - one.value for one in single])
+        assert getattr(found.interval, side) - found.value == pytest.approx(
+            distance * np.sqrt(1 + u)
+        )
+
+
 def test_sheets_of_a_part_of_the_examples_make_it_shorter_by_the_root_of_that_part():
     # Two sheets of one half each: no example is on both, and together they are worth all.
     score = np.tile(scores_of_two(5, 1)[0][:30], 2)

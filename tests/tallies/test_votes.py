@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
+import truerisk as tr
 from truerisk.evaluation.count_estimates import CountEstimates
 from truerisk.evaluation.request import Request
 from truerisk.intervals.agreement import agreement_interval
@@ -224,6 +225,19 @@ def test_equal_repetitions_are_as_many_independent_examples(case):
     exact = binomial_interval(int((called[0] != truth).sum()), len(truth))
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
     assert votes.cells().judgements.variance(error_gradient(votes))[1] == pytest.approx(0, abs=1e-9)
+
+
+@settings(max_examples=10)
+@given(judged())
+def test_equal_repetitions_say_what_evaluate_says_of_one(case):
+    truth, called, _, classes = case
+    found = estimates_of(votes_of(truth, [called[0]] * 3, classes=classes))
+    names = np.array(list("abcdefgh"))
+    plain = tr.evaluate(names[truth], names[called[0]], positive="b", random_state=1)
+    for name in set(found) & set(plain):
+        assert found[name].value == pytest.approx(plain[name].value, nan_ok=True), name
+        ends = (plain[name].interval.low, plain[name].interval.high)
+        assert (found[name].interval.low, found[name].interval.high) == pytest.approx(ends), name
 
 
 @settings(max_examples=20)
