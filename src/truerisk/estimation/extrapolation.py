@@ -68,8 +68,8 @@ class Extrapolation:
 
     The law is an assumption.  It says nothing of what a learner does beyond the sizes tried but
     that it goes on as before; `notes` says when even the sizes tried do not pin it down.  Its
-    uncertainty comes from fitting it again to means resampled over the repeats.  At 95 % the intervals
-    of values and sizes were measured to cover in .92 to .96 of the samples, up to ten times n.
+    uncertainty comes from fitting it again to means resampled over the repeats.  At 95 % the
+    intervals of values and sizes covered in .92 to .96 of simulated samples, up to ten times n.
 
     `e` is the loss: the measure itself where lower is better, 1 − measure where higher is.
     """
