@@ -113,7 +113,7 @@ def test_a_bootstrap_refit_votes_on_what_it_did_not_draw():
     for at in range(10):
         left_out += ~np.isin(np.arange(4), plan.train_and_test(at)[0])
     assert judging.votes.counts.sum(axis=1).tolist() == left_out.tolist()
-    assert judging.bootstrap.judged.tolist() == left_out.tolist()
+    assert judging.correction.judged.tolist() == left_out.tolist()
     assert judging.tables.sum() == left_out.sum()
     assert judging.called is None
 

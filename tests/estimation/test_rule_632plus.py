@@ -29,8 +29,8 @@ def test_a_prediction_of_no_class_is_never_right_by_chance():
 def test_the_relative_overfitting_by_hand():
     # (.3 − .1) / (.5 − .1)
     assert relative_overfitting(0.1, 0.3, 0.5) == pytest.approx(0.5)
-    assert relative_overfitting(0.1, 0.6, 0.5) == 1.0
-    assert relative_overfitting(0.1, 0.6, 0.5, limited=False) == pytest.approx(1.25)
+    assert relative_overfitting(0.1, 0.6, 0.5) == pytest.approx(1.25)
+    assert relative_overfitting(0.4, 0.55, 0.45) == 4 / 3  # not 3, which is beyond the pole
 
 
 @pytest.mark.parametrize(
@@ -61,25 +61,26 @@ def test_where_nothing_is_learned_the_apparent_error_does_not_count():
 def test_632plus_lies_between_632_and_what_is_left_out(apparent, left_out, no_information):
     plus = error_632plus(apparent, left_out, no_information)
     least = error_632(apparent, left_out)
-    assert least - 1e-12 <= plus <= max(left_out, least) + 1e-12
-    assert 0 <= relative_overfitting(apparent, left_out, no_information) <= 1
+    assert least - 1e-12 <= plus <= 1
+    if left_out <= no_information:
+        assert plus <= max(left_out, least) + 1e-12
 
 
 @given(apparent=rates, left_out=rates, no_information=rates)
-def test_the_printed_form_differs_only_beyond_no_information(apparent, left_out, no_information):
-    if left_out <= no_information or no_information <= apparent:
-        limited, printed = (
-            error_632plus(apparent, left_out, no_information, limited=choice)
-            for choice in (True, False)
-        )
-        assert limited == printed
+def test_it_is_as_printed_up_to_four_thirds(apparent, left_out, no_information):
+    if min(left_out, no_information) <= apparent:
+        return
+    r = (left_out - apparent) / (no_information - apparent)
+    if r <= 4 / 3:
+        weight = 0.368 * 0.632 * r / (1 - 0.368 * r)
+        excess = min(left_out, no_information) - apparent
+        printed = 0.368 * apparent + 0.632 * left_out + excess * weight
+        assert error_632plus(apparent, left_out, no_information) == pytest.approx(min(printed, 1))
 
 
-def test_the_printed_form_fails_where_little_is_left_to_lose():
-    # R = .15 / .05 = 3 is beyond the pole 1/.368: below the apparent error
-    assert error_632plus(0.4, 0.55, 0.45, limited=False) < 0.2
-    # .632 · .55 + .368 · .45
-    assert error_632plus(0.4, 0.55, 0.45) == pytest.approx(0.5132, abs=1e-12)
+def test_far_beyond_no_information_the_pole_is_not_met():
+    # R = 3 printed gives less than .2; held at 4/3: .147200 + .347600 + .05 · .310101 / .509333
+    assert error_632plus(0.4, 0.55, 0.45) == pytest.approx(0.4948 + 0.0304419, abs=1e-6)
 
 
 def test_undefined_stays_undefined():

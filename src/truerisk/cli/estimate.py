@@ -12,7 +12,7 @@ from truerisk.cli.table_options import running_options, table_options
 WITHOUT_REFITS = ("xi_alpha", "leave_one_out")
 RESAMPLING = (
     "cross_validation", "holdout", "subsampling", "five_by_two", "leave_one_out", "time_ordered",
-    "bootstrap", "nested_cross_validation", "conservative_z", "training_error",
+    "bootstrap", "jackknife", "nested_cross_validation", "conservative_z", "training_error",
 )  # fmt: skip
 METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 

@@ -2,39 +2,32 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truerisk.checks import check_choice
 from truerisk.errors import InputError
 from truerisk.estimation.examples import Examples
-from truerisk.estimation.interval_rules import DEFAULT, OWN_RULES, RULES, Asked
-from truerisk.estimation.judging import Judging, majority_votes
+from truerisk.estimation.interval_rules import DEFAULT, OWN_RULES, RULES
+from truerisk.estimation.judged import SETTLED, Judged, corrected, corrections, score_table
+from truerisk.estimation.judging import Judging
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.methods import Design, Method, find_method
 from truerisk.estimation.named_models import find_model
 from truerisk.estimation.plans import Plan, TrainingSet
 from truerisk.estimation.refits import refit
-from truerisk.estimation.run_values import RunValues
-from truerisk.evaluation.assemble import assemble
-from truerisk.evaluation.judged_scores import JudgedScores
-from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.fingerprint import fingerprint
 from truerisk.execution.running import run_each
-from truerisk.results import Estimate, Evaluation, Resampled, as_plain
-from truerisk.tallies.votes import Judgements, Votes
+from truerisk.results import Estimate, as_plain
 
-SETTLED = {"holdout", "training_error"}  # one model judges: its examples are as in `evaluate`
-BASELINE = ("accuracy", "error_rate", "balanced_accuracy")
+CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
 
 
 def estimate(
@@ -81,8 +74,8 @@ def estimate(
     method
         `cross_validation` (folds=10, repeats=5), `holdout` (test_size=1/3), `subsampling`
         (repeats=15), `five_by_two`, `leave_one_out`, `time_ordered` (folds=10; rows in the order of
-        time), `bootstrap` (repeats=200), `nested_cross_validation` (folds=10, repeats=10),
-        `conservative_z` (repeats=15) or `training_error`.
+        time), `bootstrap` (repeats=200), `jackknife`, `nested_cross_validation` (folds=10,
+        repeats=10), `conservative_z` (repeats=15) or `training_error`.
     interval
         `agreement`; or `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
         (Bayle and others; one repetition), `plain_t` (invalid, for comparison).
@@ -145,10 +138,10 @@ def estimate(
     found = judged.evaluation()
     estimates = {name: judged.finished(one, interval) for name, one in found.items()}
     variants: dict[str, Estimate] = {}
-    if judging.bootstrap is not None:
+    if judging.correction is not None:
         whole = refit({**shared, "plan": TrainingSet(examples.n)}, 0)
-        variants = judging.bootstrap.errors(whole["predicted"]).as_estimates(request.level)
-        estimates = _bootstrapped(estimates, variants.pop("bootstrap_632plus"))
+        variants = corrections(judging.correction, whole, request.level)
+        estimates = corrected(estimates, variants.pop(CHIEF[method]))
     by_class = {
         label: {name: judged.finished(one, DEFAULT) for name, one in each.items()}
         for label, each in found.by_class.items()
@@ -174,7 +167,7 @@ def estimate(
         baseline=judged.baseline(),
         variants=variants,
         called=judging.called,
-        scores=_score_table(judging),
+        scores=score_table(judging),
         costs=judging.costs,
     )
 
@@ -194,94 +187,6 @@ def _kept(
         "random_state": shared["seed"],
     }
     return Checkpoint.open(resume, facts)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """From what the refits called the examples to estimates."""
-
-    examples: Examples
-    method: Method
-    judging: Judging
-    request: Request
-
-    def evaluation(self) -> Evaluation:
-        """Estimate every measure by the rule of agreement."""
-        scores = self.scores
-        if self.method.name in SETTLED:  # one model judges: its scores are as in `evaluate`
-            return assemble(self.tallies, self._request)
-        return assemble(self.tallies, self._request, scores=scores or _NoScores())
-
-    @cached_property
-    def _request(self) -> Request:
-        probabilities = bool(self.judging.sheets) and self.judging.are_probabilities
-        return replace(self.request, probabilities=probabilities)
-
-    @cached_property
-    def scores(self) -> JudgedScores | None:
-        """The scores of the positive label, or of each label; None where the model gives none."""
-        examples, sheets = self.examples, self.judging.sheets
-        if not sheets:
-            return None
-        if examples.positive is not None and examples.labels.index(examples.positive) == 0:
-            whole = 1.0 if self.judging.are_probabilities else 0.0  # they are of the second label
-            sheets = tuple(replace(sheet, score=whole - sheet.score) for sheet in sheets)
-        return JudgedScores(
-            sheets,
-            examples.codes,
-            examples.labels,
-            examples.positive,
-            self._request,
-            examples.groups,
-        )
-
-    @cached_property
-    def tallies(self) -> Tallies:
-        """The cells of all repetitions, and the rankings of the first."""
-        return self._with_cells(
-            self.judging.votes, None if self.scores is None else self.scores.tallies[0]
-        )
-
-    def _with_cells(self, votes: Votes, ranked: Tallies | None) -> Tallies:
-        cells = votes.cells()
-        if self.method.name in SETTLED and isinstance(cells.judgements, Judgements):
-            # Judgements by one model are counts of independent examples.
-            counts = np.rint(cells.totals).astype(np.int64)
-            cells = replace(cells, totals=counts, judgements=None)
-        examples = self.examples
-        empty = Tallies(examples.labels, multilabel=False, positive=examples.positive, n=cells.n)
-        return replace(ranked or empty, labels=examples.labels, n=cells.n, cells=cells)
-
-    def baseline(self) -> dict[str, Estimate]:
-        """Estimate what always answering the commonest class is worth."""
-        votes = majority_votes(self.examples, self.judging.plan)
-        request = replace(self.request, measures=BASELINE)
-        found = assemble(self._with_cells(votes, None), request, scores=_NoScores())
-        return {name: replace(one, method=self.method.name) for name, one in found.items()}
-
-    def finished(self, one: Estimate, interval: str) -> Estimate:
-        """Name the method, add what the single refits say, apply the rule that was asked for."""
-        values = RunValues(self.judging)
-        named = replace(one, method=self.method.name)
-        if self.method.name == "training_error":
-            named = replace(named, interval=None)
-        rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
-        if rule is not None:
-            named = rule(Asked(named, self.judging, values, self.request.level))
-        # What one example says by itself is no replicate.
-        several = len(self.judging.plan) > 1 and self.method.name != "leave_one_out"
-        replicates = values.counted(named.measure) if several else ()
-        return Resampled(**vars(named), replicates=replicates) if replicates else named
-
-
-class _NoScores:
-    """The scores of a model that gives none."""
-
-    def overall(self) -> Any:  # noqa: ANN401
-        return iter(())
-
-    def by_class(self) -> dict[str, dict[str, Estimate]]:
-        return {}
 
 
 def _settings(
@@ -321,7 +226,8 @@ def _settings(
 
 def _check_interval(interval: str, method: Method) -> None:
     check_choice(interval, (DEFAULT, *RULES), "interval")
-    fits = method.name not in {*OWN_RULES, *SETTLED, "bootstrap", "time_ordered", "leave_one_out"}
+    alone = {"time_ordered", "leave_one_out"}  # one judgement an example, in no folds
+    fits = method.name not in {*OWN_RULES, *SETTLED, *CHIEF, *alone}
     if interval != DEFAULT and not fits:
         raise InputError(
             f"`interval` must be left out for {method.name}, which has its own; got {interval}."
@@ -339,17 +245,6 @@ def _check_model(model: Any) -> None:  # noqa: ANN401
         raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
 
 
-def _bootstrapped(estimates: dict[str, Estimate], best: Estimate) -> dict[str, Estimate]:
-    """Put .632+ in the place of the error rate, and its complement in that of the accuracy."""
-    found = dict(estimates)
-    if "error_rate" in found:
-        found["error_rate"] = best
-    if "accuracy" in found and best.interval is not None:
-        turned = replace(best.interval, low=1 - best.interval.high, high=1 - best.interval.low)
-        found["accuracy"] = replace(best, value=1 - best.value, interval=turned, measure="accuracy")
-    return found
-
-
 def _remarks(method: Method, plan: Plan) -> tuple[str, ...]:
     refits = f"{len(plan)} refit{'s' if len(plan) > 1 else ''}"
     return (f"{method.title}, {refits}: {method.remark}.",)
@@ -357,14 +252,3 @@ def _remarks(method: Method, plan: Plan) -> tuple[str, ...]:
 
 def _described(model: Any) -> str:  # noqa: ANN401
     return " ".join(repr(model).split())
-
-
-def _score_table(judging: Judging) -> NDArray[np.float64] | None:
-    if not judging.scored or not judging.scores:
-        return None
-    width = next(iter(judging.scores.values()))[0][1].shape[1:]
-    table = np.full((judging.plan.repetitions, judging.examples.n, *width), np.nan)
-    for repetition, parts in judging.scores.items():
-        for test, score in parts:
-            table[repetition, test] = score
-    return table

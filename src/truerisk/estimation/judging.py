@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from truerisk.errors import RefitError
 from truerisk.estimation.bootstrap_errors import BootstrapTally
 from truerisk.estimation.examples import Examples
-from truerisk.estimation.plans import Draws, NestedFolds, Plan
+from truerisk.estimation.jackknife import JackknifeTally
+from truerisk.estimation.plans import DeleteOne, Draws, NestedFolds, Plan
 from truerisk.evaluation.judged_scores import Sheet
 from truerisk.intervals.nested_cross_validation import nested_cells
 from truerisk.tallies.votes import NOT_JUDGED, Votes
@@ -37,8 +38,9 @@ class Judging:
     """Grows refit by refit.
 
     `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
-    repetition r, `sheets` the scores, `nested` the losses that nested cross-validation needs.  The
-    many refits of a bootstrap are only added up.
+    repetition r, `sheets` the scores, `nested` the losses that nested cross-validation needs.
+    `correction` adds up what refits say of all examples, their own included: for the bootstrap and
+    the jackknife of the error rate.
     """
 
     examples: Examples
@@ -46,7 +48,7 @@ class Judging:
     votes: Votes = field(init=False)
     tables: NDArray[np.int64] = field(init=False)
     called: NDArray[np.int32] | None = field(init=False, default=None)
-    bootstrap: BootstrapTally | None = field(init=False, default=None)
+    correction: BootstrapTally | JackknifeTally | None = field(init=False, default=None)
     nested: NDArray[np.bool_] | None = field(init=False, default=None)
     scores: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = field(
         default_factory=dict
@@ -63,10 +65,12 @@ class Judging:
         k = len(examples.labels)
         self.tables = np.zeros((len(plan), k, k), dtype=np.int64)
         if isinstance(plan, Draws):
-            self.bootstrap = BootstrapTally(examples.codes, k)
+            self.correction = BootstrapTally(examples.codes, k)
+        if isinstance(plan, DeleteOne):
+            self.correction = JackknifeTally(examples.codes, k)
         if isinstance(plan, NestedFolds):
             self.nested = np.zeros((plan.repetitions, plan.folds, examples.n), dtype=bool)
-        if self.bootstrap is None:
+        if not isinstance(plan, Draws):
             self.called = np.full((plan.repetitions, examples.n), NOT_JUDGED, dtype=np.int32)
 
     def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "Judging":
@@ -83,10 +87,14 @@ class Judging:
             return
         train, test = self.plan.train_and_test(at)
         predicted, repetition = found["predicted"], self.plan.repetition(at)
-        if self.bootstrap is not None:
+        if self.correction is not None:
             drawn = np.bincount(train, minlength=self.examples.n)
-            self.bootstrap.add(drawn, predicted)
+            if isinstance(self.correction, JackknifeTally):
+                self.correction.add(at, predicted)
+            else:
+                self.correction.add(drawn, predicted)
             test, predicted = test[drawn == 0], predicted[drawn == 0]
+            found = {name: value for name, value in found.items() if name != "score"}
         self._count(at, test, predicted)
         if is_auxiliary(self.plan, at):
             return
@@ -95,7 +103,7 @@ class Judging:
         self.seconds.append((induce, 1000 * classify / max(1, len(test))))
         if self.called is not None:
             self.called[repetition, test] = predicted
-        if "score" in found and self.bootstrap is None:
+        if "score" in found:
             self.scores.setdefault(repetition, []).append((test, found["score"]))
             self.are_probabilities &= bool(found["probabilities"])
         else:

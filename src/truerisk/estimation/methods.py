@@ -9,6 +9,7 @@ from truerisk.checks import check_choice, check_whole_number
 from truerisk.errors import InputError
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.plans import (
+    DeleteOne,
     Draws,
     Folds,
     NestedFolds,
@@ -106,6 +107,10 @@ def _each_one(examples: Examples, design: Design, rng: np.random.Generator) -> P
     return each_left_out(examples.n)
 
 
+def _delete_one(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
+    return DeleteOne(examples.n)
+
+
 def _forward(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
     return forward_blocks(examples.n, design.folds)
 
@@ -182,6 +187,15 @@ METHODS = {
             repeats=200,
             grouped=False,
             remark="the refits have 63 % of the examples; only the error rate is corrected for it",
+        ),
+        Method(
+            name="jackknife",
+            title="Jackknife",
+            plan=_delete_one,
+            uses=(),
+            grouped=False,
+            remark="the training error with its bias taken away, for the error rate; all else is "
+            "leave-one-out",
         ),
         Method(
             name="nested_cross_validation",

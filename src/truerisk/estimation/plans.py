@@ -228,6 +228,33 @@ class Draws:
 
 
 @dataclass(frozen=True)
+class DeleteOne:
+    """Each refit trains on all examples but one, and judges all of them."""
+
+    n: int
+
+    @property
+    def repetitions(self) -> int:
+        """How often an example is judged by a refit that has not seen it."""
+        return 1
+
+    def __len__(self) -> int:
+        return self.n
+
+    def train_and_test(self, at: int) -> tuple[Indices, Indices]:
+        """Give the examples that refit `at` trains on, and those it judges."""
+        return np.delete(np.arange(self.n), at), np.arange(self.n)
+
+    def repetition(self, at: int) -> int:  # noqa: ARG002
+        """Give the repetition that refit `at` belongs to: there is one."""
+        return 0
+
+    def name(self, at: int) -> str:
+        """Name refit `at` as people count: from 1."""
+        return f"the refit without example {at + 1}"
+
+
+@dataclass(frozen=True)
 class TrainingSet:
     """One model, trained on all examples and judging the same."""
 

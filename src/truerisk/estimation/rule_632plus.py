@@ -4,12 +4,15 @@ In all of them `apparent` is the error of a model on the examples it was trained
 is Efron and Tibshirani's Err(1), the error of bootstrap refits on the examples they left out.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_number, shown
 from truerisk.errors import InputError
 
+LARGEST_OVERFITTING = 4 / 3  # beyond it, and far from the pole, the printed formula is left
 DRAWN = 0.632  # of the examples are in a bootstrap sample: 1 − 1/e; two rules carry its name
 
 Codes = NDArray[np.int64]
@@ -35,16 +38,14 @@ def no_information_rate(y_codes: ArrayLike, predicted: ArrayLike, n_classes: int
     return int(of_class @ (len(y) - called_so)) / len(y) ** 2
 
 
-def relative_overfitting(
-    apparent: float, left_out: float, no_information: float, *, limited: bool = True
-) -> float:
+def relative_overfitting(apparent: float, left_out: float, no_information: float) -> float:
     r"""Give how far the error of examples left out is on its way to that of no information.
 
-    .. math:: R = \frac{\min(Err^{(1)}, \gamma) - \overline{err}}{\gamma - \overline{err}}
+    .. math:: R = \frac{Err^{(1)} - \overline{err}}{\gamma - \overline{err}}
 
     0 where the model does not overfit (:math:`Err^{(1)}` or γ is not above the apparent error), 1
-    where it learned nothing.  With ``limited=False`` :math:`Err^{(1)}` itself stands in the
-    numerator, as (31) of [1]_ is printed, and R may exceed 1.
+    where it learned nothing, at most 4/3 where it is worse than that.  [1]_ does not limit it from
+    above, nor does the R package ipred; but .632+ has a pole at R = 1/.368.
 
     References
     ----------
@@ -58,8 +59,7 @@ def relative_overfitting(
     """
     if not (left_out > apparent and no_information > apparent):
         return 0.0
-    reached = min(left_out, no_information) if limited else left_out
-    return (reached - apparent) / (no_information - apparent)
+    return min((left_out - apparent) / (no_information - apparent), LARGEST_OVERFITTING)
 
 
 def error_632(apparent: float, left_out: float) -> float:
@@ -85,9 +85,7 @@ def error_632(apparent: float, left_out: float) -> float:
     return (1 - DRAWN) * apparent + DRAWN * left_out
 
 
-def error_632plus(
-    apparent: float, left_out: float, no_information: float, *, limited: bool = True
-) -> float:
+def error_632plus(apparent: float, left_out: float, no_information: float) -> float:
     r"""Give Efron and Tibshirani's .632+ estimate, which trusts the apparent error less if it lies.
 
     .. math:: Err^{(.632)} + (\min(Err^{(1)}, \gamma) - \overline{err})
@@ -95,12 +93,9 @@ def error_632plus(
 
     with R of `relative_overfitting`: the .632 estimate at R = 0, :math:`Err^{(1)}` at R = 1.
 
-    R is limited to [0, 1], which is why the paper modifies it, though (31) as printed limits only
-    the other factor.  Printed, and in the R package ipred, R may exceed 1, the estimate then
-    exceeds both :math:`Err^{(1)}` and γ, and it has a pole at R = 1/.368; ``limited=False``
-    computes that.  The two differ only where :math:`Err^{(1)} > \gamma`.  Neither is the ".632+" of
-    mlxtend, which takes for the apparent error that of each refit on all examples, most of which
-    it was not trained on or trained on twice, and averages over refits instead of examples.
+    It equals what ipred gives as long as R does not exceed 4/3 and the estimate not 1.  It is not
+    the ".632+" of mlxtend, which takes for the apparent error that of each refit on all examples,
+    many of which it was not trained on, and averages over refits instead of examples.
 
     References
     ----------
@@ -112,10 +107,11 @@ def error_632plus(
     >>> round(error_632plus(0.0, 0.25, 0.5), 4)  # .158 + .25 · .116288 / .816
     0.1936
     """
-    r = relative_overfitting(apparent, left_out, no_information, limited=limited)
+    r = relative_overfitting(apparent, left_out, no_information)
     excess = min(left_out, no_information) - apparent
     correction = (1 - DRAWN) * DRAWN * r / (1 - (1 - DRAWN) * r)
-    return error_632(apparent, left_out) + excess * correction
+    plus = error_632(apparent, left_out) + excess * correction
+    return plus if plus <= 1 or math.isnan(plus) else 1.0
 
 
 def check_codes(y_codes: ArrayLike, n_classes: int) -> Codes:
