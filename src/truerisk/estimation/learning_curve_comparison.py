@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from truerisk.estimation.learning_curve_means import resampled_means
-from truerisk.estimation.summary import corrected_standard_error
+from truerisk.intervals.resampled_tests import corrected_standard_error
 from truerisk.results import Interval
 
 Array = NDArray[np.float64]
