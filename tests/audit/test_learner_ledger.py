@@ -41,6 +41,12 @@ def test_each_interval_is_summed_up_for_both_truths():
     assert learner.endswith("| 0.50 | 0.50 | 1 | 1.000 | 0.100 | 2 |")
 
 
+def test_the_default_is_told_in_short():
+    text = learner_ledger_text(ROWS)
+    told = "- The learner's error: the default covers 0.975 on average and 0.960 at least; 0.50 of "
+    assert f"{told}its 2 cells lie in [0.93, 0.98], 1.00 within Monte Carlo error, 0 under" in text
+
+
 def test_the_page_says_what_was_measured():
     text = learner_ledger_text(ROWS)
     assert "500 samples of each of 1 problems" in text

@@ -33,7 +33,7 @@ from truerisk.results import Interval
 NESTED_REPEATS = 10  # the product's defaults, here and below
 TESTED = 10  # one example in ten
 SUBSAMPLES, DIVISIONS = 15, 10
-LARGEST_TREES = 300
+LARGEST_TREES = 100
 
 Rule = Callable[[Learner, Array, Labels, np.random.Generator], Interval | None]
 
