@@ -1,9 +1,7 @@
 """`truerisk curve`: how good learners get with more examples, and what that costs."""
 
 import math
-import secrets
 import sys
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,18 +12,25 @@ from truerisk.cli import PARTIAL
 from truerisk.cli.options import FILE, level_option, positive_option, seed_option
 from truerisk.cli.output import console, format_options
 from truerisk.cli.progress import Progress
+from truerisk.cli.table_options import (
+    kept_in,
+    models_from,
+    place_of,
+    running_options,
+    seed_from,
+    table_from,
+    table_options,
+)
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
     from truerisk.estimation.learning_curve_results import LearningCurve
-    from truerisk.reading.tables import Table
 
 NO_ESTIMATE = "none"
 
 
 @click.command(short_help="Would more examples help? Learners at growing training sizes.")
 @click.argument("data", type=FILE, metavar="DATA")
-@click.option("--target", metavar="COLUMN", help="Column of the labels; found if it is plain.")
 @click.option(
     "--model",
     "models",
@@ -54,25 +59,8 @@ NO_ESTIMATE = "none"
 )
 @level_option
 @seed_option
-@click.option("--group", metavar="COLUMN", help="Column that says which rows belong together.")
-@click.option("--drop", metavar="COLUMN", multiple=True, help="Column that is no feature.")
-@click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts.")
-@click.option("--categorical", metavar="COLUMN", multiple=True, help="Column of names.")
-@click.option(
-    "--missing-value", "missing_values", metavar="TEXT", multiple=True, help="Says missing: ?, NA."
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "drop"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with rows that have no label.",
-)
-@click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep refits.")
+@table_options
+@running_options
 @format_options("json", "csv")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
@@ -112,18 +100,15 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
     from truerisk.estimation.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
-    from truerisk.execution import use_cluster  # noqa: PLC0415
     from truerisk.results import as_plain  # noqa: PLC0415
 
     sizes = _numbers(options["sizes"])
-    table = _table(data, options)
-    seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
-    if options["resume"] is not None and options["seed"] is None:
-        raise InputError("`--seed` must be given with `--resume`: another seed is another run.")
-    models = _models(options["models"] or ("linear_svm",), table, options["test_size"], sizes)
-    address = options["cluster"]
-    place = nullcontext() if address is None else use_cluster(address)
-    with place, Progress("Training", quiet=options["quiet"]) as progress:
+    seed = seed_from(options)
+    table = table_from(data, options)
+    largest = max(sizes) if sizes else round((1 - options["test_size"]) * len(table))
+    models = models_from(options["models"] or ("linear_svm",), table, largest)
+    place, bar = place_of(options["cluster"]), Progress("Training", quiet=options["quiet"])
+    with kept_in(options["resume"]), place, bar as progress:
         found = learning_curve(
             models,
             table.X,
@@ -143,38 +128,6 @@ def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
         )
     source = {} if table.source is None else as_plain(table.source)
     return replace(found, source=source, notes=(*table.notes, *found.notes))
-
-
-def _table(data: Path, options: dict[str, Any]) -> "Table":
-    from truerisk.reading import ReadingOptions  # noqa: PLC0415  (costs start-up time)
-    from truerisk.reading.tables import read_table  # noqa: PLC0415
-
-    return read_table(
-        data,
-        target=options["target"],
-        group=options["group"],
-        drop=options["drop"],
-        text=options["text"],
-        categorical=options["categorical"],
-        missing_values=options["missing_values"],
-        options=ReadingOptions(
-            delimiter="\t" if options["delimiter"] in {r"\t", "tab"} else options["delimiter"],
-            encoding=options["encoding"],
-            missing=options["missing"],
-        ),
-    )
-
-
-def _models(
-    names: tuple[str, ...], table: "Table", test_size: float, sizes: list[int] | None
-) -> dict[str, Any]:
-    from truerisk.estimation.named_models import find_model  # noqa: PLC0415  (start-up time)
-
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise InputError(f"`--model` must name each learner once; got {twice[0]!r} twice.")
-    largest = max(sizes) if sizes else round((1 - test_size) * len(table))
-    return {name: find_model(name, table.kinds, examples=largest) for name in names}
 
 
 def _numbers(text: str | None) -> list[int] | None:

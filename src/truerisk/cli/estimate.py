@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from truerisk.cli.options import FILE, level_option, positive_option, read_bounds, seed_option
 from truerisk.cli.output import format_options
@@ -13,6 +14,15 @@ WITHOUT_REFITS = ("xi_alpha", "leave_one_out")
 RESAMPLING = (
     "cross_validation", "holdout", "subsampling", "five_by_two", "leave_one_out", "time_ordered",
     "bootstrap", "jackknife", "nested_cross_validation", "conservative_z", "training_error",
+)  # fmt: skip
+ONLY_DOCUMENTS = (
+    "labels", "id_column", "split", "holdout", "categories", "cost", "rho", "min_documents",
+    "multilabel_sep", "strip", "top",
+)  # fmt: skip
+ONLY_TABLES = (
+    "interval", "folds", "repeats", "test_size", "not_stratified", "allow_small_classes",
+    "allow_failed", "tune", "measure", "positive", "group", "drop", "categorical",
+    "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over",
 )  # fmt: skip
 METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 
@@ -126,10 +136,15 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
     if _is_table(data, options):
         from truerisk.cli.learner_road import estimate_learners  # noqa: PLC0415  (start-up time)
 
+        _refuse(ONLY_DOCUMENTS, "documents, and this is read as a table")
         estimate_learners(data, options)
     else:
         from truerisk.cli.corpus_road import estimate_documents  # noqa: PLC0415  (start-up time)
 
+        tables = "tables, and this is read as documents: name the --target or a --model"
+        _refuse(ONLY_TABLES, tables)
+        if options["form"] in {"markdown", "latex"}:
+            raise click.UsageError(f"--{options['form']}: for {tables}.")
         estimate_documents(data, options)
 
 
@@ -138,3 +153,16 @@ def _is_table(data: Path, options: dict[str, Any]) -> bool:
     only_tables = set(RESAMPLING) - set(WITHOUT_REFITS)
     asked = options["target"] or options["models"] or options["method"] in only_tables
     return bool(asked) or data.suffix.lower() in {".parquet", ".pq"}
+
+
+def _refuse(others: tuple[str, ...], what: str) -> None:
+    """Refuse options that would be passed over."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in others
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: for {what}.")

@@ -1,47 +1,45 @@
 """`truerisk estimate` of a table: learners, judged by refits on examples they did not train on."""
 
-import secrets
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli import INTERRUPTED
-from truerisk.cli.output import check_names, finish, show
+from truerisk.cli.output import check_names, console, finish, show
 from truerisk.cli.progress import Progress
-from truerisk.cli.table_options import models_from, place_of, table_from
-from truerisk.errors import InputError
+from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from, table_from
 
 if TYPE_CHECKING:
     from truerisk.estimation.best_of import BestOf
     from truerisk.estimation.learner_evaluation import LearnerEvaluation
     from truerisk.reading.tables import Table
+    from truerisk.results import Estimate
 
 DESIGN = ("folds", "repeats", "test_size")
 
 
 def estimate_learners(data: Path, options: dict[str, Any]) -> None:
     """Estimate, print, write the page, and end with the code that fits."""
+    _check_measures(options)
+    seed = seed_from(options)
     table = table_from(data, options)
     names = options["models"] or ("linear_svm",)
-    seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
-    if options["resume"] is not None and options["seed"] is None:
-        raise InputError("`--seed` must be given with `--resume`: another seed is another run.")
     models = models_from(names, table, len(table), tune=options["tune"])
     place, bar = place_of(options["cluster"]), Progress("Training", quiet=options["quiet"])
-    with _kept(options["resume"]), place, bar as progress:
+    with kept_in(options["resume"]), place, bar as progress:
         settings = {**_settings(options), "random_state": seed, "progress": progress}
         if len(models) == 1:
             found = _one(next(iter(models.values())), table, settings)
+            found = _with_source(found, table, names[0], tuned=options["tune"])
         else:
             chosen = _several(models, table, settings, options["measure"])
-            found = chosen.evaluations[chosen.winner]
-    name = names[0] if len(models) == 1 else chosen.winner
-    found = _with_source(found, table, name, tuned=options["tune"])
+            evaluations = {
+                name: _with_source(one, table, name, tuned=options["tune"])
+                for name, one in chosen.evaluations.items()
+            }
+            chosen = replace(chosen, evaluations=evaluations)
+            found = evaluations[chosen.winner]
     check_names(found, options["fail_under"], options["fail_over"])
     if not options["quiet"]:
         if len(models) > 1:
@@ -58,16 +56,14 @@ def estimate_learners(data: Path, options: dict[str, Any]) -> None:
     finish(found, options["fail_under"], options["fail_over"])
 
 
-@contextmanager
-def _kept(folder: Path | None) -> Iterator[None]:
-    """Say, when the work is stopped, how it is gone on with."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if folder is None:
-            raise
-        click.echo(f"Interrupted; the same command goes on from {folder}.", err=True)
-        sys.exit(INTERRUPTED)
+def _check_measures(options: dict[str, Any]) -> None:
+    """Refuse a measure that nobody knows before anything is trained."""
+    from truerisk.measures.averages import base_and_average  # noqa: PLC0415  (start-up time)
+    from truerisk.measures.registry import find_measure  # noqa: PLC0415
+
+    checked = (name for name, _ in (*options["fail_under"], *options["fail_over"]))
+    for name in (options["measure"], *checked):
+        find_measure(base_and_average(name)[0])
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
@@ -78,8 +74,8 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         "interval": options["interval"],
         "level": options["level"],
         "positive": options["positive"],
-        "stratified": not options["not_stratified"],
-        "allow_small_classes": options["allow_small_classes"],
+        **({"stratified": False} if options["not_stratified"] else {}),
+        **({"allow_small_classes": True} if options["allow_small_classes"] else {}),
         "allow_failed": options["allow_failed"],
         "n_jobs": options["jobs"],
         "resume": options["resume"],
@@ -118,22 +114,53 @@ def _with_source(
 
 
 def _show_ranking(chosen: "BestOf", form: str | None) -> None:
-    from truerisk.cli.output import show_rows  # noqa: PLC0415
-    from truerisk.reporting.formats import json_text  # noqa: PLC0415  (costs start-up time)
+    from truerisk.reporting.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
 
     if form == "json":
-        click.echo(json_text(chosen.as_plain()))
-        return
+        click.echo(json_text({"ranking": list(chosen.ranking), **chosen.as_plain()}))
+    elif form == "csv":
+        columns = ("learner", chosen.measure, "low", "high", "interval", "refits")
+        click.echo(csv_lines(columns, [_csv_row(*entry) for entry in _ranked(chosen)]))
+    else:
+        _draw_ranking(chosen, form)
+
+
+def _ranked(chosen: "BestOf") -> list[tuple[str, "Estimate", int]]:
+    """List the learners, best first, and what choosing the best of them is worth."""
+    ranked = [
+        (name, chosen.evaluations[name][chosen.measure], chosen.evaluations[name].refits)
+        for name in chosen.ranking
+    ]
+    refits = sum(number for _, _, number in ranked)
+    return [*ranked, (f"best of {len(ranked)}, corrected", chosen.corrected, refits)]
+
+
+def _csv_row(name: str, one: "Estimate", refits: int) -> tuple[Any, ...]:
+    ends = one.interval
+    told = ("", "", "") if ends is None else (ends.low, ends.high, ends.method)
+    return (name, one.value, *told, refits)
+
+
+def _draw_ranking(chosen: "BestOf", form: str | None) -> None:
+    from truerisk.reporting.formats import latex_table, markdown_table  # noqa: PLC0415
+    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.wording import interval_heading, title_of, written  # noqa: PLC0415
+
     rows = []
-    for name in chosen.ranking:
-        one = chosen.evaluations[name][chosen.measure]
-        ends = ("", "") if one.interval is None else (one.interval.low, one.interval.high)
-        rows.append((name, one.value, *ends, chosen.evaluations[name].refits))
-    columns = ("learner", chosen.measure, "low", "high", "refits")
-    show_rows("Learners, best first", columns, rows, form)
-    if form is None:
-        click.echo(str(chosen).splitlines()[-1])
-        click.echo()
+    for name, one, refits in _ranked(chosen):
+        words = written(one)
+        rows.append((name, words.value, words.interval, str(refits)))
+    level = chosen.evaluations[chosen.winner].level
+    numbers = (title_of(chosen.measure), interval_heading(level), "Refits")
+    columns = (Column("Learner"), *(Column(heading, numeric=True) for heading in numbers))
+    table = Table("Learners, best first", columns, tuple(rows))
+    if form is not None:
+        click.echo({"markdown": markdown_table, "latex": latex_table}[form](table))
+        return
+    print_table(table, console())
+    click.echo(str(chosen).splitlines()[-1])
+    click.echo()
 
 
 def _show_costs(found: "LearnerEvaluation", form: str | None) -> None:

@@ -1,12 +1,15 @@
 """Options of the commands that train learners on a table, and what is made of them."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from truerisk.cli import INTERRUPTED, TERMINATED
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,6 +112,29 @@ def models_from(
     from truerisk.estimation.tuning import tuned  # noqa: PLC0415  (few ask for it)
 
     return {name: tuned(model, find_grid(name)) for name, model in found.items()}
+
+
+def seed_from(options: dict[str, Any]) -> int:
+    """Give the seed; drawn if absent, unless refits are kept, which another seed could not use."""
+    seed: int | None = options["seed"]
+    if seed is not None:
+        return seed
+    if options["resume"] is not None:
+        raise InputError("`--seed` must be given with `--resume`: another seed is another run.")
+    return secrets.randbelow(2**32)
+
+
+@contextmanager
+def kept_in(folder: Path | None) -> Iterator[None]:
+    """Say, when the work is stopped, how it is gone on with."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as stop:
+        code = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else stop.code
+        if folder is None or code not in {INTERRUPTED, TERMINATED}:
+            raise
+        click.echo(f"Interrupted; the same command goes on from {folder}.", err=True)
+        sys.exit(code)
 
 
 def place_of(address: str | None) -> AbstractContextManager[Any]:
