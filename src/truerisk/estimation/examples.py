@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.estimation.refits import number_of_rows
 from truerisk.evaluation.positive import positive_of_two
-from truerisk.tallies.labels import code_groups, code_labels
+from truerisk.tallies.labels import CodedLabels, as_column, code_groups, code_labels
 
 
 @dataclass(frozen=True)
@@ -43,33 +45,18 @@ class Examples:
     ) -> "Examples":
         """Check that rows, labels and groups belong together."""
         rows = _as_rows(X)
-        labels = np.asarray(y)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels.ravel()
-        if labels.ndim != 1:
-            raise InputError(
-                f"`y` must be one label for each example; got shape {labels.shape}. Sets of labels "
-                "are judged one at a time: estimate each column by itself, or use "
-                "tr.estimate_corpus for texts."
-            )
-        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        n = number_of_rows(rows)
+        labels = _as_labels(y)
         if len(labels) != n:
             raise InputError(f"`y` must have a label for each of {n} rows; got {len(labels)}.")
         if n < 2:
             raise InputError(f"`X` must have at least two rows to divide; got {n}.")
-        coded = code_labels(labels)
-        if len(coded.members) < 2:
-            raise InputError(
-                f"`y` must hold two classes or more; all {n} are {coded.members[0][0]!r}. "
-                "Nothing can be learnt from one."
-            )
-        names = tuple(one[0] for one in coded.members)
-        asked = None if positive is None else str(positive)
-        if asked is not None and asked not in names:
-            raise InputError(f"`positive` must be one of {', '.join(names[:10])}; got {asked}.")
+        coded = code_labels(labels, name="y")
+        names = _names_of_classes(coded)
+        asked = None if positive is None else _named(positive, names)
         asked = positive_of_two(names, asked) if len(names) == 2 else None
         _, first = np.unique(coded.truth, return_index=True)
-        units = None if groups is None else code_groups(groups)
+        units = None if groups is None else code_groups(_one_column(groups, "groups", "group"))
         if units is not None and len(units) != n:
             raise InputError(f"`groups` must say it for each of {n} rows; got {len(units)}.")
         return cls(rows, labels, labels[first], coded.truth, names, asked, units)
@@ -82,13 +69,72 @@ class Examples:
 
 def _as_rows(X: Any) -> Any:  # noqa: ANN401
     """Leave data frames, sparse matrices and lists of texts alone; make arrays of the rest."""
-    if hasattr(X, "iloc"):
+    if hasattr(X, "iloc") or hasattr(X, "get_columns"):  # of pandas, of polars
         return X
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], str):
         return list(X)
-    rows = np.asarray(X)
+    try:
+        rows = np.asarray(X)
+    except ValueError as problem:  # NumPy makes no array of rows of several lengths
+        raise InputError(
+            f"`X` must have rows of one length; got {shown(X)}. Fill the shorter ones, or give "
+            "each example one text."
+        ) from problem
     if rows.ndim == 0:
         raise InputError(f"`X` must have one row for each example; got {type(X).__name__}.")
     return rows
+
+
+def _as_labels(y: Any) -> NDArray[Any]:  # noqa: ANN401
+    remedy = (
+        " Sets of labels are judged one at a time: estimate each column by itself, or use "
+        "tr.estimate_corpus for texts."
+    )
+    return _one_column(y, "y", "label", remedy)
+
+
+def _one_column(given: Any, name: str, what: str, remedy: str = "") -> NDArray[Any]:  # noqa: ANN401
+    """Make an array of one entry for each example; a table of one column is a column."""
+    try:
+        column = as_column(given)
+    except ValueError as problem:  # NumPy makes no array of collections of several lengths
+        raise InputError(
+            f"`{name}` must be one {what} for each example; got {shown(given)}.{remedy}"
+        ) from problem
+    if column.ndim == 2 and column.shape[1] == 1:
+        return column.ravel()
+    if column.ndim != 1:
+        raise InputError(
+            f"`{name}` must be one {what} for each example; got shape {column.shape}.{remedy}"
+        )
+    return column
+
+
+def _names_of_classes(coded: CodedLabels) -> tuple[str, ...]:
+    """Name the classes, of which there must be two, each with a name."""
+    names = tuple(one[0] for one in coded.members)
+    if "" in names:
+        count = np.count_nonzero(coded.truth == names.index(""))
+        raise InputError(
+            f"`y` must have a label everywhere; {count} are empty. Drop these examples first, or "
+            "give the class a name."
+        )
+    if len(names) < 2:
+        raise InputError(
+            f"`y` must hold two classes or more; all {len(coded.truth)} are {names[0]!r}. "
+            "Nothing can be learnt from one."
+        )
+    return names
+
+
+def _named(positive: Any, names: tuple[str, ...]) -> str:  # noqa: ANN401
+    """Name the positive class as the classes are named, where 1.0 is 1."""
+    asked = str(positive)
+    is_float = isinstance(positive, (float, np.floating))
+    if asked not in names and is_float and float(positive).is_integer():
+        asked = str(int(positive))
+    if asked not in names:
+        raise InputError(f"`positive` must be one of {', '.join(names[:10])}; got {asked}.")
+    return asked

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import InputError
+from truerisk.errors import InputError, MachineError
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -30,10 +30,9 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     Returns
     -------
     arrays
-        `predicted` (positions in `values`), `score` where the model gives one (of the second value
-        of two, or a column for each), `probabilities` (whether the scores are), `seconds` (to
-        induce, to classify).  A model that fails gives `failed`, its message; one that warns gives
-        `warned`, its first warning.
+        `predicted` (positions in `values`), what `scores_of` finds, `seconds` (to induce, to
+        classify).  A model that fails gives `failed`, its message; one that warns gives `warned`,
+        its first warning.  One that runs out of memory is no fault of its own: MachineError.
 
     Examples
     --------
@@ -48,11 +47,18 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
         warnings.simplefilter("always")
         try:
             found = _trained_and_judged(shared, at)
+        except MemoryError as problem:
+            told = f": {problem}" if str(problem) else ""
+            raise MachineError(
+                f"Memory ran out in {shared['plan'].name(at)}{told}. Use fewer workers, a smaller "
+                "model, or less data."
+            ) from problem
         except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
             found = {"failed": np.array(f"{type(problem).__name__}: {problem}")}
-    told = [one for one in met if not issubclass(one.category, SILENT)]
-    if told:
-        found["warned"] = np.array(f"{told[0].category.__name__}: {told[0].message}"[:MOST_TOLD])
+    warned = [one for one in met if not issubclass(one.category, SILENT)]
+    if warned:
+        first = f"{warned[0].category.__name__}: {warned[0].message}"
+        found["warned"] = np.array(first[:MOST_TOLD])
     return found
 
 
@@ -63,8 +69,13 @@ def _trained_and_judged(shared: Mapping[str, Any], at: int) -> Arrays:
     began = time.perf_counter()
     model.fit(known, shared["y"][train])
     trained = time.perf_counter()
-    labels = model.predict(judged)
+    labels = np.asarray(model.predict(judged))
     classified = time.perf_counter()
+    if labels.shape not in {(len(test),), (len(test), 1)}:
+        raise InputError(
+            f"`model` must predict one label for each of {len(test)} examples; "
+            f"got shape {labels.shape}."
+        )
     return {
         "predicted": positions(labels, shared["values"]),
         **scores_of(model, judged, shared["values"]),
@@ -97,6 +108,11 @@ def rows_of(X: Any, which: NDArray[np.intp]) -> Any:  # noqa: ANN401
     return X[which]
 
 
+def number_of_rows(X: Any) -> int:  # noqa: ANN401
+    """Count the rows of an array, a sparse matrix, a data frame or a list."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
 def positions(labels: Any, values: NDArray[Any]) -> NDArray[np.int32]:  # noqa: ANN401
     """Find predicted labels among the known ones."""
     called = np.asarray(labels).ravel()
@@ -115,21 +131,50 @@ def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:  # noqa: ANN4
 
     A class that was missing among the training examples has the probability 0, and no decision
     value of its own: then there are no scores.
+
+    Returns
+    -------
+    arrays
+        `score` (of the second value of two, or a column for each), `probabilities` (whether the
+        scores are) and, of two values with a probability each, `complement`: that of the first,
+        which 1 minus the other would round to 0 where it is small.  float32 stays float32, so that
+        its rounding is told from a wrong sum.  Nothing where there are no scores.
     """
-    probabilities = hasattr(model, "predict_proba")
-    if not probabilities and not hasattr(model, "decision_function"):
+    asked = next((one for one in ("predict_proba", "decision_function") if hasattr(model, one)), "")
+    if not asked:
         return {}
-    score = np.asarray(model.predict_proba(X) if probabilities else model.decision_function(X))
-    score = score.astype(np.float64, copy=False)
+    score = np.asarray(getattr(model, asked)(X))
+    if score.shape[:1] != (number_of_rows(X),):
+        raise InputError(
+            f"`model` must score each of {number_of_rows(X)} examples; "
+            f"got {asked} of shape {score.shape}."
+        )
+    narrow = score.dtype.kind == "f" and score.dtype.itemsize <= 4
+    score = score.astype(np.float32 if narrow else np.float64, copy=False)
     known = positions(model.classes_, values) if hasattr(model, "classes_") else None
     if known is None or not np.isfinite(score).all():
         return {}
-    if score.ndim == 2 and score.shape[1] == len(known):
-        wide = np.zeros((len(score), len(values)))
-        wide[:, known] = score
-        if not probabilities and len(known) < len(values):
-            return {}
-        score = wide[:, 1] if len(values) == 2 else wide
-    elif score.ndim != 1 or len(values) != 2 or len(known) != 2:
+    probabilities = asked == "predict_proba"
+    found = {"score": score, "probabilities": np.array(probabilities)}
+    if score.ndim == 1 and len(values) == len(known) == 2:
+        return found
+    of_classes = probabilities or (len(known) == len(values) and not _scores_pairs(model))
+    if score.ndim != 2 or score.shape[1] != len(known) or not of_classes:
         return {}
-    return {"score": score, "probabilities": np.array(probabilities)}
+    wide = np.zeros((len(score), len(values)), dtype=score.dtype)
+    wide[:, known] = score
+    if len(values) > 2:
+        return found | {"score": wide}
+    complement = {"complement": wide[:, 0]} if probabilities else {}
+    return found | {"score": wide[:, 1]} | complement
+
+
+def _scores_pairs(model: Any) -> bool:  # noqa: ANN401
+    """Tell whether decision values are of pairs of classes: three classes have three of them."""
+    while True:
+        inner = model[-1] if hasattr(model, "named_steps") else None
+        for name in ("best_estimator_", "best_model_", "estimator_"):  # a choice, once it is made
+            inner = getattr(model, name, inner)
+        if inner is None:
+            return bool(getattr(model, "decision_function_shape", None) == "ovo")
+        model = inner

@@ -21,7 +21,7 @@ def run_each(
     shared: Mapping[str, Any],
     items: Sequence[Any],
     *,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Result]:
@@ -42,8 +42,8 @@ def run_each(
     items
         Small things, such as numbers.
     n_jobs
-        Processes to run in; −1 for as many as there are processors.  Where a cluster is in use, all
-        of its workers are.
+        Processes to run in; −1 for as many as there are processors, None for one.  Where a cluster
+        is in use, all of its workers are.
     checkpoint
         Where results are kept; those that are there are not computed again.
     progress
@@ -65,14 +65,16 @@ def run_each(
     return _each(_Run(task, shared, items, part), workers, progress)
 
 
-def workers_of(n_jobs: int) -> int:
+def workers_of(n_jobs: int | None) -> int:
     """Return how many processes `n_jobs` asks for.
 
     Examples
     --------
-    >>> workers_of(3)
-    3
+    >>> workers_of(3), workers_of(None)
+    (3, 1)
     """
+    if n_jobs is None:
+        return 1
     if n_jobs == -1:
         from joblib import cpu_count  # noqa: PLC0415  (heeds affinity and containers)
 

@@ -14,6 +14,8 @@ LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not 
 # Booleans as Python, Arrow and R write them.
 BOOLEANS = (("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
 PLAIN_PAIRS = (("0", "1"), ("-1", "1"), *BOOLEANS)
+# What to do about labels with a fraction, by the name of their argument.
+REMEDIES = {"y": "Numbers with a fraction are measurements, not classes."}
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,30 @@ def plain_positive(labels: Collection[str]) -> str | None:
     return None
 
 
-def code_labels(y_true: Any, y_pred: Any = None) -> CodedLabels:  # noqa: ANN401
+def as_column(column: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Make an array of a column without changing what is in it.
+
+    In a list with a text NumPy writes everything out as text, NaN as "nan" and 1 as "1", and drops
+    NUL characters: then the array is one of Python objects.
+
+    Examples
+    --------
+    >>> as_column(["a", float("nan"), 1])
+    array(['a', nan, 1], dtype=object)
+    >>> as_column(["a", "b"])
+    array(['a', 'b'], dtype='<U1')
+    """
+    array = np.asarray(column)
+    if array.dtype.kind != "U" or hasattr(column, "dtype"):
+        return array
+    things = np.array(column, dtype=object)
+    return array if array.tolist() == things.tolist() else things
+
+
+def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> CodedLabels:  # noqa: ANN401
     """Code single labels: integers, booleans or texts, of one kind in both columns.
+
+    `name` is what messages call the first column.
 
     Examples
     --------
@@ -65,7 +89,7 @@ def code_labels(y_true: Any, y_pred: Any = None) -> CodedLabels:  # noqa: ANN401
     >>> coded.truth.tolist(), coded.predicted.tolist(), coded.members
     ([1, 0], [1, 1], (('a',), ('b',)))
     """
-    columns = {"y_true": _as_labels(y_true, "y_true")}
+    columns = {name: _as_labels(y_true, name)}
     if y_pred is not None:
         columns["y_pred"] = _as_labels(y_pred, "y_pred")
     _refuse_mixed_kinds(columns)
@@ -117,13 +141,17 @@ def code_groups(groups: Any) -> NDArray[np.intp]:  # noqa: ANN401
     """
     column = np.asarray(groups)
     if column.dtype.kind in "fO":
-        missing = sum(one is None or one != one for one in column.tolist())  # noqa: PLR0124
+        missing = sum(map(_is_missing, column.tolist()))
         if missing:
             raise InputError(
                 f"`groups` must have a value for every example; {missing} are missing. "
                 "Give an example that stands alone a group of its own."
             )
-    return np.unique(column, return_inverse=True)[1].astype(np.intp)
+    try:
+        return np.unique(column, return_inverse=True)[1].astype(np.intp)
+    except TypeError:  # no order among them
+        kinds = ", ".join(sorted({type(one).__name__ for one in column.tolist()}))
+        raise InputError(f"`groups` must hold values of one type; got {kinds}.") from None
 
 
 def _code_indicators(
@@ -168,9 +196,8 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
             raise InputError(f"`{name}` must have a label everywhere; {count} are NaN or infinite.")
         if not np.array_equal(array, np.floor(array)):
             first = array[array != np.floor(array)][0]
-            raise InputError(
-                f"`{name}` must hold labels; got {shown(float(first))}. Hand scores to `y_score`."
-            )
+            remedy = REMEDIES.get(name, "Hand scores to `y_score`.")
+            raise InputError(f"`{name}` must hold labels; got {shown(float(first))}. {remedy}")
         return array.astype(np.int64)
     if array.dtype.kind == "O":
         return _texts_of_one_kind(array, name)
@@ -193,11 +220,19 @@ def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
         return array.astype(np.str_)
     if kinds <= {bool} or kinds <= {int}:
         return np.array(array.tolist())
-    missing = [value for value in array.tolist() if value is None or value != value]  # noqa: PLR0124
+    missing = sum(map(_is_missing, array.tolist()))
     if missing:
-        raise InputError(f"`{name}` must have a label everywhere; {len(missing)} are missing.")
+        raise InputError(f"`{name}` must have a label everywhere; {missing} are missing.")
     listed = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise InputError(f"`{name}` must hold labels of one type; got {listed}.")
+
+
+def _is_missing(value: Any) -> bool:  # noqa: ANN401
+    """Tell None, NaN and NaT, which differ from themselves, and NA of pandas, which may."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
 
 
 def _refuse_mixed_kinds(columns: dict[str, NDArray[Any]]) -> None:
