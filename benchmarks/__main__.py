@@ -23,6 +23,8 @@ NAMES = (
     "svm_selection",
     "xi_alpha",
     "reuters_in_one_command",
+    "svm_folds",
+    "estimation",
 )
 PEERS = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "polars", "statsmodels")
 

@@ -1,0 +1,306 @@
+"""Every measure of a learner with its interval, beside scikit-learn's folds for one metric."""
+
+import gc
+import gzip
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+from truerisk.estimation.estimate import estimate
+from truerisk.estimation.examples import Examples
+from truerisk.estimation.methods import METHODS, Design
+from truerisk.svm.linear import LinearSVM
+
+TITLE = "All measures with intervals by cross-validation, beside cross_validate for one metric"
+COLUMNS = ("data", "learner", "work", "truerisk", "beside", "it takes", "ratio", "goal", "met")
+
+FOLDS = 10
+SEED = 1
+BEST_OF = 3
+SLOW = 5.0  # seconds; what takes longer is timed twice
+VERY_SLOW = 90.0  # seconds; what takes longer is timed once
+AT_MOST, AT_LEAST = 1.15, 1.8  # times scikit-learn's folds; times faster with two workers
+GROWTH = 1.2  # what memory may take beyond its share, when the examples or the refits grow
+
+NUMERIC = 6
+CATEGORIES = (9, 16, 7, 15, 6, 5, 2, 42)  # as many values as the columns of adult have
+ADULT_ROWS = 48_842
+RICH = 0.24  # share of positives
+
+PEAK = """
+import sys
+from benchmarks.estimation import peak_of_632plus
+print(peak_of_632plus(int(sys.argv[1]), int(sys.argv[2])))
+"""
+
+
+@dataclass
+class Best:
+    """The best of several runs, in seconds: of processor, by the clock, and by it in `fit`."""
+
+    processor: float = np.inf
+    clock: float = np.inf
+    fits: float = np.inf
+    runs: int = 0
+
+    @property
+    def enough(self) -> bool:
+        """Whether it need not run again."""
+        most = 1 if self.clock > VERY_SLOW else 2 if self.clock > SLOW else BEST_OF
+        return self.runs >= most
+
+    def run(self, work: Callable[[], float]) -> None:
+        """Run once more; `work` gives the seconds that its fits took."""
+        gc.collect()
+        clock, processor = time.perf_counter(), time.process_time()
+        fits = work()
+        self.processor = min(self.processor, time.process_time() - processor)
+        elapsed = time.perf_counter() - clock
+        if elapsed < self.clock:
+            self.clock, self.fits = elapsed, fits
+        self.runs += 1
+
+    @property
+    def beyond(self) -> float:
+        """What was spent outside of `fit`."""
+        return self.clock - self.fits
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table, and how often its folds are drawn."""
+
+    name: str
+    X: Any
+    y: Any
+    repeats: int
+
+    def ours(self, model: Any, *, n_jobs: int = 1) -> Any:  # noqa: ANN401
+        """Estimate every measure."""
+        return estimate(
+            model,
+            self.X,
+            self.y,
+            folds=FOLDS,
+            repeats=self.repeats,
+            random_state=SEED,
+            n_jobs=n_jobs,
+        )
+
+    def splits(self) -> list[tuple[Any, Any]]:
+        """Give the folds that `ours` draws."""
+        examples = Examples.of(self.X, self.y)
+        design, rng = Design(folds=FOLDS, repeats=self.repeats), np.random.default_rng([SEED, 0])
+        plan = METHODS["cross_validation"].plan(examples, design, rng)
+        return [plan.train_and_test(at) for at in range(len(plan))]
+
+
+def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
+    with threadpool_limits(1):
+        X, y = load_breast_cancer(return_X_y=True)
+        small = Problem("wdbc", (X - X.mean(axis=0)) / X.std(axis=0), y, repeats=5)
+        small.ours(GaussianNB(), n_jobs=2)  # loads what is loaded once
+        yield from beside(small, GaussianNB(), goal=None)
+        if quick:
+            yield from beside(small, LinearSVC(), goal=None, two_workers=True)
+            yield from own_machine(small)
+            return
+        for problem in large():
+            yield from beside(problem, LogisticRegression(), two_workers=True)
+            yield from beside(problem, LinearSVC())
+            yield from own_machine(problem)
+    yield from memory(10_000, 100)
+
+
+def large() -> Iterator[Problem]:
+    yield like_adult()
+    folder = os.environ.get("TRUERISK_DATA")
+    if folder is not None:
+        path = Path(folder, "tabular", "ijcnn1.csv.gz")
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            values = np.loadtxt(file, delimiter=",", skiprows=1)
+        X, y = np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(int)
+        yield Problem("ijcnn1", X, y, repeats=10)
+
+
+def like_adult() -> Problem:
+    """Generate numbers and one-hot columns of the shape of adult.
+
+    All values of a column are as likely: rare ones would make the fits longer, and what is beyond
+    the fits a smaller share.
+    """
+    rng = np.random.default_rng(0)
+    parts = [rng.standard_normal((ADULT_ROWS, NUMERIC))]
+    parts += [np.eye(values)[rng.integers(values, size=ADULT_ROWS)] for values in CATEGORIES]
+    X = np.hstack(parts)
+    wealth = X @ rng.normal(scale=0.6, size=X.shape[1]) + rng.logistic(size=ADULT_ROWS)
+    y = (wealth > np.quantile(wealth, 1 - RICH)).astype(int)
+    return Problem("as large as adult", X, y, repeats=10)
+
+
+def beside(
+    problem: Problem,
+    model: Any,  # noqa: ANN401
+    *,
+    goal: float | None = AT_MOST,
+    two_workers: bool = False,
+) -> Iterator[tuple[str, ...]]:
+    splits, last = problem.splits(), {}
+
+    def ours() -> float:
+        last["ours"] = found = problem.ours(model)
+        return sum(found.costs.to_induce)
+
+    def theirs() -> float:
+        last["theirs"] = found = cross_validate(model, problem.X, problem.y, cv=splits)
+        return float(found["fit_time"].sum())
+
+    def ours_by_two() -> float:
+        problem.ours(model, n_jobs=2)
+        return np.nan
+
+    works = {"ours": ours, "theirs": theirs} | ({"two": ours_by_two} if two_workers else {})
+    best = interleaved(works)
+    if not np.allclose(last["ours"]["accuracy"].replicates, last["theirs"]["test_score"]):
+        raise AssertionError("The two sides must judge the same folds by the same models.")
+    data, name = shape(problem), type(model).__name__
+    mine, other = best["ours"], best["theirs"]
+    measures = len(last["ours"].estimates)
+    yield (
+        *(data, name, f"{measures} measures, {times(problem)}"),
+        *compared(mine.processor, "cross_validate, accuracy", other.processor, goal),
+    )
+    yield (
+        *(data, name, "all of that but the fits"),
+        *compared(mine.beyond, "cross_validate but its fits", other.beyond, None),
+    )
+    if two_workers:
+        ratio = mine.clock / best["two"].clock
+        yield (
+            *(data, name, "the same with two workers"),
+            *(seconds(best["two"].clock), "one worker", seconds(mine.clock), f"{ratio:.2f}"),
+            *(("–", "–") if goal is None else (f"≥ {AT_LEAST}", yes_or_no(ratio >= AT_LEAST))),
+        )
+
+
+def own_machine(problem: Problem) -> Iterator[tuple[str, ...]]:
+    """Put the project's own machine, exact, beside LIBLINEAR's as it comes."""
+    once = replace(problem, repeats=1)
+    splits = once.splits()
+
+    def ours() -> float:
+        return sum(once.ours(LinearSVM()).costs.to_induce)
+
+    def theirs() -> float:
+        return float(cross_validate(LinearSVC(), once.X, once.y, cv=splits)["fit_time"].sum())
+
+    best = interleaved({"ours": ours, "theirs": theirs})
+    name = "cross_validate(LinearSVC()), accuracy"
+    yield (
+        *(shape(problem), "LinearSVM, exact", f"all measures, {times(once)}"),
+        *compared(best["ours"].processor, name, best["theirs"].processor, None),
+    )
+
+
+def interleaved(works: dict[str, Callable[[], float]]) -> dict[str, Best]:
+    """Time all in turn, several times over."""
+    best = {name: Best() for name in works}
+    while not all(one.enough for one in best.values()):
+        for name, work in works.items():
+            if not best[name].enough:
+                best[name].run(work)
+    return best
+
+
+def memory(n: int, refits: int) -> Iterator[tuple[str, ...]]:
+    """Tell what .632+ holds above its data: more examples may ask for more, more refits not."""
+    one = peak_in_a_process(n, refits)
+    for label, examples, times_refits in (
+        ("four times the refits", 1, 4),
+        ("four times the examples", 4, 1),
+    ):
+        other = peak_in_a_process(n * examples, refits * times_refits)
+        most = GROWTH * examples
+        yield (
+            *(f"generated, {n:,} × 20", "GaussianNB", f".632+, {refits} refits: memory"),
+            *(f"{one / 2**20:.1f} MiB, {one / n:.0f} bytes a row", label),
+            *(f"{other / 2**20:.1f} MiB", f"{other / one:.2f}", f"≤ {most:.1f}"),
+            yes_or_no(other <= most * one),
+        )
+
+
+def peak_in_a_process(n: int, refits: int) -> int:
+    """Measure in a process of its own: what others have freed must not serve this one."""
+    command = [sys.executable, "-c", PEAK, str(n), str(refits)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    return int(done.stdout)
+
+
+def peak_of_632plus(n: int, refits: int) -> int:
+    """Give the highest resident memory while estimating, above what data and libraries take."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 20))
+    y = (X[:, 0] + rng.standard_normal(n) > 0).astype(int)
+    few = slice(0, 200)
+    for rows_taken, repeats in ((few, 10), (slice(None), refits)):
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
+        before = status("VmRSS")
+        estimate(
+            GaussianNB(),
+            X[rows_taken],
+            y[rows_taken],
+            method="bootstrap",
+            repeats=repeats,
+            random_state=SEED,
+        )
+    return status("VmHWM") - before
+
+
+def status(name: str) -> int:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def compared(
+    mine: float, beside_name: str, other: float, goal: float | None
+) -> tuple[str, str, str, str, str, str]:
+    ratio = mine / other
+    told = ("–", "–") if goal is None else (f"≤ {goal}", yes_or_no(ratio <= goal))
+    return (seconds(mine), beside_name, seconds(other), f"{ratio:.2f}", *told)
+
+
+def yes_or_no(met: object) -> str:
+    return "yes" if met else "no"
+
+
+def shape(problem: Problem) -> str:
+    n, d = problem.X.shape
+    return f"{problem.name}, {n:,} × {d}"
+
+
+def times(problem: Problem) -> str:
+    return f"{problem.repeats} × {FOLDS} folds"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.3g} s"
+
+
+if __name__ == "__main__":
+    print(" | ".join(COLUMNS))
+    for line in rows(quick="--quick" in sys.argv):
+        print(" | ".join(line), flush=True)
