@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
@@ -48,6 +49,19 @@ def test_texts_need_to_be_told_which_is_positive(kind):
         Examples.of(X, given, positive="egg")
 
 
+@pytest.mark.parametrize("positive", [1.0, np.float32(1), 1, "1"], ids=repr)
+@pytest.mark.parametrize("kind", [float, int])
+def test_the_positive_number_may_be_written_with_a_point(kind, positive):
+    assert Examples.of(X, np.array([0, 1, 1, 0], dtype=kind), positive=positive).positive == "1"
+
+
+def test_a_text_is_no_number_however_it_is_written():
+    assert Examples.of(X, ["0.0", "1.0", "1.0", "0.0"], positive=1.0).positive == "1.0"
+    for wrong in (0.5, np.nan, np.inf):
+        with pytest.raises(InputError, match=f"`positive` must be one of 0, 1; got {wrong}"):
+            Examples.of(X, [0, 1, 1, 0], positive=wrong)
+
+
 def test_of_three_classes_none_is_positive():
     examples = Examples.of(X, ["b", "c", "a", "a"])
     assert (examples.positive, examples.labels) == (None, ("a", "b", "c"))
@@ -67,6 +81,8 @@ def test_a_code_leads_back_to_its_label():
 def test_rows_stay_what_they_are():
     frame = pd.DataFrame(X)
     assert Examples.of(frame, [0, 1, 1, 0]).X is frame
+    columns = pl.DataFrame(X, schema=["a", "b"])
+    assert Examples.of(columns, [0, 1, 1, 0]).X is columns
     assert Examples.of(["a", "b", "c", "d"], [0, 1, 1, 0]).X == ["a", "b", "c", "d"]
     rows = Examples.of(sparse.coo_array(X), [0, 1, 1, 0]).X
     assert rows.format == "csr"
@@ -79,6 +95,11 @@ def test_groups_are_numbers_from_zero():
     assert examples.groups.tolist() == [2, 0, 2, 1]
 
 
+def test_a_table_of_one_column_is_a_column_of_groups():
+    groups = np.array([[7], [3], [7], [5]])
+    assert Examples.of(X, [0, 1, 1, 0], groups=groups).groups.tolist() == [2, 0, 2, 1]
+
+
 @pytest.mark.parametrize(
     ("rows", "y", "options", "message"),
     [
@@ -88,6 +109,44 @@ def test_groups_are_numbers_from_zero():
         pytest.param(X, [1] * 4, {}, "two classes or more; all 4 are '1'", id="one class"),
         pytest.param(X, [0, 1, np.nan, np.nan], {}, "must have a label everywhere; 2 ", id="NaN"),
         pytest.param(X, ["a", None, "b", "a"], {}, "must have a label everywhere; 1 ", id="None"),
+        pytest.param(
+            X, ["a", np.nan, "b", "a"], {}, "`y` must have a label everywhere; 1 ", id="NaN, texts"
+        ),
+        pytest.param(
+            X,
+            pd.Series(["a", "b", "a", pd.NA], dtype="string"),
+            {},
+            "`y` must have a label everywhere; 1 are missing",
+            id="NA",
+        ),
+        pytest.param(
+            X, ["1", 1, 2, 2], {}, "`y` must hold labels of one type; got int, str", id="1 and '1'"
+        ),
+        pytest.param(
+            X,
+            ["a", "", "a", ""],
+            {"positive": "a"},
+            "`y` must have a label everywhere; 2 are empty. Drop these examples first",
+            id="empty",
+        ),
+        pytest.param(
+            X, [0, 0.5, 1, 1], {}, "`y` must hold labels; got 0.5. Numbers with", id="a fraction"
+        ),
+        pytest.param(X, ["a", "a\0", "b", "b"], {}, "`y` must hold labels without NUL", id="NUL"),
+        pytest.param(
+            X,
+            [["a"], ["a", "b"], [], ["b"]],
+            {},
+            "`y` must be one label for each example; got .* Sets of labels are judged one at a",
+            id="sets of several sizes",
+        ),
+        pytest.param(
+            [[1], [1, 2]],
+            [0, 1],
+            {},
+            r"`X` must have rows of one length; got \[\[1\],",
+            id="ragged",
+        ),
         pytest.param(3.0, [0, 1], {}, "`X` must have one row for each example", id="a number"),
         pytest.param(
             X, [0, 1, 1, 0], {"groups": [1, 2]}, "`groups` must say it for each of 4", id="groups"
@@ -106,8 +165,37 @@ def test_groups_are_numbers_from_zero():
             "`groups` must have a value for every example; 2 are missing",
             id="two None in groups",
         ),
+        pytest.param(
+            X,
+            [0, 1, 1, 0],
+            {"groups": ["a", np.nan, "b", np.nan]},
+            "`groups` must have a value for every example; 2 are missing",
+            id="two NaN among the texts of groups",
+        ),
+        pytest.param(
+            X,
+            [0, 1, 1, 0],
+            {"groups": pd.Series(["a", pd.NA, "b", "b"], dtype="string")},
+            "`groups` must have a value for every example; 1 are missing",
+            id="NA in groups",
+        ),
+        pytest.param(
+            X,
+            [0, 1, 1, 0],
+            {"groups": ["1", 1, 2, 2]},
+            "`groups` must hold values of one type; got int, str",
+            id="1 and '1' in groups",
+        ),
+        pytest.param(
+            X,
+            [0, 1, 1, 0],
+            {"groups": [[1, 2]] * 4},
+            r"`groups` must be one group for each example; got shape \(4, 2\)",
+            id="two columns of groups",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused(rows, y, options, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as refused:
         Examples.of(rows, y, **options)
+    assert "y_" not in str(refused.value)  # `y_true` and `y_score` are other functions' arguments

@@ -5,18 +5,21 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.errors import InputError
+from truerisk.errors import InputError, MachineError
 from truerisk.estimation.plans import Folds, HeldOut
 from truerisk.estimation.refits import fresh_copy, positions, refit, rows_of, scores_of
 
@@ -62,10 +65,11 @@ def test_the_callers_model_is_not_touched():
     assert not hasattr(model, "coef_")
 
 
-@pytest.mark.parametrize("kind", ["frame", "sparse", "list"])
+@pytest.mark.parametrize("kind", ["frame", "polars", "sparse", "list"])
 def test_rows_of_any_kind_are_judged_alike(kind):
     rows = {
         "frame": pd.DataFrame(X, index=np.arange(30)[::-1]),
+        "polars": pl.DataFrame(X),
         "sparse": sparse.csr_array(X),
         "list": X.tolist(),
     }[kind]
@@ -78,6 +82,8 @@ def test_rows_are_taken_by_place_and_not_by_name():
     frame = pd.DataFrame({"a": [1, 2, 3]}, index=[2, 1, 0])
     assert rows_of(frame, np.array([0, 2]))["a"].tolist() == [1, 3]
     assert rows_of(("x", "y", "z"), np.array([2, 0])) == ["z", "x"]
+    drawn = rows_of(pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}), np.array([2, 0, 2]))
+    assert drawn.to_dict(as_series=False) == {"a": [3, 1, 3], "b": ["z", "x", "z"]}
 
 
 def test_decision_values_are_scores_but_no_probabilities():
@@ -115,6 +121,101 @@ def test_a_class_that_was_not_trained_on_has_no_decision_value():
     three = LinearSVC().fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
     assert scores_of(three, X, np.arange(4)) == {}
     assert scores_of(three, X, np.arange(3))["score"].shape == (30, 3)
+
+
+THREE = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
+PAIRS = SVC(decision_function_shape="ovo")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(PAIRS, id="alone"),
+        pytest.param(make_pipeline(StandardScaler(), PAIRS), id="in a pipeline"),
+        pytest.param(GridSearchCV(PAIRS, {"C": [1]}, cv=2), id="in a search"),
+        pytest.param(
+            make_pipeline(GridSearchCV(SVC(), {"decision_function_shape": ["ovo"]}, cv=2)),
+            id="chosen in a search",
+        ),
+    ],
+)
+def test_decision_values_of_pairs_are_no_scores_of_classes(model):
+    assert model.fit(X, THREE).decision_function(X).shape == (30, 3)
+    assert scores_of(model, X, np.arange(3)) == {}
+
+
+def test_decision_values_of_classes_are_scores_whatever_is_said_of_pairs():
+    model = OneVsRestClassifier(PAIRS).fit(X, THREE)
+    assert np.array_equal(scores_of(model, X, np.arange(3))["score"], model.decision_function(X))
+    model = SVC().fit(X, THREE)
+    assert np.array_equal(scores_of(model, X, np.arange(3))["score"], model.decision_function(X))
+    two = SVC(decision_function_shape="ovo").fit(X, Y)
+    assert np.array_equal(scores_of(two, X, np.unique(Y))["score"], two.decision_function(X))
+
+
+class Certain(Careless):
+    """Gives the first class a probability that 1 minus the other rounds to 0."""
+
+    def predict_proba(self, rows):
+        return np.tile([1e-20, 1.0], (len(rows), 1))
+
+
+def test_a_small_probability_of_the_first_of_two_classes_is_kept():
+    found = refit(shared(Certain()), 0)
+    assert found["complement"].tolist() == [1e-20] * 10
+    assert found["score"].tolist() == [1.0] * 10
+
+
+def test_what_was_trained_on_one_class_gives_it_all_there_is():
+    only = DummyClassifier().fit(X[:2], [7, 7])
+    found = scores_of(only, X[:2], np.array([5, 7]))
+    assert (found["score"].tolist(), found["complement"].tolist()) == ([1.0] * 2, [0.0] * 2)
+
+
+def test_only_two_probabilities_have_a_complement():
+    assert "complement" not in refit(shared(LinearSVC()), 0)
+    assert "complement" not in refit(shared(LogisticRegression(), y=THREE), 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("f2", "f4"), ("f4", "f4"), ("f8", "f8"), ("i4", "f8")],
+)
+def test_narrow_probabilities_stay_narrow_so_that_their_rounding_is_known(given, kept):
+    class Narrow(Careless):
+        def predict_proba(self, rows):
+            return np.tile(np.array([0, 1, 0], dtype=given), (len(rows), 1))
+
+    assert refit(shared(Narrow(), y=THREE), 0)["score"].dtype == kept
+
+
+@pytest.mark.parametrize("answer", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize("shape", [(3, 2), (3,), ()])
+def test_scores_of_other_examples_than_those_judged_are_a_named_failure(answer, shape):
+    class Short(Careless):
+        pass
+
+    setattr(Short, answer, lambda _, __: np.ones(shape) / 2)
+    told = f"InputError: `model` must score each of 10 examples; got {answer} of shape {shape}."
+    assert str(refit(shared(Short()), 0)["failed"]) == told
+
+
+@pytest.mark.parametrize("shape", [(10, 2), (20,), (1, 10), (9,), ()])
+def test_predictions_of_a_wrong_shape_are_a_named_failure(shape):
+    class Wide(Careless):
+        def predict(self, _):
+            return np.full(shape, "ham")
+
+    told = f"InputError: `model` must predict one label for each of 10 examples; got shape {shape}."
+    assert str(refit(shared(Wide()), 0)["failed"]) == told
+
+
+def test_predictions_may_be_a_table_of_one_column():
+    class Column(Careless):
+        def predict(self, rows):
+            return super().predict(rows)[:, None]
+
+    assert refit(shared(Column()), 0)["predicted"].tolist() == [0] * 10
 
 
 def test_predicted_labels_are_found_among_the_known():
@@ -173,6 +274,31 @@ def test_a_model_that_raises_is_no_end_but_a_message():
     found = refit(shared(Broken()), 0)
     assert str(found["failed"]) == "ZeroDivisionError: no rows of this kind"
     assert "predicted" not in found
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        pytest.param(
+            MemoryError("unable to allocate 12 GiB"),
+            "Memory ran out in fold 2 of repetition 1: unable to allocate 12 GiB. Use fewer",
+            id="told",
+        ),
+        pytest.param(
+            MemoryError(), "Memory ran out in fold 2 of repetition 1. Use fewer", id="bare"
+        ),
+        pytest.param(MachineError("No room for 9 GB."), "No room for 9 GB.", id="by our own"),
+    ],
+)
+def test_what_the_machine_lacks_is_no_failure_of_the_model(problem, message):
+    class Hungry(Careless):
+        def fit(self, *_):
+            raise problem
+
+    plan = Folds(np.repeat(PARTS, 2, axis=0))
+    with pytest.raises(MachineError) as caught:
+        refit(shared(Hungry(), plan=plan), 1)
+    assert str(caught.value).startswith(message)
 
 
 def test_the_first_warning_is_told():

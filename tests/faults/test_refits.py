@@ -3,15 +3,19 @@
 import re
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.errors import InputError, RefitError
+from truerisk.errors import InputError, MachineError, RefitError
 from truerisk.estimation.estimate import estimate
 
 RNG = np.random.default_rng(2)
@@ -77,6 +81,100 @@ def test_a_regressor_is_told_by_its_predictions():
         estimate(LinearRegression(), X, Y, **FEW)
 
 
+class Threshold(ClassifierMixin, BaseEstimator):
+    """Goes by the sign of the first column; subclasses go wrong."""
+
+    def fit(self, _, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, rows):
+        return self.classes_[(rows[:, 0] > 0).astype(int)]
+
+
+class PredictsTwoColumns(Threshold):
+    """Predicts two labels for each example."""
+
+    def predict(self, rows):
+        return np.c_[super().predict(rows), super().predict(rows)]
+
+
+class ScoresThreeExamples(Threshold):
+    """Gives probabilities for three examples, however many there are."""
+
+    def predict_proba(self, _):
+        return np.full((3, 2), 0.5)
+
+
+class HasNoMemory(Threshold):
+    """Needs more memory than there is."""
+
+    def fit(self, *_):
+        raise MemoryError("12 GiB")
+
+
+class RoundsToFloat32(Threshold):
+    """Gives probabilities of three classes that miss 1 by `off`."""
+
+    def __init__(self, off=0.0, dtype="f4"):
+        self.off = off
+        self.dtype = dtype
+
+    def predict_proba(self, rows):
+        shares = np.abs(np.c_[rows, rows[:, 0]]) + 0.1
+        return (shares / shares.sum(axis=1, keepdims=True) * (1 + self.off)).astype(self.dtype)
+
+    def predict(self, rows):
+        return self.classes_[self.predict_proba(rows).argmax(axis=1)]
+
+
+def test_predictions_of_a_wrong_shape_are_named_by_their_fold():
+    told = r"failed in 8 of 8: fold 1 of repetition 1: .*must predict one label for each of 10 "
+    with pytest.raises(RefitError, match=told):
+        estimate(PredictsTwoColumns(), X, Y, **FEW)
+
+
+def test_probabilities_of_a_wrong_length_are_named_by_their_fold():
+    told = r"failed in 8 of 8: fold 1 of repetition 1: .*predict_proba of shape \(3, 2\)"
+    with pytest.raises(RefitError, match=told):
+        estimate(ScoresThreeExamples(), X, Y, **FEW)
+
+
+def test_a_model_out_of_memory_is_the_machines_fault_even_if_failures_are_allowed():
+    with pytest.raises(MachineError, match="Memory ran out in fold 1 of repetition 1: 12 GiB"):
+        estimate(HasNoMemory(), X, Y, allow_failed=True, **FEW)
+
+
+THREE = np.arange(N) % 3
+
+
+def test_probabilities_may_miss_1_by_the_rounding_of_their_type():
+    assert estimate(RoundsToFloat32(4e-6), X, THREE, **FEW)["log_loss"].is_defined
+    for off, dtype in ((2e-3, "f4"), (4e-6, "f8")):
+        with pytest.raises(InputError, match="must add up to 1"):
+            estimate(RoundsToFloat32(off, dtype), X, THREE, **FEW)
+
+
+def test_decision_values_of_pairs_rank_no_classes():
+    pairs = estimate(SVC(decision_function_shape="ovo"), X, THREE, **FEW)
+    classes = estimate(SVC(), X, THREE, **FEW)
+    assert "roc_auc_macro" in classes
+    assert "roc_auc_macro" not in pairs
+    assert pairs["error_rate"].value == classes["error_rate"].value
+
+
+def test_the_columns_of_a_polars_frame_keep_their_names():
+    model = make_pipeline(make_column_transformer(("passthrough", ["a"])), TREE)
+    rows = pd.DataFrame(X, columns=["a", "b"])
+    found = estimate(model, pl.DataFrame(X, schema=["a", "b"]), Y, **FEW)
+    assert np.array_equal(found.called, estimate(model, rows, Y, **FEW).called)
+
+
+def test_no_number_of_workers_is_one():
+    found = estimate(TREE, X, Y, n_jobs=None, **FEW)
+    assert found["error_rate"] == estimate(TREE, X, Y, **FEW)["error_rate"]
+
+
 def test_a_fold_without_a_class_to_train_on_is_named():
     groups = np.where(np.arange(N) < 3, 0, np.arange(N))  # all positives are one group
     with pytest.raises(RefitError, match=r"failed in 2 of 8: fold \d of repetition 1: ValueError"):
@@ -116,6 +214,24 @@ REFUSED = [
     ("fewer than one repetition", {"repeats": -1}, "`repeats` must lie in [1, "),
     ("one class", {"y": np.ones(N)}, "`y` must hold two classes or more; all 40 are '1'"),
     ("missing labels", {"y": np.where(Y, 1, np.nan)}, "must have a label everywhere; "),
+    (
+        "NaN among texts",
+        {"y": ["a" if one else np.nan for one in Y], "positive": "a"},
+        "`y` must have a label everywhere; ",
+    ),
+    (
+        "'1' and 1 in one list",
+        {"y": ["1", 1, *[2] * 38], "positive": "2"},
+        "`y` must hold labels of one type; got int, str",
+    ),
+    ("empty labels", {"y": np.where(Y, "a", ""), "positive": "a"}, " are empty. Drop these"),
+    ("measurements", {"y": Y / 2}, "`y` must hold labels; got 0.5. Numbers with a fraction"),
+    (
+        "NA of pandas as label",
+        {"y": pd.Series([*np.where(Y, "a", "b")[1:], pd.NA], dtype="string"), "positive": "a"},
+        "`y` must have a label everywhere; 1 are missing",
+    ),
+    ("rows of several lengths", {"X": [[1], [1, 2]] * 20}, "`X` must have rows of one length"),
     ("labels of another length", {"y": Y[:-1]}, "`y` must have a label for each of 40 rows"),
     ("sets of labels", {"y": np.c_[Y, Y]}, "`y` must be one label for each example"),
     ("no row", {"X": X[:0], "y": Y[:0]}, "`X` must have at least two rows"),
@@ -136,6 +252,17 @@ REFUSED = [
         {"groups": np.where(np.arange(N) < 2, np.nan, np.arange(N) % 5)},
         "`groups` must have a value for every example; 2 are missing",
     ),
+    (
+        "NaN among the texts of groups",
+        {"groups": [*[str(at % 5) for at in range(N - 2)], np.nan, np.nan]},
+        "`groups` must have a value for every example; 2 are missing",
+    ),
+    (
+        "NA of pandas as group",
+        {"groups": pd.Series([*[str(at % 5) for at in range(N - 1)], pd.NA], dtype="string")},
+        "`groups` must have a value for every example; 1 are missing",
+    ),
+    ("two columns of groups", {"groups": np.c_[Y, Y]}, "`groups` must be one group for each"),
     ("fewer groups than folds", {"groups": np.arange(N) % 3}, "must not exceed the 3 groups"),
     (
         "groups where none can be kept",
@@ -164,6 +291,7 @@ REFUSED = [
     ("change", "message"), [pytest.param(*rest, id=fault) for fault, *rest in REFUSED]
 )
 def test_what_cannot_be_meant_is_refused(change, message):
-    given = {"model": DummyClassifier(), "X": X, "y": Y, **FEW, **change}
+    few = {"random_state": 1} if "method" in change else FEW  # not every method has folds
+    given = {"model": DummyClassifier(), "X": X, "y": Y, **few, **change}
     with pytest.raises(InputError, match=re.escape(message)):
         estimate(given.pop("model"), given.pop("X"), given.pop("y"), **given)

@@ -32,7 +32,7 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     arrays
         `predicted` (positions in `values`), what `scores_of` finds, `seconds` (to induce, to
         classify).  A model that fails gives `failed`, its message; one that warns gives `warned`,
-        its first warning.  One that runs out of memory is no fault of its own: MachineError.
+        its first warning.  That memory ran out is no fault of the model: MachineError.
 
     Examples
     --------
@@ -47,6 +47,8 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
         warnings.simplefilter("always")
         try:
             found = _trained_and_judged(shared, at)
+        except MachineError:
+            raise
         except MemoryError as problem:
             told = f": {problem}" if str(problem) else ""
             raise MachineError(
