@@ -83,15 +83,23 @@ def test_cross_validation_is_that_of_scikit_learn_on_the_same_folds(y):
         assert found["f1"].value == pytest.approx(f1_score(np.tile(y, 3), called.ravel()))
 
 
+def area_within(is_positive, score, parts):
+    """The share of the pairs of one fold in the right order: the folds' areas, by their pairs."""
+    folds = [parts == part for part in np.unique(parts)]
+    pairs = [is_positive[fold].sum() * (~is_positive[fold]).sum() for fold in folds]
+    areas = [roc_auc_score(is_positive[fold], score[fold]) for fold in folds]
+    return np.average(areas, weights=pairs)
+
+
 def test_scores_are_measured_repetition_by_repetition():
     found = estimate(BAYES, X, TWO, **FEW)
     parts = plan_of("cross_validation", TWO, folds=4, repeats=3).parts
     scores = [out_of_fold(BAYES, TWO, row, "predict_proba")[:, 1] for row in parts]
     assert np.array_equal(found.scores, np.stack(scores))
-    expected = np.mean([roc_auc_score(TWO, score) for score in scores])
-    assert found["roc_auc"].value == pytest.approx(expected)
     expected = np.mean([log_loss(TWO, score) for score in scores])
     assert found["log_loss"].value == pytest.approx(expected)
+    areas = [area_within(TWO == 1, score, row) for row, score in zip(parts, scores, strict=True)]
+    assert found["roc_auc"].value == pytest.approx(np.mean(areas))
     folds = [
         roc_auc_score(TWO[row == part], score[row == part])
         for row, score in zip(parts, scores, strict=True)
@@ -104,8 +112,12 @@ def test_scores_of_three_classes_are_measured_repetition_by_repetition():
     found = estimate(BAYES, X, THREE, measures=["roc_auc_macro", "log_loss"], **FEW)
     parts = plan_of("cross_validation", THREE, folds=4, repeats=3).parts
     scores = [out_of_fold(BAYES, THREE, row, "predict_proba") for row in parts]
-    expected = np.mean([roc_auc_score(THREE, score, multi_class="ovr") for score in scores])
-    assert found["roc_auc_macro"].value == pytest.approx(expected)
+    areas = [
+        area_within(label == THREE, score[:, label], row)
+        for row, score in zip(parts, scores, strict=True)
+        for label in range(3)
+    ]
+    assert found["roc_auc_macro"].value == pytest.approx(np.mean(areas))
     expected = np.mean([log_loss(THREE, score) for score in scores])
     assert found["log_loss"].value == pytest.approx(expected)
 

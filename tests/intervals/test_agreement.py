@@ -190,8 +190,8 @@ def test_groups_worked_by_hand():
     # Variances over the repetitions 0, ½, ½: u = 1/2.
     assert found.disagreement == pytest.approx(0.5)
     assert found.groups == 3
-    # t₂ over z at 95 %: 4.302653/1.959964, squared 4.819217: 6 / (2 · 4.819217 + .5 · 2)
-    assert found.size() == pytest.approx(6 / (2 * 4.819217 + 1), rel=1e-6)
+    # t₂ over z at 95 %: 4.302653/1.959964, squared 4.819217: 6 / (2 · 4.819217 · 1.5)
+    assert found.size() == pytest.approx(6 / (2 * 4.819217 * 1.5), rel=1e-6)
     assert agreement_interval(losses, groups=list("aabbcc")).method == "cluster_agreement"
 
 

@@ -163,10 +163,24 @@ def test_the_sums_over_groups_are_the_units():
     judgements = votes.cells().judgements
     assert isinstance(judgements, GroupedJudgements)
     variance, disagreement = judgements.variance(error_gradient(votes))
-    # Mean squares (1 + 0)/2 and (0 + 1)/2; variances ½ and ½; all over 6².
+    # Mean squares (1 + 0)/2 and (0 + 1)/2; variances ½ and ½; all over 6²; G/(G − 1) = 2.
     assert disagreement == pytest.approx(1.0)
-    assert variance == pytest.approx((1 + 1) * (1 / 2 + 1 / 2) / 36)
+    assert variance == pytest.approx(2 * (1 + 1) * (1 / 2 + 1 / 2) / 36)
     assert (judgements.units, judgements.unit, judgements.n) == (2, 3.0, 6)
+
+
+def test_groups_that_some_repetitions_leave_out_are_judged_by_the_others():
+    groups = np.array([0, 0, 0, 1, 1, 1])
+    votes = Votes(np.array(TRUTH), ("no", "yes"), groups, 3)
+    votes.add(np.arange(6), np.array(CALLED[0]), 0)
+    votes.add(np.arange(3), np.array(CALLED[1])[:3], 1)  # the first group only
+    judgements = votes.cells().judgements
+    assert judgements.totals(4).sum() == pytest.approx(6)
+    whole = votes_of(TRUTH, CALLED, groups).cells().judgements
+    assert (judgements.units, judgements.repeated) == (whole.units, True)
+    variance, disagreement = judgements.variance(error_gradient(votes))
+    assert np.isfinite(variance)
+    assert 0 <= disagreement <= 1
 
 
 def test_a_typical_group_is_that_of_a_typical_example():

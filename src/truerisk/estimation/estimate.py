@@ -1,5 +1,6 @@
 """Learner + data → Evaluation: what it is worth on examples it has not seen, how sure that is."""
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
@@ -16,7 +17,7 @@ from truerisk.estimation.interval_rules import DEFAULT, OWN_RULES, RULES
 from truerisk.estimation.judged import SETTLED, Judged, corrected, corrections, score_table
 from truerisk.estimation.judging import Judging
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
-from truerisk.estimation.methods import Design, Method, find_method
+from truerisk.estimation.methods import Design, Method, design_of, find_method
 from truerisk.estimation.named_models import find_model
 from truerisk.estimation.plans import Plan, TrainingSet
 from truerisk.estimation.refits import refit
@@ -110,13 +111,17 @@ def estimate(
     error_rate = 0.059 [0.025, 0.114] at 95 % (agreement_binomial, n = 150, this model)
     """
     examples = Examples.of(X, y, groups, positive)
+    if examples.groups is not None and examples.groups.max() == examples.n - 1:
+        examples = replace(examples, groups=None)  # groups of one are single examples
     if isinstance(model, str):
         model = find_model(model, examples=examples.n)
     asked = find_method(method, examples)
-    design, request = _settings(options, asked, measures, examples, random_state)
+    design, request = _settings(
+        options, asked, examples, measures=measures, positive=positive, random_state=random_state
+    )
     if resume is not None and random_state is None:
         raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
-    _check_interval(interval, asked)
+    _check_interval(interval, asked, examples)
     seed = int(request.random_state or 0)
     plan = asked.plan(examples, design, np.random.default_rng([seed, 0]))
     _check_model(model)
@@ -155,6 +160,7 @@ def estimate(
             "notes": (*_remarks(asked, plan), *judging.notes(), *found.notes),
             "settings": {
                 **found.settings,
+                "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
                 "model": _described(model),
                 "method": method,
                 "interval": interval,
@@ -181,7 +187,8 @@ def _kept(
     facts = {
         "version": version("truerisk"),
         "data": fingerprint(shared["X"], shared["y"]),
-        "model": _described(shared["model"]),
+        "division": fingerprint(*_arrays_of(shared["plan"])),
+        "model": _settings_of(shared["model"]),
         "method": method.name,
         "design": as_plain(design),
         "random_state": shared["seed"],
@@ -192,8 +199,10 @@ def _kept(
 def _settings(
     options: dict[str, Any],
     method: Method,
-    measures: Sequence[str] | None,
     examples: Examples,
+    *,
+    measures: Sequence[str] | None,
+    positive: Any,  # noqa: ANN401
     random_state: int | None,
 ) -> tuple[Design, Request]:
     of_design = {entry.name for entry in fields(Design)}
@@ -207,15 +216,20 @@ def _settings(
         known = ", ".join(sorted(of_design | of_request))
         got = ", ".join(sorted(unknown))
         raise InputError(f"`estimate` must be given options it knows ({known}); got {got}.")
-    design = Design(**{name: options[name] for name in options if name in of_design})
-    if design.repeats is None:
-        design = replace(design, repeats=method.repeats)
+    design = design_of(method, {name: options[name] for name in options if name in of_design})
     request = Request(
         **{name: options[name] for name in options if name in of_request},
         measures=None if measures is None else tuple(measures),
-        positive=examples.positive,
+        positive=positive if positive is None else str(positive),
         random_state=random_state,
     ).checked()
+    if examples.positive is not None:
+        request = replace(request, positive=examples.positive)
+    if request.binomial != "clopper_pearson" and method.name not in SETTLED:
+        raise InputError(
+            "`binomial` must be clopper_pearson where refits judge, as their votes are no whole "
+            f"numbers; got {request.binomial}."
+        )
     if request.cell_interval not in {"smoothed_delta", "delta"}:
         raise InputError(
             "`cell_interval` must be smoothed_delta or delta where refits judge: the others "
@@ -224,13 +238,17 @@ def _settings(
     return design, request
 
 
-def _check_interval(interval: str, method: Method) -> None:
+def _check_interval(interval: str, method: Method, examples: Examples) -> None:
     check_choice(interval, (DEFAULT, *RULES), "interval")
     alone = {"time_ordered", "leave_one_out"}  # one judgement an example, in no folds
     fits = method.name not in {*OWN_RULES, *SETTLED, *CHIEF, *alone}
     if interval != DEFAULT and not fits:
         raise InputError(
             f"`interval` must be left out for {method.name}, which has its own; got {interval}."
+        )
+    if interval == "central_limit" and examples.groups is not None:
+        raise InputError(
+            "`interval` must not be central_limit with groups, which it takes for single examples."
         )
 
 
@@ -248,6 +266,22 @@ def _check_model(model: Any) -> None:  # noqa: ANN401
 def _remarks(method: Method, plan: Plan) -> tuple[str, ...]:
     refits = f"{len(plan)} refit{'s' if len(plan) > 1 else ''}"
     return (f"{method.title}, {refits}: {method.remark}.",)
+
+
+def _arrays_of(plan: Plan) -> list[Any]:
+    """List what a plan is made of: its examples depend on groups and classes too."""
+    return [np.asarray(value) for value in vars(plan).values() if value is not None]
+
+
+def _settings_of(model: Any) -> str:  # noqa: ANN401
+    """Write down every setting of a model, in full: scikit-learn shortens what it prints."""
+    parameters = model.get_params(deep=True)
+    plain = {
+        name: re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+        for name, value in parameters.items()
+        if not hasattr(value, "get_params")
+    }
+    return f"{type(model).__name__} {sorted(plain.items())}"
 
 
 def _described(model: Any) -> str:  # noqa: ANN401

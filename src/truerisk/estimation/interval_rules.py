@@ -39,6 +39,10 @@ class Asked:
 def _t_over_refits(asked: Asked, method: str) -> Estimate:
     plan, name = asked.judging.plan, asked.estimate.measure
     values = asked.values.of(name)
+    if asked.judging.failures:
+        return _open(asked, f"no {method}: refits failed, and their values are missing")
+    if not values:
+        return _open(asked, f"no {method}: it has no value for each refit")
     if len(values) < 2:
         return _open(asked, f"no {method}: a single refit has no spread")
     undefined = int(np.isnan(values).sum())
@@ -95,7 +99,11 @@ def central_limit(asked: Asked) -> Estimate:
             asked,
             "no central limit interval: it is of error rate and accuracy, and of one repetition",
         )
+    if asked.judging.failures:
+        return _open(asked, "no central limit interval: refits failed")
     found = cross_validation_clt(losses, plan.parts[0], level=asked.level)
+    if found is None:
+        return _open(asked, "no central limit interval: the losses do not vary")
     return replace(asked.estimate, interval=found, target="this model")
 
 
@@ -105,6 +113,8 @@ def nested(asked: Asked) -> Estimate:
     name = asked.estimate.measure
     if losses is None or not isinstance(plan, NestedFolds) or name not in MEAN_LOSSES:
         return asked.estimate
+    if asked.judging.failures:
+        return _open(asked, "no nested interval: refits failed, and their losses are missing")
     wrong = losses if name == "error_rate" else ~losses
     found = nested_interval(wrong, plan.parts, level=asked.level)
     if found.interval is None:
@@ -123,6 +133,8 @@ def conservative_z(asked: Asked) -> Estimate:
     """Nadeau and Bengio's conservative Z, of the measures that every refit has."""
     plan = asked.judging.plan
     values = asked.values.of(asked.estimate.measure)
+    if asked.judging.failures:
+        return _open(asked, "no conservative Z: refits failed, and their values are missing")
     if not isinstance(plan, ConservativeZRuns) or len(values) != len(plan):
         return _open(asked, "no conservative Z: the refits of halves give no scores")
     if not np.isfinite(values).all():

@@ -81,7 +81,9 @@ class Judged:
             cells = replace(cells, totals=counts, judgements=None)
         examples = self.examples
         empty = Tallies(examples.labels, multilabel=False, positive=examples.positive, n=cells.n)
-        return replace(ranked or empty, labels=examples.labels, n=cells.n, cells=cells)
+        return replace(
+            ranked or empty, labels=examples.labels, n=cells.n, cells=cells, all_cells=None
+        )
 
     def baseline(self) -> dict[str, Estimate]:
         """Estimate what always answering the commonest class is worth."""
@@ -92,7 +94,7 @@ class Judged:
 
     def finished(self, one: Estimate, interval: str) -> Estimate:
         """Name the method, add what the single refits say, apply the rule that was asked for."""
-        values = RunValues(self.judging)
+        values = RunValues(self.judging, self.request)
         named = replace(one, method=self.method.name)
         if self.method.name == "training_error":
             named = replace(named, interval=None)
@@ -100,7 +102,7 @@ class Judged:
         if rule is not None:
             named = rule(Asked(named, self.judging, values, self.request.level))
         # What one example says by itself is no replicate.
-        several = self.judging.tables.sum(axis=(1, 2)).max() > 1 and len(self.judging.plan) > 1
+        several = len(self.judging.plan) > 1 and not self.judging.single
         replicates = values.counted(named.measure) if several else ()
         return Resampled(**vars(named), replicates=replicates) if replicates else named
 
@@ -127,13 +129,27 @@ def corrections(
 
 
 def corrected(estimates: dict[str, Estimate], best: Estimate) -> dict[str, Estimate]:
-    """Put the best in the place of the error rate, and its complement in that of the accuracy."""
+    """Put the best in the place of the error rate, and what follows from it in its own."""
     found = dict(estimates)
-    if "error_rate" in found:
-        found["error_rate"] = best
-    if "accuracy" in found and best.interval is not None:
-        turned = replace(best.interval, low=1 - best.interval.high, high=1 - best.interval.low)
-        found["accuracy"] = replace(best, value=1 - best.value, interval=turned, measure="accuracy")
+    turned = best.interval and replace(
+        best.interval, low=1 - best.interval.high, high=1 - best.interval.low
+    )
+    right = replace(best, value=1 - best.value, interval=turned)
+    same = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
+    for name in estimates:
+        if name == "error_rate":
+            found[name] = best
+        elif name in same:
+            found[name] = replace(right, measure=name)
+        elif name == "jaccard_micro":
+            ends = right.interval and replace(
+                right.interval,
+                low=right.interval.low / (2 - right.interval.low),
+                high=right.interval.high / (2 - right.interval.high),
+            )
+            found[name] = replace(
+                right, measure=name, value=right.value / (2 - right.value), interval=ends
+            )
     return found
 
 

@@ -12,7 +12,7 @@ from truerisk.errors import RefitError
 from truerisk.estimation.bootstrap_errors import BootstrapTally
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.jackknife import JackknifeTally
-from truerisk.estimation.plans import DeleteOne, Draws, NestedFolds, Plan
+from truerisk.estimation.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
 from truerisk.evaluation.judged_scores import Sheet
 from truerisk.intervals.nested_cross_validation import nested_cells
 from truerisk.tallies.votes import NOT_JUDGED, Votes
@@ -37,14 +37,15 @@ class Costs:
 class Judging:
     """Grows refit by refit.
 
-    `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
-    repetition r, `sheets` the scores, `nested` the losses that nested cross-validation needs.
-    `correction` adds up what refits say of all examples, their own included: for the bootstrap and
-    the jackknife of the error rate.
+    `tables[r]` is the confusion table of refit r (none where refits judge a single example),
+    `called[r, i]` what example i was called in repetition r, `sheets` the scores, `nested` the
+    losses that nested cross-validation needs.  `correction` adds up what refits say of all
+    examples, their own included: for the bootstrap and the jackknife of the error rate.
     """
 
     examples: Examples
     plan: Plan
+    single: bool = field(init=False)
     votes: Votes = field(init=False)
     tables: NDArray[np.int64] = field(init=False)
     called: NDArray[np.int32] | None = field(init=False, default=None)
@@ -63,7 +64,10 @@ class Judging:
         examples, plan = self.examples, self.plan
         self.votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
         k = len(examples.labels)
-        self.tables = np.zeros((len(plan), k, k), dtype=np.int64)
+        self.single = isinstance(plan, DeleteOne) or (
+            isinstance(plan, Folds) and plan.folds == examples.n
+        )
+        self.tables = np.zeros((0 if self.single else len(plan), k, k), dtype=np.int64)
         if isinstance(plan, Draws):
             self.correction = BootstrapTally(examples.codes, k)
         if isinstance(plan, DeleteOne):
@@ -87,6 +91,8 @@ class Judging:
             return
         train, test = self.plan.train_and_test(at)
         predicted, repetition = found["predicted"], self.plan.repetition(at)
+        induce, classify = (float(one) for one in found["seconds"])
+        per_thousand = 1000 * classify / max(1, len(test))
         if self.correction is not None:
             drawn = np.bincount(train, minlength=self.examples.n)
             if isinstance(self.correction, JackknifeTally):
@@ -94,24 +100,23 @@ class Judging:
             else:
                 self.correction.add(drawn, predicted)
             test, predicted = test[drawn == 0], predicted[drawn == 0]
-            found = {name: value for name, value in found.items() if name != "score"}
         self._count(at, test, predicted)
         if is_auxiliary(self.plan, at):
             return
         self.votes.add(test, predicted, repetition)
-        induce, classify = (float(one) for one in found["seconds"])
-        self.seconds.append((induce, 1000 * classify / max(1, len(test))))
+        self.seconds.append((induce, per_thousand))
         if self.called is not None:
             self.called[repetition, test] = predicted
-        if "score" in found:
-            self.scores.setdefault(repetition, []).append((test, found["score"]))
+        if self.correction is None and "score" in found:
+            self.scores.setdefault(repetition, []).append((test, _told_apart(found)))
             self.are_probabilities &= bool(found["probabilities"])
         else:
             self.scored = False
 
     def _count(self, at: int, test: NDArray[Any], predicted: NDArray[Any]) -> None:
         truth = self.examples.codes[test]
-        np.add.at(self.tables[at], (truth, predicted), 1)
+        if not self.single:
+            np.add.at(self.tables[at], (truth, predicted), 1)
         if self.nested is not None and isinstance(self.plan, NestedFolds):
             repetition, run = self.plan.left_out(at)
             rows, examples = nested_cells(run, self.plan.parts[repetition])
@@ -144,6 +149,7 @@ class Judging:
             Sheet(
                 np.concatenate([test for test, _ in parts]),
                 np.concatenate([score for _, score in parts]),
+                np.repeat(np.arange(len(parts)), [len(test) for test, _ in parts]),
             )
             for parts in self.scores.values()
         )
@@ -155,7 +161,7 @@ class Judging:
         return Costs(induce, classify)
 
     def notes(self) -> list[str]:
-        """Say which refits failed and which warned."""
+        """Say which refits failed, which warned, and why there are no measures of scores."""
         found = [
             f"{self.plan.name(at)} failed and is left out: {message}"
             for at, message in self.failures.items()
@@ -165,6 +171,12 @@ class Judging:
             f"{self.plan.name(which[0])}: {message}"
             for message, which in self.warned.items()
         ]
+        if self.correction is not None:
+            found.append("The scores of these refits are not kept: no measures of scores.")
+        elif self.scores and not self.scored:
+            found.append(
+                "Some refits gave no scores, or lacked a class: there are no measures of scores."
+            )
         return found
 
 
@@ -174,22 +186,40 @@ def is_auxiliary(plan: Plan, at: int) -> bool:
     return auxiliary is not None and auxiliary(at)
 
 
+def _told_apart(found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Keep a probability under 1 where that of the other class is over 0, however small."""
+    score: NDArray[np.float64] = found["score"]
+    if "complement" not in found:
+        return score
+    return np.where((score == 1) & (found["complement"] > 0), np.nextafter(1.0, 0.0), score)
+
+
 def majority_votes(examples: Examples, plan: Plan) -> Votes:
     """Let every refit answer with the commonest class of its training examples.
 
     Examples
     --------
     >>> from truerisk.estimation.plans import each_left_out
-    >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])  # leaving one out tips the scales
+    >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])
     >>> majority_votes(examples, each_left_out(4)).counts.tolist()
-    [[0, 1], [0, 1], [1, 0], [1, 0]]
+    [[1, 0], [1, 0], [1, 0], [1, 0]]
     """
     votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
     k = len(examples.labels)
+    overall = np.bincount(examples.codes, minlength=k)
+    seen = isinstance(plan, TrainingSet)
     for at in range(len(plan)):
         if is_auxiliary(plan, at):
             continue
         train, test = plan.train_and_test(at)
-        commonest = int(np.bincount(examples.codes[train], minlength=k).argmax())
+        # To leave one out of equally many tips the scales against it: no constant answers so.
+        counts = (
+            overall
+            if len(train) == examples.n - 1
+            else np.bincount(examples.codes[train], minlength=k)
+        )
+        commonest = int(counts.argmax())
+        if not seen:
+            test = np.setdiff1d(test, train)
         votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))
     return votes

@@ -1,11 +1,12 @@
 """The resampling methods by name: the plan of refits that each makes, and what it speaks of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from truerisk.checks import check_choice, check_whole_number
+from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.plans import (
@@ -28,10 +29,10 @@ LARGEST_SEED = 2**32 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """How the examples are to be divided; `repeats` is the method's own when None."""
+    """How the examples are to be divided."""
 
     folds: int = 10
-    repeats: int | None = None
+    repeats: int = 1
     test_size: float = 1 / 3
     stratified: bool = True
     allow_small_classes: bool = False
@@ -58,7 +59,7 @@ def _folds(examples: Examples, design: Design, rng: np.random.Generator) -> Plan
     return repeated_folds(
         examples.codes,
         design.folds,
-        design.repeats or 1,
+        design.repeats,
         rng,
         stratified=design.stratified,
         allow_small_classes=design.allow_small_classes,
@@ -78,7 +79,7 @@ def _subsamples_of_halves(examples: Examples, design: Design, rng: np.random.Gen
         n=examples.n,
         test=max(1, examples.n // 10),
         seed=int(rng.integers(LARGEST_SEED)),
-        subsamples=design.repeats or 1,
+        subsamples=design.repeats,
         strata=examples.codes.astype(np.intp) if design.stratified else None,
     )
 
@@ -96,7 +97,7 @@ def _divisions(examples: Examples, design: Design, rng: np.random.Generator) -> 
     return random_divisions(
         examples.codes,
         design.test_size,
-        design.repeats or 1,
+        design.repeats,
         rng,
         stratified=design.stratified,
         groups=examples.groups,
@@ -116,7 +117,7 @@ def _forward(examples: Examples, design: Design, rng: np.random.Generator) -> Pl
 
 
 def _draws(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
-    refits = check_whole_number(design.repeats or 1, "repeats", low=10, high=1_000_000)
+    refits = check_whole_number(design.repeats, "repeats", low=10, high=1_000_000)
     return Draws(examples.n, refits, int(rng.integers(LARGEST_SEED)))
 
 
@@ -203,6 +204,7 @@ METHODS = {
             plan=_nested,
             uses=("folds", "repeats", "stratified"),
             repeats=10,
+            grouped=False,
             remark="error rate and accuracy are corrected for the fold that refits lack, and have "
             "the interval of Bates, Hastie and Tibshirani; it is steady only with many repeats",
         ),
@@ -224,6 +226,27 @@ METHODS = {
         ),
     )
 }
+
+
+def design_of(method: Method, given: Mapping[str, Any]) -> Design:
+    """Check what was said about the division; refuse what the method does not use.
+
+    Examples
+    --------
+    >>> design_of(METHODS["subsampling"], {"test_size": 0.2})
+    Design(folds=10, repeats=15, test_size=0.2, stratified=True, allow_small_classes=False)
+    """
+    may = {*method.uses, *(("allow_small_classes",) if "stratified" in method.uses else ())}
+    for name, value in given.items():
+        if name not in may:
+            used = ", ".join(method.uses) or "none"
+            raise InputError(
+                f"`{name}` must be left out for {method.name}, which does not use it; "
+                f"got {shown(value)}. Its settings: {used}."
+            )
+        if name in {"stratified", "allow_small_classes"} and not isinstance(value, bool):
+            raise InputError(f"`{name}` must be True or False; got {shown(value)}.")
+    return Design(**{"repeats": method.repeats, **given})
 
 
 def find_method(name: str, examples: Examples) -> Method:

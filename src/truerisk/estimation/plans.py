@@ -352,14 +352,15 @@ def random_divisions(
     wanted = round(share * count)
     if not 0 < wanted < count:
         raise InputError(
-            f"`test_size` must leave something on both sides of {count} examples; got {share:g}."
+            f"`test_size` must leave something on both sides of {count} "
+            f"{'examples' if groups is None else 'groups'}; got {share:g}."
         )
     for row in judged:
         order = rng.permutation(count)
         if stratified and groups is None:
             # Dealt class after class, every k-th example of the line is held out.
             order = order[np.argsort(y[order], kind="stable")]
-            start = rng.random()
+            start = rng.random() * count / wanted
             taken = np.floor((np.arange(count) + 1 + start) * wanted / count) > np.floor(
                 (np.arange(count) + start) * wanted / count
             )

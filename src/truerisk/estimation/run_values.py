@@ -1,10 +1,13 @@
 """What every single refit says: the value of each measure on the examples that it judged."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.errors import InputError
 from truerisk.estimation.judging import Judging, is_auxiliary
+from truerisk.evaluation.request import Request
 from truerisk.measures.averages import base_and_average, value_of_tables
+from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import Measure, find_measure
 from truerisk.tallies.ranking import rank
 
@@ -15,11 +18,12 @@ class RunValues:
     A refit on whose examples a measure is undefined has NaN there.
     """
 
-    def __init__(self, judging: Judging) -> None:
+    def __init__(self, judging: Judging, request: Request | None = None) -> None:
         self._judging = judging
+        self._request = Request() if request is None else request
         done = [at for at in range(len(judging.plan)) if at not in judging.failures]
         self._counted = [not is_auxiliary(judging.plan, at) for at in done]
-        self._tables = judging.tables[done].astype(np.float64)
+        self._tables = judging.tables[[] if judging.single else done].astype(np.float64)
 
     def counted(self, name: str) -> tuple[float, ...]:
         """Give the values of the refits whose judgements count."""
@@ -40,7 +44,9 @@ class RunValues:
         >>> RunValues(judging.gather([answer, answer])).of("accuracy")
         (1.0, 1.0)
         """
-        found = value_of_tables(name, self._tables, self._positive)
+        if name == "cost":
+            return self._of_costs()
+        found = value_of_tables(name, self._tables, self._positive, self._over)
         if found is not None:
             return tuple(np.broadcast_to(found, len(self._tables)).tolist())
         base, average = base_and_average(name)
@@ -51,6 +57,20 @@ class RunValues:
     def _positive(self) -> int | None:
         examples = self._judging.examples
         return None if examples.positive is None else examples.labels.index(examples.positive)
+
+    @property
+    def _over(self) -> NDArray[np.bool_] | None:
+        """The classes to average over, where they were asked for."""
+        asked = self._request.average_over
+        return None if asked is None else np.isin(self._judging.examples.labels, asked)
+
+    def _of_costs(self) -> tuple[float, ...]:
+        examples = self._judging.examples
+        if self._request.costs is None:
+            return ()
+        costs = CostMatrix.of(self._request.costs, examples.labels, examples.positive)
+        spent = (self._tables * costs.values).sum(axis=(1, 2))
+        return tuple((spent / self._tables.sum(axis=(1, 2))).tolist())
 
     def _of_rankings(self, measure: Measure) -> tuple[float, ...]:
         judging = self._judging

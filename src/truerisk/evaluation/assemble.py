@@ -19,6 +19,7 @@ from truerisk.measures.curves import precision_recall_curve, roc_curve
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Evaluation
 from truerisk.tallies.cells import Cells, Rejections
+from truerisk.tallies.votes import GroupedJudgements
 
 MOST_LISTED = 10  # labels that one sentence names
 
@@ -135,8 +136,11 @@ def _notes(tallies: Tallies, request: Request) -> Iterator[str]:
 
 
 def _cell_notes(cells: Cells, positive: str | None) -> Iterator[str]:
-    if cells.by_group is not None:
-        yield f"The units are {len(cells.by_group)} groups, not {cells.n} rows."
+    groups = None if cells.by_group is None else len(cells.by_group)
+    if isinstance(cells.judgements, GroupedJudgements):
+        groups = cells.judgements.units
+    if groups is not None:
+        yield f"The units are {groups} groups, not {cells.n} rows."
     if cells.weighted:
         yield (
             f"The examples are weighted: {cells.n} of them are worth {cells.effective_n:.1f} "

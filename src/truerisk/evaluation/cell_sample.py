@@ -89,7 +89,8 @@ class CellSample:
 
     def counted(self, size: Callable[[NDArray[Any]], Any]) -> float:
         """Count the examples behind a sum of totals: how many rows `size` takes in."""
-        return float(size(self.features if self.rows is None else self.rows @ self.design))
+        counted = float(size(self.features if self.rows is None else self.rows @ self.design))
+        return counted if self.judgements is None else round(counted, 9)  # shares of votes add up
 
     def worth(self, size: Callable[[NDArray[Any]], Any]) -> float:
         """Give the number of equally weighted examples behind a sum of totals (Kish)."""

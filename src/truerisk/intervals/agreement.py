@@ -37,7 +37,7 @@ class Agreement:
     a repetition, on average; `disagreement` is u, None where no example was judged twice; `groups`
     the number of independent groups, None where the examples themselves are independent.
     `spread` is the design effect of the groups: how much more the mean varies than it would
-    without them, 1 without.
+    without them, 1 without; `group_size` is how many examples a typical group has: Σ size²/Σ size.
     """
 
     value: float
@@ -45,6 +45,7 @@ class Agreement:
     disagreement: float | None
     groups: int | None = None
     spread: float = 1.0
+    group_size: float = 1.0
 
     def size(self, *, method: str = "agreement", level: float = 0.95) -> float:
         """Give the number of independent examples that would leave as much open."""
@@ -53,10 +54,10 @@ class Agreement:
             return self.n / (1 + u)
         if not 0 < self.value < 1:
             # Nothing tells how alike the examples of a group are: each group is worth one.
-            return min(self.groups, self.n) / (1 + u)
+            return self.n / self.group_size
         # Groups that vary less than single examples are luck more often than structure.
         few = student_factor(self.groups, level) ** 2
-        return self.n / (max(self.spread * few, 1.0) + u * max(self.spread, 1.0))
+        return self.n / max(self.spread * few * (1 + u), 1.0)
 
 
 def agreement(
@@ -214,9 +215,12 @@ def _with_groups(
     groups = int(met.sum())
     if groups < 2:
         raise InputError(f"`groups` must name at least two groups; got {groups}.")
+    typical = float((ever**2).sum() / ever.sum())
     once = single.n * single.value * (1 - single.value)
     if once == 0:
-        return Agreement(value=single.value, n=single.n, disagreement=0.0, groups=groups)
+        return Agreement(
+            value=single.value, n=single.n, disagreement=0.0, groups=groups, group_size=typical
+        )
     squares = (sums**2).sum(axis=0)[met] / times[met]
     twice = times >= 2
     u = single.disagreement
@@ -230,6 +234,7 @@ def _with_groups(
         disagreement=u,
         groups=groups,
         spread=float(squares.sum()) * groups / (groups - 1) / once,
+        group_size=typical,
     )
 
 

@@ -78,11 +78,13 @@ def base_and_average(name: str) -> tuple[str, str | None]:
     return (base, average) if average in AVERAGE_NAMES else (name, None)
 
 
-def value_of_tables(name: str, tables: NDArray[Any], positive: int | None) -> NDArray[Any] | None:
+def value_of_tables(
+    name: str, tables: NDArray[Any], positive: int | None, over: Mask | None = None
+) -> NDArray[Any] | None:
     """Apply a measure of counts, or an average of one, to confusion tables (…, K, K).
 
-    `positive` is the class that measures of one class are about.  None for a measure that needs
-    more than counts; NaN where it is undefined.
+    `positive` is the class that measures of one class are about, `over` says which classes to
+    average over.  None for a measure that needs more than counts; NaN where it is undefined.
 
     Examples
     --------
@@ -101,8 +103,8 @@ def value_of_tables(name: str, tables: NDArray[Any], positive: int | None) -> ND
         np.zeros(tables.shape[:-2]),
     )
     if average in AVERAGES and measure.needs == "binary counts":
-        found = AVERAGES[average].function(measure, counts, None, np.nan)
-    elif measure.needs == "class counts" and average is None:
+        found = AVERAGES[average].function(measure, counts, over, np.nan)
+    elif measure.needs == "class counts" and average is None and name != "cost":
         found = measure.value(counts)
     elif measure.needs == "binary counts" and average is None and positive is not None:
         each = counts.one_vs_rest

@@ -95,7 +95,7 @@ class Judgements:
 class GroupedJudgements:
     """The votes on the examples of groups, which are judged by the same refits and err together.
 
-    `cells[r, i]` is the cell of example i in repetition r.
+    `cells[r, i]` is the cell of example i in repetition r, `NOT_JUDGED` where it has none.
     """
 
     cells: NDArray[np.intp]
@@ -120,28 +120,44 @@ class GroupedJudgements:
         """How many examples a typical group has."""
         return float((self._sizes**2).sum() / self._sizes.sum())
 
+    @cached_property
+    def _judged(self) -> NDArray[np.bool_]:
+        return np.asarray(self.cells != NOT_JUDGED)
+
     @property
     def repeated(self) -> bool:
-        """Whether the groups were judged more than once."""
-        return len(self.cells) > 1
+        """Whether some group was judged more than once."""
+        return bool((self._judged.sum(axis=0) > 1).any())
 
     def totals(self, cells: int) -> Array:
         """Add up how many examples are in each of so many cells, a vote being its share of one."""
-        return np.bincount(self.cells.ravel(), minlength=cells) / len(self.cells)
+        share = np.broadcast_to(1 / self._judged.sum(axis=0), self.cells.shape)[self._judged]
+        counted = np.bincount(self.cells[self._judged], share, minlength=cells)
+        return counted.astype(np.float64, copy=False)
 
     def merged(self, outcome: NDArray[np.intp]) -> "GroupedJudgements":
         """Put each cell where `outcome` says."""
-        return replace(self, cells=outcome[self.cells])
+        cells = np.where(self._judged, outcome[self.cells], NOT_JUDGED)
+        return replace(self, cells=cells)
 
     def variance(self, gradient: Array) -> tuple[float, float]:
-        """Give the variance as `Judgements.variance` does, with the sums over groups as units."""
-        moved = np.stack(
-            [np.bincount(self.groups, weights=gradient[row]) for row in self.cells]
-        )  # (repetitions, groups)
-        square = float((moved**2).mean(axis=0).sum())
-        within = float(moved.var(axis=0, ddof=1).sum()) if self.repeated else 0.0
-        disagreement = _share(within, square)
-        return square * (1 + disagreement), disagreement
+        """Give the variance as `Judgements.variance` does, with the sums over groups as units.
+
+        Of few groups the mean square is too small: it is G/(G − 1) times as large.
+        """
+        moved = np.where(self._judged, gradient[self.cells], 0.0)
+        sums = np.stack([np.bincount(self.groups, row, self.units) for row in moved])
+        met = np.zeros((len(self.cells), self.units), dtype=bool)
+        for row, judged in zip(met, self._judged, strict=True):
+            row[self.groups[judged]] = True
+        times = met.sum(axis=0)
+        square = (sums**2).sum(axis=0) / times
+        several = times > 1
+        mean = sums.sum(axis=0)[several] / times[several]
+        within = (square[several] - mean**2) * times[several] / (times[several] - 1)
+        disagreement = _share(float(within.sum()), float(square[several].sum()))
+        few = self.units / (self.units - 1) if self.units > 1 else 1.0
+        return few * float(square.sum()) * (1 + disagreement), disagreement
 
 
 def _share(within: float, whole: float) -> float:
@@ -223,9 +239,10 @@ class Votes:
         if self.sheets is not None and self.groups is not None:
             judged = self.judged
             sheets = self.sheets[:, judged]
-            sheets = sheets[(sheets != NOT_JUDGED).all(axis=1)]
+            sheets = sheets[(sheets != NOT_JUDGED).any(axis=1)]
             _, groups = np.unique(self.groups[judged], return_inverse=True)
-            return GroupedJudgements(place[truth, sheets], groups)
+            cells = np.where(sheets == NOT_JUDGED, NOT_JUDGED, place[truth, sheets])
+            return GroupedJudgements(cells, groups)
         rows = np.column_stack([truth.astype(np.int32), counts])
         kinds, examples = _distinct(rows)
         return Judgements(
