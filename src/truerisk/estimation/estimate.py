@@ -17,6 +17,7 @@ from truerisk.estimation.interval_rules import DEFAULT, OWN_RULES, RULES
 from truerisk.estimation.judged import SETTLED, Judged, corrected, corrections, score_table
 from truerisk.estimation.judging import Judging
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
+from truerisk.estimation.machine_refits import machine_refit, prepared
 from truerisk.estimation.methods import Design, Method, design_of, find_method
 from truerisk.estimation.named_models import find_model
 from truerisk.estimation.plans import Plan, TrainingSet
@@ -133,9 +134,16 @@ def estimate(
         "plan": plan,
         "seed": seed,
     }
+    fast = prepared(model, examples.X, examples.y, plan)
+    task = refit if fast is None else machine_refit
     with _kept(resume, shared, asked, design) as checkpoint:
         outcomes = run_each(
-            refit, shared, range(len(plan)), n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
+            task,
+            {**shared, **(fast or {})},
+            range(len(plan)),
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            progress=progress,
         )
         judging = Judging(examples, plan).gather(outcomes)
     judging.refuse_failures(allowed=allow_failed)
@@ -157,7 +165,11 @@ def estimate(
             "estimates": estimates,
             "by_class": by_class,
             "verdict": tuple(verdict_of(judged.tallies, estimates, by_class)),
-            "notes": (*_remarks(asked, plan), *judging.notes(), *found.notes),
+            "notes": (
+                *_remarks(asked, plan, warm=fast is not None),
+                *judging.notes(),
+                *found.notes,
+            ),
             "settings": {
                 **found.settings,
                 "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
@@ -263,9 +275,11 @@ def _check_model(model: Any) -> None:  # noqa: ANN401
         raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
 
 
-def _remarks(method: Method, plan: Plan) -> tuple[str, ...]:
+def _remarks(method: Method, plan: Plan, *, warm: bool) -> tuple[str, ...]:
     refits = f"{len(plan)} refit{'s' if len(plan) > 1 else ''}"
-    return (f"{method.title}, {refits}: {method.remark}.",)
+    said = f"{method.title}, {refits}: {method.remark}."
+    begun = "The refits are solved from one prepared problem: `costs` are of that, not of a fit."
+    return (said, begun) if warm else (said,)
 
 
 def _arrays_of(plan: Plan) -> list[Any]:

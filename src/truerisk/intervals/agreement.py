@@ -95,8 +95,9 @@ def agreement(
 
     Examples
     --------
-    >>> agreement([[0, 1, 0, 1], [0, 1, 1, 1]])  # p = 5/8; 2 · (1/4)/4 / (15/64)
-    Agreement(value=0.625, n=4.0, disagreement=0.5333333333333333, groups=None, spread=1.0)
+    >>> found = agreement([[0, 1, 0, 1], [0, 1, 1, 1]])  # p = 5/8; 2 · (1/4)/4 / (15/64)
+    >>> found.value, found.n, round(found.disagreement, 6)
+    (0.625, 4.0, 0.533333)
     """
     table, judged = _check_losses(losses)
     counts = _check_counted(counted, judged)
