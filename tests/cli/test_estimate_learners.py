@@ -1,0 +1,540 @@
+"""`truerisk estimate` of tables, as users call it: real files, every learner, method and format."""
+
+import csv
+import gzip
+import io
+import json
+import logging
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import LocalCluster
+
+from truerisk.cli.estimate import RESAMPLING
+from truerisk.estimation.estimate import estimate
+from truerisk.estimation.named_models import MODELS, find_model
+from truerisk.execution.processes import stop_processes
+from truerisk.reading.tables import read_table
+from truerisk.results import as_plain
+
+N = 100
+FEW = ("--folds", "2", "--repeats", "1", "--seed", "1")
+ASKED = ("--target", "y", "--positive", "yes")
+TREE, SVM = ("--model", "tree"), ("--model", "linear_svm")
+
+OWN = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Threshold(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 1).astype(int)]
+
+
+class NeedsTheLargest(Threshold):
+    def fit(self, X, y):
+        if X[:, 0].max() < 9:
+            raise RuntimeError("the largest is not here")
+        return super().fit(X, y)
+
+
+model = Threshold()
+"""
+
+
+def examples():
+    """Give a number, another one, a colour, a group of four, and a label, for each of 100 rows."""
+    rng = np.random.default_rng(0)
+    label = np.arange(N) % 2
+    a = rng.normal(2 * label, 1).round(3)
+    a[7] = 9.5
+    b = rng.normal(size=N).round(3)
+    colour = np.where(rng.random(N) < 0.3, "blue", np.where(label, "red", "green"))
+    group = [f"p{at // 4}" for at in range(N)]
+    return list(zip(a, b, colour, group, np.where(label, "yes", "no"), strict=True))
+
+
+@pytest.fixture
+def table(write):
+    """Write a CSV file of numbers and labels."""
+    rows = (f"{a},{b},{y}" for a, b, _, _, y in examples())
+    return write("a,b,y\n" + "\n".join(rows) + "\n", "table.csv")
+
+
+@pytest.fixture
+def mixed(write):
+    """Write a CSV file with a category, a group, and cells that are empty or say `?`."""
+    rows = []
+    for at, (a, b, colour, group, y) in enumerate(examples()):
+        rows.append(f"{'?' if at % 9 == 4 else a},{b},{'' if at % 7 == 3 else colour},{group},{y}")
+    return write("a,b,colour,who,y\n" + "\n".join(rows) + "\n", "mixed.csv")
+
+
+@pytest.fixture
+def own_models(tmp_path, monkeypatch):
+    """Stand in a folder with models of one's own."""
+    (tmp_path / "own_models.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "own_models", raising=False)
+    stop_processes()  # those that wait do not know this folder
+    yield
+    stop_processes()
+
+
+def told(ended):
+    """Read the one JSON object that was printed."""
+    assert ended.exit_code == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def value(ended, measure="error_rate"):
+    return told(ended)["estimates"][measure]["value"]
+
+
+def test_it_says_what_the_library_says(run, table):
+    found = told(run("estimate", table, *ASKED, *TREE, *FEW, "--level", "0.9", "--json"))
+    read = read_table(table, target="y")
+    library = estimate(
+        find_model("tree", read.kinds),
+        read.X,
+        read.y,
+        positive="yes",
+        folds=2,
+        repeats=1,
+        level=0.9,
+        random_state=1,
+    )
+    assert {name: one["value"] for name, one in found["estimates"].items()} == {
+        name: as_plain(one.value) for name, one in library.items()
+    }
+    ends = found["estimates"]["error_rate"]["interval"]
+    assert (ends["low"], ends["high"], ends["level"]) == (
+        library["error_rate"].interval.low,
+        library["error_rate"].interval.high,
+        0.9,
+    )
+    assert found["settings"]["model"] == found["model"] == "tree"
+    assert found["source"]["files"][0]["rows"] == N
+    assert found["source"]["columns"] == "2 number"
+
+
+@pytest.mark.parametrize("name", [*MODELS, "svm"])
+def test_every_named_model_learns_from_mixed_and_missing_columns(run, mixed, name):
+    options = ("--drop", "who", "--missing-values", "?", "--model", name, *FEW)
+    ended = run("estimate", mixed, *ASKED, *options, "--csv")
+    rows = list(csv.DictReader(io.StringIO(ended.stdout)))
+    error = float(next(row["value"] for row in rows if row["measure"] == "error_rate"))
+    if name == "majority":
+        assert error == 0.5
+        assert ended.exit_code == 4  # it calls nothing positive: precision has no value
+        assert "Partial result: undefined on these examples: " in ended.stderr
+    else:
+        assert (ended.exit_code, ended.stderr) == (0, "")
+        assert error < 0.4
+
+
+def test_a_question_mark_is_a_name_until_it_is_said_to_be_missing(run, mixed):
+    ended = run("estimate", mixed, *ASKED, "--drop", "who", *TREE, *FEW)
+    assert ended.exit_code == 3
+    assert "Use --missing-values '?' if it says that the" in ended.stderr
+
+
+def test_the_page_of_results_holds_verdict_measures_costs_and_the_baseline(run, table):
+    ended = run("estimate", table, *ASKED, *FEW)
+    assert (ended.exit_code, ended.stderr) == (0, "")
+    for words in (
+        "It is right on",
+        "Error rate",
+        "ROC AUC",
+        "Cross-validation, 2 refits",
+        "Always answering the commonest class: error_rate = 0.500",
+        "One training took",
+        "linear_svm",
+    ):
+        assert words in ended.stdout
+
+
+def as_parquet(folder):
+    names, columns = ("a", "b", "y"), list(zip(*examples(), strict=True))
+    path = folder / "table.parquet"
+    picked = dict(zip(names, (columns[0], columns[1], columns[4]), strict=True))
+    pq.write_table(pa.table(picked), path)
+    return path, ASKED
+
+
+def as_svmlight(folder):
+    lines = (f"{1 if y == 'yes' else -1} 1:{a} 2:{b}" for a, b, _, _, y in examples())
+    path = folder / "table.svm"
+    path.write_text("\n".join(lines) + "\n")
+    return path, ()
+
+
+def as_json_lines(folder):
+    path = folder / "table.jsonl"
+    lines = (json.dumps({"a": a, "b": b, "y": y}) for a, b, _, _, y in examples())
+    path.write_text("\n".join(lines) + "\n")
+    return path, ASKED
+
+
+def as_gzip(folder):
+    path = folder / "table.csv.gz"
+    lines = "".join(f"{a};{b};{y}\n" for a, b, _, _, y in examples())
+    path.write_bytes(gzip.compress(f"a;b;y\n{lines}".replace(".", ",").encode()))
+    return path, (*ASKED, "--delimiter", ";", "--decimal", ",")
+
+
+@pytest.mark.parametrize("form", [as_parquet, as_svmlight, as_json_lines, as_gzip])
+def test_every_format_gives_the_same_numbers(run, table, tmp_path, form):
+    expected = told(run("estimate", table, *ASKED, "--model", "knn", *FEW, "--json"))
+    path, options = form(tmp_path)
+    found = told(run("estimate", path, *options, "--model", "knn", *FEW, "--json"))
+    for name, one in expected["estimates"].items():
+        assert found["estimates"][name]["value"] == pytest.approx(one["value"], abs=1e-12), name
+
+
+def test_a_column_of_texts_becomes_words(run, write):
+    words = {"yes": "wheat corn rye", "no": "gold silver tin"}
+    lines = (
+        json.dumps({"body": f"{words[y]} {group}", "length": a, "stars": y})
+        for a, _, _, group, y in examples()
+    )
+    path = write("\n".join(lines) + "\n", "reviews.jsonl")
+    asked = ("--target", "stars", "--text", "body", "--positive", "yes", *FEW, "--json")
+    found = told(run("estimate", path, *asked))
+    assert found["estimates"]["error_rate"]["value"] == 0.0
+    assert "1 text" in found["source"]["columns"]
+
+
+def test_rows_of_a_group_stay_together_and_are_the_unit_of_intervals(run, mixed):
+    options = ("--missing-values", "?", "--group", "who", *TREE, "--folds", "5", *FEW[2:])
+    found = told(run("estimate", mixed, *ASKED, *options, "--json"))
+    assert found["source"]["columns"] == "2 number, 1 category"  # the group is no feature
+    refused = run("estimate", mixed, *ASKED, *options[:4], "--folds", "26")
+    assert refused.exit_code == 3
+    assert "`folds` must not exceed the 25 groups" in refused.stderr
+
+
+SMALL = {
+    "cross_validation": ("--folds", "2", "--repeats", "2"),
+    "subsampling": ("--repeats", "3"),
+    "bootstrap": ("--repeats", "20"),
+    "nested_cross_validation": ("--folds", "3", "--repeats", "2"),
+    "conservative_z": ("--repeats", "2"),
+    "time_ordered": ("--folds", "3"),
+}
+REFITS = {
+    "cross_validation": 4,
+    "holdout": 1,
+    "subsampling": 3,
+    "five_by_two": 10,
+    "leave_one_out": N,
+    "bootstrap": 20,
+    "training_error": 1,
+}
+
+
+@pytest.mark.parametrize("method", RESAMPLING)
+def test_every_method_estimates_the_error_rate(run, table, method):
+    options = ("--model", "naive_bayes", "--method", method, *SMALL.get(method, ()))
+    found = told(run("estimate", table, *ASKED, *options, "--seed", "1", "--json"))
+    one = found["estimates"]["error_rate"]
+    if method == "training_error":  # nothing is promised of it
+        assert one["interval"] is None
+    else:
+        assert 0 <= one["interval"]["low"] <= one["value"] <= one["interval"]["high"] < 0.6
+    assert found["method"] == found["settings"]["method"] == method
+    assert found["refits"] == REFITS.get(method, found["refits"])
+
+
+@pytest.mark.parametrize("rule", ["agreement", "corrected_t", "central_limit", "plain_t"])
+def test_every_rule_of_intervals_can_be_asked_for(run, table, rule):
+    repeats = "1" if rule == "central_limit" else "2"
+    options = (*TREE, "--interval", rule, "--folds", "4", "--repeats", repeats, "--seed", "1")
+    found = told(run("estimate", table, *ASKED, *options, "--json"))
+    one = found["estimates"]["error_rate"]
+    assert one["interval"]["low"] <= one["value"] <= one["interval"]["high"]
+    assert found["settings"]["interval"] == rule
+    if rule == "plain_t":
+        assert "invalid" in json.dumps(found)
+
+
+def test_settings_are_chosen_anew_within_every_training_part(run, table):
+    options = ("--model", "knn", "--tune", *FEW, "--json")
+    found = told(run("estimate", table, *ASKED, *options))
+    assert found["settings"]["tuned"] is True
+    assert found["estimates"]["error_rate"]["value"] < 0.4
+    refused = run("estimate", table, *ASKED, "--model", "majority", "--tune", *FEW)
+    assert refused.exit_code == 3
+    assert "must have settings to choose from for --tune; 'majority' has none" in refused.stderr
+
+
+SEVERAL = ("--model", "majority", "--model", "tree", "--model", "naive_bayes")
+
+
+def test_several_learners_are_one_json_object(run, table):
+    found = told(run("estimate", table, *ASKED, *SEVERAL, *FEW, "--json"))
+    assert set(found["evaluations"]) == {"majority", "tree", "naive_bayes"}
+    errors = {
+        name: one["estimates"]["error_rate"]["value"] for name, one in found["evaluations"].items()
+    }
+    assert found["ranking"] == sorted(errors, key=errors.get)
+    assert found["winner"] == found["ranking"][0]
+    assert found["corrected"]["value"] - errors[found["winner"]] == pytest.approx(found["optimism"])
+    for name, one in found["evaluations"].items():
+        assert one["model"] == name
+        assert one["source"]["files"][0]["path"] == str(table)
+        alone = told(
+            run("estimate", table, *ASKED, "--model", name, *FEW, "--json")
+            if name != "majority"
+            else run("estimate", table, *ASKED, *SEVERAL[:4], *FEW, "--json")
+        )
+        alone = alone.get("evaluations", {}).get(name, alone)
+        assert alone["estimates"] == one["estimates"]  # the same divisions, whoever stands beside
+
+
+@pytest.mark.parametrize("form", ["--csv", "--markdown", "--latex"])
+def test_several_learners_are_ranked_in_every_format(run, table, form):
+    ended = run("estimate", table, *ASKED, *SEVERAL, *FEW, form)
+    assert (ended.exit_code, ended.stderr) == (0, "")
+    lines = [line for line in ended.stdout.splitlines() if line]
+    names = ("tree", "naive", "majority", "best of 3, corrected")
+    places = [next(at for at, line in enumerate(lines) if name in line) for name in names]
+    assert max(places[:2]) < places[2] < places[3]
+    if form == "--csv":
+        rows = list(csv.DictReader(io.StringIO(ended.stdout)))
+        errors = [float(row["error_rate"]) for row in rows]
+        assert errors[:3] == sorted(errors[:3])
+        assert errors[3] >= errors[0]
+
+
+def test_the_best_is_told_with_its_luck_taken_away(run, table):
+    ended = run("estimate", table, *ASKED, *SEVERAL, "--measure", "accuracy", *FEW)
+    assert ended.exit_code == 0
+    assert ended.stdout.startswith("Learners, best first")
+    for words in ("best of 3, corrected", "was chosen by these numbers", "Corrected: accuracy = "):
+        assert words in ended.stdout
+    assert "It is right on" in ended.stdout  # all of the best one follows
+
+
+def test_a_page_is_written_that_holds_the_numbers(run, table, tmp_path):
+    page = tmp_path / "report.html"
+    ended = run("estimate", table, *ASKED, *TREE, *FEW, "--html", page)
+    assert f"The page is in {page}" in ended.stdout
+    shown = next(line for line in ended.stdout.splitlines() if "Error rate" in line)
+    number, low, high = shown.replace("[", "").replace("]", "").replace(",", "").split()[2:5]
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert number in text
+    assert f"{low}, {high}" in text
+    assert "Cross-validation, 2 refits" in text
+    refused = run("estimate", table, *ASKED, "--html", table)
+    assert refused.exit_code == 3
+    assert "must not be an input" in refused.stderr
+
+
+def test_quiet_prints_nothing_and_still_writes_the_page(run, table, tmp_path):
+    page = tmp_path / "report.html"
+    for models in (TREE, SEVERAL):
+        ended = run("estimate", table, *ASKED, *models, *FEW, "-q", "--html", page)
+        assert (ended.exit_code, ended.output) == (0, "")
+        assert page.exists()
+        page.unlink()
+
+
+def test_a_check_that_fails_ends_in_1(run, table):
+    asked = ("estimate", table, *ASKED, *TREE, *FEW, "-q")
+    ended = run(*asked, "--fail-over", "error_rate=0.01")
+    assert ended.exit_code == 1
+    assert "Check failed: error_rate ≤ 0.01 is not shown: the upper end" in ended.stderr
+    assert run(*asked, "--fail-over", "error_rate=0.99").exit_code == 0
+    assert run(*asked, "--fail-under", "accuracy=0.99").exit_code == 1
+
+
+def test_progress_is_silent_where_nobody_looks(run, table, monkeypatch):
+    monkeypatch.setattr("truerisk.cli.progress.PATIENCE", 0.0)
+    assert run("estimate", table, *ASKED, *TREE, *FEW).stderr == ""
+
+
+def test_the_help_has_examples_and_every_learner(run):
+    text = run("estimate", "--help").stdout
+    assert "truerisk estimate data.csv --target y --model svm --model tree --jobs 2" in text
+    for name in MODELS:
+        assert name in text
+
+
+def test_a_seed_that_is_drawn_is_told_and_can_be_used_again(run, table):
+    asked = ("estimate", table, *ASKED, *TREE, *FEW[:4], "--json")
+    first = run(*asked)
+    seed = told(first)["settings"]["random_state"]
+    assert run(*asked, "--seed", seed).stdout == first.stdout
+
+
+REFUSED = [
+    ("an unknown model", ("--model", "tre"), 3, "Did you mean tree"),
+    ("a model twice", (*TREE, *TREE), 3, "must name each learner once; got 'tree' twice"),
+    ("a file of a model", ("--model", "model.pkl"), 3, "Models are never unpickled"),
+    ("a module that is not there", ("--model", "no_such:Model"), 3, "No module named 'no_such'"),
+    ("a module as its file", ("--model", "own.py:Model"), 3, "Write own:attribute"),
+    ("a class that is no model", ("--model", "json:JSONDecoder"), 3, "JSONDecoder' has no fit"),
+    ("an unknown column", ("--drop", "q"), 3, "`drop` must be a column of the file; got 'q'"),
+    ("an unknown method", ("--method", "loo"), 2, "Invalid value for '--method'"),
+    ("a method of documents", ("--method", "xi_alpha"), 3, "`method` must be one of"),
+    ("an unknown rule", ("--interval", "wald"), 2, "Invalid value for '--interval'"),
+    ("an unknown positive label", ("--positive", "maybe"), 3, "`positive` must be one of"),
+    ("a level in per cent", ("--level", "95"), 3, "Write 0.95 for 95 %"),
+    ("no processes", ("--jobs", "0"), 3, "`n_jobs` must be a positive whole number"),
+    ("more folds than a class has", ("--folds", "51"), 3, "must not exceed the examples of any"),
+    ("refits kept without a seed", ("--resume", "run"), 3, "`--seed` must be given with"),
+    ("an unknown measure to check", ("--fail-over", "eror=1"), 3, "`measure` must be one of"),
+    ("a measure that is not there", ("--fail-over", "f1_macro=1"), 3, "must name a measure of"),
+    ("an unknown measure to choose by", ("--measure", "acc"), 3, "`measure` must be one of"),
+    ("options of documents", ("--C", "9", "--holdout", "0.5"), 2, "--holdout, --C: for documents"),
+    ("no address", ("--cluster", "nowhere at all"), 3, "must be the address of a scheduler"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"), [pytest.param(*rest, id=fault) for fault, *rest in REFUSED]
+)
+def test_what_cannot_be_meant_is_refused(run, table, options, code, message):
+    ended = run("estimate", table, *ASKED, *options)
+    assert (ended.exit_code, ended.stdout) == (code, "")
+    assert message in ended.stderr
+
+
+def test_nothing_is_trained_for_a_check_of_a_measure_that_nobody_knows(run, write):
+    ended = run("estimate", write("no table", "t.csv"), *ASKED, "--fail-under", "acuracy=1")
+    assert (ended.exit_code, "got 'acuracy'" in ended.stderr) == (3, True)
+
+
+@pytest.mark.parametrize("options", [("--folds", "3"), ("--fail-over", "f1=1"), ("--latex",)])
+def test_options_of_tables_are_refused_for_documents(run, table, options):
+    ended = run("estimate", table, *options)
+    assert ended.exit_code == 2
+    assert f"{options[0]}: for tables, and this is read as documents: name the --target" in (
+        ended.stderr
+    )
+
+
+def test_an_unknown_target_is_told_with_the_columns(run, table):
+    ended = run("estimate", table, "--target", "z")
+    assert ended.exit_code == 3
+    assert "`target` must be a column of the file; got 'z'. The columns are 'a', 'b', 'y'" in (
+        ended.stderr
+    )
+
+
+def test_which_of_two_names_is_positive_is_not_guessed(run, table):
+    ended = run("estimate", table, "--target", "y")
+    assert ended.exit_code == 3
+    assert "Use --positive" in ended.stderr
+
+
+def test_a_missing_label_is_refused_or_left_out_as_asked(run, write):
+    rows = [f"{a},{'' if at == 5 else y}" for at, (a, _, _, _, y) in enumerate(examples())]
+    path = write("a,y\n" + "\n".join(rows) + "\n", "gaps.csv")
+    refused = run("estimate", path, *ASKED, *FEW)
+    assert refused.exit_code == 3
+    assert "row 6: 'y' must have a value in every row; 1 of 100 have none" in refused.stderr
+    assert "--missing" in refused.stderr
+    found = told(run("estimate", path, *ASKED, *TREE, *FEW, "--missing", "drop", "--json"))
+    assert found["n"] == N - 1
+    assert found["source"]["files"][0]["dropped"] == 1
+
+
+def test_a_pickle_is_never_loaded(run, table, tmp_path, monkeypatch):
+    class Hostile:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "loaded",))
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("model.pkl", "model"):
+        (tmp_path / name).write_bytes(pickle.dumps(Hostile()))
+        ended = run("estimate", table, *ASKED, "--model", name)
+        assert ended.exit_code == 3
+        assert "Models are never unpickled" in ended.stderr
+    assert not (tmp_path / "loaded").exists()
+
+
+@pytest.mark.usefixtures("own_models")
+@pytest.mark.parametrize("name", ["own_models:Threshold", "own_models:model"])
+def test_a_model_of_ones_own_is_found_in_the_current_folder(run, table, name):
+    found = value(run("estimate", table, *ASKED, "--model", name, *FEW, "--json"))
+    wrong = [(a > 1) != (y == "yes") for a, _, _, _, y in examples()]
+    assert found == np.mean(wrong)
+
+
+@pytest.mark.usefixtures("own_models")
+def test_a_model_of_ones_own_runs_in_several_processes(run, table):
+    asked = ("estimate", table, *ASKED, "--model", "own_models:Threshold", *FEW, "--json")
+    alone = run(*asked)
+    assert told(alone)["model"] == "own_models:Threshold"
+    assert run(*asked, "--jobs", "2").stdout == alone.stdout
+
+
+@pytest.mark.usefixtures("own_models")
+def test_a_model_that_fails_in_a_fold_ends_in_4_and_the_fold_is_named(run, table):
+    asked = ("estimate", table, *ASKED, "--model", "own_models:NeedsTheLargest", *FEW)
+    ended = run(*asked)
+    assert (ended.exit_code, ended.stdout) == (4, "")
+    assert "it failed in 1 of 2: fold " in ended.stderr
+    assert "RuntimeError: the largest is not here" in ended.stderr
+    assert "--allow-failed" in ended.stderr
+    found = told(run(*asked, "--allow-failed", "--json"))
+    assert found["n"] == N // 2
+    assert any("failed and is left out: RuntimeError" in note for note in found["notes"])
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Start a scheduler, and two workers in processes of their own."""
+    cluster = LocalCluster(
+        n_workers=2,
+        processes=True,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",  # any free port: tests run side by side
+        silence_logs=logging.CRITICAL,
+    )
+    with cluster:
+        yield cluster.scheduler_address
+
+
+def test_processes_and_a_cluster_print_the_same_bytes(run, mixed, address):
+    options = ("--missing-values", "?", "--drop", "who", "--model", "random_forest", *SVM, *FEW)
+    asked = ("estimate", mixed, *ASKED, *options, "--json")
+    here = run(*asked)
+    assert here.exit_code == 0, here.stderr
+    assert run(*asked, "--jobs", "2").stdout == here.stdout
+    assert run(*asked, "--cluster", address).stdout == here.stdout
+
+
+def sets():
+    """Name the tables of the folder that TRUERISK_DATA names."""
+    folder = os.environ.get("TRUERISK_DATA")
+    paths = sorted((Path(folder) / "tabular").glob("*.csv.gz")) if folder else []
+    named = [path for path in paths if "raw" not in path.name]
+    return [pytest.param(path, id=path.name.partition(".")[0]) for path in named]
+
+
+@pytest.mark.data
+@pytest.mark.skipif("TRUERISK_DATA" not in os.environ, reason="TRUERISK_DATA names no folder")
+@pytest.mark.parametrize("path", sets())
+def test_every_shared_set_is_estimated_in_one_command(run, path):
+    options = ("--target", "target", "--model", "tree", "--method", "holdout", "--seed", "1")
+    ended = run("estimate", path, *options, "--json")
+    found = told(ended)
+    error, always = found["estimates"]["error_rate"], found["baseline"]["error_rate"]
+    assert error["interval"]["low"] <= error["value"] <= error["interval"]["high"]
+    assert error["value"] < always["value"] + 0.15
