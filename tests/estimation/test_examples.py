@@ -95,6 +95,11 @@ def test_groups_are_numbers_from_zero():
     assert examples.groups.tolist() == [2, 0, 2, 1]
 
 
+def test_days_are_groups():
+    days = np.array(["2001-02-05", "2001-02-03", "2001-02-05", "2001-02-04"], dtype="M8[D]")
+    assert Examples.of(X, [0, 1, 1, 0], groups=days).groups.tolist() == [2, 0, 2, 1]
+
+
 def test_a_table_of_one_column_is_a_column_of_groups():
     groups = np.array([[7], [3], [7], [5]])
     assert Examples.of(X, [0, 1, 1, 0], groups=groups).groups.tolist() == [2, 0, 2, 1]
@@ -178,6 +183,13 @@ def test_a_table_of_one_column_is_a_column_of_groups():
             {"groups": pd.Series(["a", pd.NA, "b", "b"], dtype="string")},
             "`groups` must have a value for every example; 1 are missing",
             id="NA in groups",
+        ),
+        pytest.param(
+            X,
+            [0, 1, 1, 0],
+            {"groups": np.array(["2001-02-03", "NaT", "2001-02-03", "NaT"], dtype="M8[ns]")},
+            "`groups` must have a value for every example; 2 are missing",
+            id="two missing dates in groups",
         ),
         pytest.param(
             X,

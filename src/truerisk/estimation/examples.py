@@ -56,7 +56,7 @@ class Examples:
         asked = None if positive is None else _named(positive, names)
         asked = positive_of_two(names, asked) if len(names) == 2 else None
         _, first = np.unique(coded.truth, return_index=True)
-        units = None if groups is None else code_groups(_one_column(groups, "groups", "group"))
+        units = None if groups is None else code_groups(_as_groups(groups))
         if units is not None and len(units) != n:
             raise InputError(f"`groups` must say it for each of {n} rows; got {len(units)}.")
         return cls(rows, labels, labels[first], coded.truth, names, asked, units)
@@ -93,6 +93,12 @@ def _as_labels(y: Any) -> NDArray[Any]:  # noqa: ANN401
         "tr.estimate_corpus for texts."
     )
     return _one_column(y, "y", "label", remedy)
+
+
+def _as_groups(groups: Any) -> NDArray[Any]:  # noqa: ANN401
+    column = _one_column(groups, "groups", "group")
+    # Dates that are missing are None among objects; among dates they would be one group.
+    return column.astype(object) if column.dtype.kind in "mM" else column
 
 
 def _one_column(given: Any, name: str, what: str, remedy: str = "") -> NDArray[Any]:  # noqa: ANN401
