@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import UnstableWarning
+from truerisk.errors import MachineError, UnstableWarning
 from truerisk.estimation.plans import repeated_folds
 from truerisk.estimation.refits import fresh_copy, positions, rows_of
 
@@ -143,6 +143,10 @@ def _refit(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
         labels = model.predict(judged)
         classified = time.perf_counter()
         found: Arrays = {"confusion": _confusion(plan.codes[test], labels, shared["values"])}
+    except MemoryError as problem:
+        raise MachineError(
+            f"Memory ran out training on {len(train):,} examples. Use fewer workers or less data."
+        ) from problem
     except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
         return {"failed": np.array(f"{type(problem).__name__}: {problem}")}
     per_thousand = (classified - trained) * PER_EXAMPLES / len(test)

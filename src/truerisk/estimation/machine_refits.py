@@ -57,7 +57,8 @@ def prepared(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] 
     >>> prepared(DummyClassifier(), X, y, each_left_out(4)) is None
     True
     """
-    if len(plan) < FEWEST_REFITS or not _is_ours(model):
+    is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
+    if len(plan) < FEWEST_REFITS or not is_matrix or not _is_ours(model):
         return None
     from truerisk.execution.one_thread import OneThread  # noqa: PLC0415  (loads libraries)
 

@@ -136,12 +136,13 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: ANN401
         """Leave to the model what a feature may be; only rows must be rows that can be drawn."""
-        rows = np.zeros((len(X), 1)) if hasattr(X, "iloc") else X
+        is_frame = hasattr(X, "columns")
+        rows = np.zeros((len(X), 1)) if is_frame else X
         rows, labels = check_X_y(
             rows, y, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=self
         )
         check_classification_targets(labels)
-        return X if hasattr(X, "iloc") else rows, labels
+        return X if is_frame else rows, labels
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
         tags = super().__sklearn_tags__()
