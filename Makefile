@@ -9,7 +9,7 @@ READY := .venv/.ready
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
 
-demo: $(READY)  ## score bundled predictions, print the tables, write report.html
+demo: $(READY)  ## score bundled predictions, write report.html, judge three learners
 	$(BIN)/truerisk demo
 
 test: $(READY)  ## all tests, style, types and layers

@@ -48,7 +48,7 @@ COMMANDS = {
     "measures": "The list of measures, with their formulas.",
     "reproduce": "A table of a paper recomputed, its figures beside ours.",
     "audit": "Measured coverage of the intervals; checks of this installation.",
-    "demo": "Score generated predictions and write report.html.",
+    "demo": "Score generated predictions, write report.html, judge learners.",
 }
 
 
