@@ -1,25 +1,17 @@
 """`truerisk estimate` of tables, as users call it: real files, every learner, method and format."""
 
 import csv
-import gzip
 import io
 import json
-import logging
 import os
-import pickle
-import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from distributed import LocalCluster
 
 from truerisk.cli.estimate import RESAMPLING
 from truerisk.estimation.estimate import estimate
 from truerisk.estimation.named_models import MODELS, find_model
-from truerisk.execution.processes import stop_processes
 from truerisk.reading.tables import read_table
 from truerisk.results import as_plain
 
@@ -27,30 +19,6 @@ N = 100
 FEW = ("--folds", "2", "--repeats", "1", "--seed", "1")
 ASKED = ("--target", "y", "--positive", "yes")
 TREE, SVM = ("--model", "tree"), ("--model", "linear_svm")
-
-OWN = """
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-
-class Threshold(ClassifierMixin, BaseEstimator):
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return self.classes_[(X[:, 0] > 1).astype(int)]
-
-
-class NeedsTheLargest(Threshold):
-    def fit(self, X, y):
-        if X[:, 0].max() < 9:
-            raise RuntimeError("the largest is not here")
-        return super().fit(X, y)
-
-
-model = Threshold()
-"""
 
 
 def examples():
@@ -81,26 +49,10 @@ def mixed(write):
     return write("a,b,colour,who,y\n" + "\n".join(rows) + "\n", "mixed.csv")
 
 
-@pytest.fixture
-def own_models(tmp_path, monkeypatch):
-    """Stand in a folder with models of one's own."""
-    (tmp_path / "own_models.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "own_models", raising=False)
-    stop_processes()  # those that wait do not know this folder
-    yield
-    stop_processes()
-
-
 def told(ended):
     """Read the one JSON object that was printed."""
     assert ended.exit_code == 0, ended.stderr
     return json.loads(ended.stdout)
-
-
-def value(ended, measure="error_rate"):
-    return told(ended)["estimates"][measure]["value"]
 
 
 def test_it_says_what_the_library_says(run, table):
@@ -164,57 +116,6 @@ def test_the_page_of_results_holds_verdict_measures_costs_and_the_baseline(run, 
         "linear_svm",
     ):
         assert words in ended.stdout
-
-
-def as_parquet(folder):
-    names, columns = ("a", "b", "y"), list(zip(*examples(), strict=True))
-    path = folder / "table.parquet"
-    picked = dict(zip(names, (columns[0], columns[1], columns[4]), strict=True))
-    pq.write_table(pa.table(picked), path)
-    return path, ASKED
-
-
-def as_svmlight(folder):
-    lines = (f"{1 if y == 'yes' else -1} 1:{a} 2:{b}" for a, b, _, _, y in examples())
-    path = folder / "table.svm"
-    path.write_text("\n".join(lines) + "\n")
-    return path, ()
-
-
-def as_json_lines(folder):
-    path = folder / "table.jsonl"
-    lines = (json.dumps({"a": a, "b": b, "y": y}) for a, b, _, _, y in examples())
-    path.write_text("\n".join(lines) + "\n")
-    return path, ASKED
-
-
-def as_gzip(folder):
-    path = folder / "table.csv.gz"
-    lines = "".join(f"{a};{b};{y}\n" for a, b, _, _, y in examples())
-    path.write_bytes(gzip.compress(f"a;b;y\n{lines}".replace(".", ",").encode()))
-    return path, (*ASKED, "--delimiter", ";", "--decimal", ",")
-
-
-@pytest.mark.parametrize("form", [as_parquet, as_svmlight, as_json_lines, as_gzip])
-def test_every_format_gives_the_same_numbers(run, table, tmp_path, form):
-    expected = told(run("estimate", table, *ASKED, "--model", "knn", *FEW, "--json"))
-    path, options = form(tmp_path)
-    found = told(run("estimate", path, *options, "--model", "knn", *FEW, "--json"))
-    for name, one in expected["estimates"].items():
-        assert found["estimates"][name]["value"] == pytest.approx(one["value"], abs=1e-12), name
-
-
-def test_a_column_of_texts_becomes_words(run, write):
-    words = {"yes": "wheat corn rye", "no": "gold silver tin"}
-    lines = (
-        json.dumps({"body": f"{words[y]} {group}", "length": a, "stars": y})
-        for a, _, _, group, y in examples()
-    )
-    path = write("\n".join(lines) + "\n", "reviews.jsonl")
-    asked = ("--target", "stars", "--text", "body", "--positive", "yes", *FEW, "--json")
-    found = told(run("estimate", path, *asked))
-    assert found["estimates"]["error_rate"]["value"] == 0.0
-    assert "1 text" in found["source"]["columns"]
 
 
 def test_rows_of_a_group_stay_together_and_are_the_unit_of_intervals(run, mixed):
@@ -379,145 +280,6 @@ def test_a_seed_that_is_drawn_is_told_and_can_be_used_again(run, table):
     first = run(*asked)
     seed = told(first)["settings"]["random_state"]
     assert run(*asked, "--seed", seed).stdout == first.stdout
-
-
-REFUSED = [
-    ("an unknown model", ("--model", "tre"), 3, "Did you mean tree"),
-    ("a model twice", (*TREE, *TREE), 3, "must name each learner once; got 'tree' twice"),
-    ("a file of a model", ("--model", "model.pkl"), 3, "Models are never unpickled"),
-    ("a module that is not there", ("--model", "no_such:Model"), 3, "No module named 'no_such'"),
-    ("a module as its file", ("--model", "own.py:Model"), 3, "Write own:attribute"),
-    ("a class that is no model", ("--model", "json:JSONDecoder"), 3, "JSONDecoder' has no fit"),
-    ("an unknown column", ("--drop", "q"), 3, "`drop` must be a column of the file; got 'q'"),
-    ("an unknown method", ("--method", "loo"), 2, "Invalid value for '--method'"),
-    ("a method of documents", ("--method", "xi_alpha"), 3, "`method` must be one of"),
-    ("an unknown rule", ("--interval", "wald"), 2, "Invalid value for '--interval'"),
-    ("an unknown positive label", ("--positive", "maybe"), 3, "`positive` must be one of"),
-    ("a level in per cent", ("--level", "95"), 3, "Write 0.95 for 95 %"),
-    ("no processes", ("--jobs", "0"), 3, "`n_jobs` must be a positive whole number"),
-    ("more folds than a class has", ("--folds", "51"), 3, "must not exceed the examples of any"),
-    ("refits kept without a seed", ("--resume", "run"), 3, "`--seed` must be given with"),
-    ("an unknown measure to check", ("--fail-over", "eror=1"), 3, "`measure` must be one of"),
-    ("a measure that is not there", ("--fail-over", "f1_macro=1"), 3, "must name a measure of"),
-    ("an unknown measure to choose by", ("--measure", "acc"), 3, "`measure` must be one of"),
-    ("options of documents", ("--C", "9", "--holdout", "0.5"), 2, "--holdout, --C: for documents"),
-    ("no address", ("--cluster", "nowhere at all"), 3, "must be the address of a scheduler"),
-]
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "message"), [pytest.param(*rest, id=fault) for fault, *rest in REFUSED]
-)
-def test_what_cannot_be_meant_is_refused(run, table, options, code, message):
-    ended = run("estimate", table, *ASKED, *options)
-    assert (ended.exit_code, ended.stdout) == (code, "")
-    assert message in ended.stderr
-
-
-def test_nothing_is_trained_for_a_check_of_a_measure_that_nobody_knows(run, write):
-    ended = run("estimate", write("no table", "t.csv"), *ASKED, "--fail-under", "acuracy=1")
-    assert (ended.exit_code, "got 'acuracy'" in ended.stderr) == (3, True)
-
-
-@pytest.mark.parametrize("options", [("--folds", "3"), ("--fail-over", "f1=1"), ("--latex",)])
-def test_options_of_tables_are_refused_for_documents(run, table, options):
-    ended = run("estimate", table, *options)
-    assert ended.exit_code == 2
-    assert f"{options[0]}: for tables, and this is read as documents: name the --target" in (
-        ended.stderr
-    )
-
-
-def test_an_unknown_target_is_told_with_the_columns(run, table):
-    ended = run("estimate", table, "--target", "z")
-    assert ended.exit_code == 3
-    assert "`target` must be a column of the file; got 'z'. The columns are 'a', 'b', 'y'" in (
-        ended.stderr
-    )
-
-
-def test_which_of_two_names_is_positive_is_not_guessed(run, table):
-    ended = run("estimate", table, "--target", "y")
-    assert ended.exit_code == 3
-    assert "Use --positive" in ended.stderr
-
-
-def test_a_missing_label_is_refused_or_left_out_as_asked(run, write):
-    rows = [f"{a},{'' if at == 5 else y}" for at, (a, _, _, _, y) in enumerate(examples())]
-    path = write("a,y\n" + "\n".join(rows) + "\n", "gaps.csv")
-    refused = run("estimate", path, *ASKED, *FEW)
-    assert refused.exit_code == 3
-    assert "row 6: 'y' must have a value in every row; 1 of 100 have none" in refused.stderr
-    assert "--missing" in refused.stderr
-    found = told(run("estimate", path, *ASKED, *TREE, *FEW, "--missing", "drop", "--json"))
-    assert found["n"] == N - 1
-    assert found["source"]["files"][0]["dropped"] == 1
-
-
-def test_a_pickle_is_never_loaded(run, table, tmp_path, monkeypatch):
-    class Hostile:
-        def __reduce__(self):
-            return (Path.touch, (tmp_path / "loaded",))
-
-    monkeypatch.chdir(tmp_path)
-    for name in ("model.pkl", "model"):
-        (tmp_path / name).write_bytes(pickle.dumps(Hostile()))
-        ended = run("estimate", table, *ASKED, "--model", name)
-        assert ended.exit_code == 3
-        assert "Models are never unpickled" in ended.stderr
-    assert not (tmp_path / "loaded").exists()
-
-
-@pytest.mark.usefixtures("own_models")
-@pytest.mark.parametrize("name", ["own_models:Threshold", "own_models:model"])
-def test_a_model_of_ones_own_is_found_in_the_current_folder(run, table, name):
-    found = value(run("estimate", table, *ASKED, "--model", name, *FEW, "--json"))
-    wrong = [(a > 1) != (y == "yes") for a, _, _, _, y in examples()]
-    assert found == np.mean(wrong)
-
-
-@pytest.mark.usefixtures("own_models")
-def test_a_model_of_ones_own_runs_in_several_processes(run, table):
-    asked = ("estimate", table, *ASKED, "--model", "own_models:Threshold", *FEW, "--json")
-    alone = run(*asked)
-    assert told(alone)["model"] == "own_models:Threshold"
-    assert run(*asked, "--jobs", "2").stdout == alone.stdout
-
-
-@pytest.mark.usefixtures("own_models")
-def test_a_model_that_fails_in_a_fold_ends_in_4_and_the_fold_is_named(run, table):
-    asked = ("estimate", table, *ASKED, "--model", "own_models:NeedsTheLargest", *FEW)
-    ended = run(*asked)
-    assert (ended.exit_code, ended.stdout) == (4, "")
-    assert "it failed in 1 of 2: fold " in ended.stderr
-    assert "RuntimeError: the largest is not here" in ended.stderr
-    assert "--allow-failed" in ended.stderr
-    found = told(run(*asked, "--allow-failed", "--json"))
-    assert found["n"] == N // 2
-    assert any("failed and is left out: RuntimeError" in note for note in found["notes"])
-
-
-@pytest.fixture(scope="module")
-def address():
-    """Start a scheduler, and two workers in processes of their own."""
-    cluster = LocalCluster(
-        n_workers=2,
-        processes=True,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",  # any free port: tests run side by side
-        silence_logs=logging.CRITICAL,
-    )
-    with cluster:
-        yield cluster.scheduler_address
-
-
-def test_processes_and_a_cluster_print_the_same_bytes(run, mixed, address):
-    options = ("--missing-values", "?", "--drop", "who", "--model", "random_forest", *SVM, *FEW)
-    asked = ("estimate", mixed, *ASKED, *options, "--json")
-    here = run(*asked)
-    assert here.exit_code == 0, here.stderr
-    assert run(*asked, "--jobs", "2").stdout == here.stdout
-    assert run(*asked, "--cluster", address).stdout == here.stdout
 
 
 def sets():

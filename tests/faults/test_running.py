@@ -1,7 +1,6 @@
 """What happens to a run: nobody reads, the disk is full, it is stopped, another one writes too.
 
-Not yet applicable, since nothing runs long enough to need them: workers, checkpoints, resuming,
-and limits on memory.
+What befalls workers and refits that are kept is in test_running_learners.py.
 """
 
 import os

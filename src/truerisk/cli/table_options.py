@@ -126,10 +126,14 @@ def seed_from(options: dict[str, Any]) -> int:
 
 @contextmanager
 def kept_in(folder: Path | None) -> Iterator[None]:
-    """Say, when the work is stopped, how it is gone on with."""
+    """End the workers when the work is stopped, and say how it is gone on with."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit) as stop:
+        from truerisk.execution.processes import stop_processes  # noqa: PLC0415  (start-up time)
+
+        # Python waits at its end for workers, and they for the end of a refit that nobody wants.
+        stop_processes()
         code = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else stop.code
         if folder is None or code not in {INTERRUPTED, TERMINATED}:
             raise
