@@ -92,9 +92,13 @@ class Judged:
         found = assemble(self._with_cells(votes, None), request, scores=_NoScores())
         return {name: replace(one, method=self.method.name) for name, one in found.items()}
 
+    @cached_property
+    def _values(self) -> RunValues:
+        return RunValues(self.judging, self.request)
+
     def finished(self, one: Estimate, interval: str) -> Estimate:
         """Name the method, add what the single refits say, apply the rule that was asked for."""
-        values = RunValues(self.judging, self.request)
+        values = self._values
         named = replace(one, method=self.method.name)
         if self.method.name == "training_error":
             named = replace(named, interval=None)

@@ -220,6 +220,6 @@ def majority_votes(examples: Examples, plan: Plan) -> Votes:
         )
         commonest = int(counts.argmax())
         if not seen:
-            test = np.setdiff1d(test, train)
+            test = test[np.bincount(train, minlength=examples.n)[test] == 0]
         votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))
     return votes

@@ -1,5 +1,7 @@
 """What every single refit says: the value of each measure on the examples that it judged."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,7 +10,7 @@ from truerisk.estimation.judging import Judging, is_auxiliary
 from truerisk.evaluation.request import Request
 from truerisk.measures.averages import base_and_average, value_of_tables
 from truerisk.measures.costs import CostMatrix
-from truerisk.measures.registry import Measure, find_measure
+from truerisk.measures.registry import find_measure, measures_that_need
 from truerisk.tallies.ranking import rank
 
 
@@ -51,7 +53,7 @@ class RunValues:
             return tuple(np.broadcast_to(found, len(self._tables)).tolist())
         base, average = base_and_average(name)
         measure = find_measure(base)
-        return self._of_rankings(measure) if measure.needs == "ranking" and not average else ()
+        return self._of_rankings.get(base, ()) if measure.needs == "ranking" and not average else ()
 
     @property
     def _positive(self) -> int | None:
@@ -72,20 +74,25 @@ class RunValues:
         spent = (self._tables * costs.values).sum(axis=(1, 2))
         return tuple((spent / self._tables.sum(axis=(1, 2))).tolist())
 
-    def _of_rankings(self, measure: Measure) -> tuple[float, ...]:
+    @cached_property
+    def _of_rankings(self) -> dict[str, tuple[float, ...]]:
+        """Rank the examples of each refit once, and keep what every measure says, no ranking."""
         judging = self._judging
         if judging.examples.positive is None or not judging.scored:
-            return ()
+            return {}
+        measures = list(measures_that_need("ranking"))
         is_positive = judging.examples.codes == 1  # scores are those of the second label
         turned = -1.0 if self._positive == 0 else 1.0
         if turned < 0:
             is_positive = ~is_positive
-        values = []
+        values: list[list[float]] = []
         for parts in judging.scores.values():
             for test, score in parts:
                 try:
                     ranking = rank(turned * score, is_positive[test])
                 except InputError:
-                    return ()
-                values.append(float(measure.value(ranking)))
-        return tuple(values)
+                    return {}
+                values.append([float(measure.value(ranking)) for measure in measures])
+        return {
+            measure.name: tuple(one[at] for one in values) for at, measure in enumerate(measures)
+        }

@@ -66,20 +66,23 @@ def units_by_code(values: NDArray[np.float64], codes: NDArray[np.intp], size: in
 def _add_units(totals: list[int], values: NDArray[np.float64], codes: NDArray[np.intp]) -> None:
     fraction, exponent = np.frexp(values)
     whole = np.ldexp(fraction, MANTISSA_BITS).astype(np.int64)
-    shift = exponent.astype(np.int64) - MANTISSA_BITS + UNIT_EXPONENT
-    for bits in _distinct(shift):
-        chosen = shift == bits
-        high, low = whole[chosen] >> HALF_BITS, whole[chosen] & (2**HALF_BITS - 1)
-        high_sums = np.bincount(codes[chosen], weights=high)
-        low_sums = np.bincount(codes[chosen], weights=low)
-        for code in np.flatnonzero((high_sums != 0) | (low_sums != 0)):
-            mantissas = (int(high_sums[code]) << HALF_BITS) + int(low_sums[code])
+    high, low = whole >> HALF_BITS, whole & (2**HALF_BITS - 1)
+    least = int(exponent.min())
+    present = np.bincount(exponent - least) > 0
+    shifts = (np.flatnonzero(present) + least - MANTISSA_BITS + UNIT_EXPONENT).tolist()
+    row = (np.cumsum(present) - 1)[exponent - least]
+    size = len(totals)
+    at_once = max(1, len(values) // size)  # shifts: a table of sums is no longer than the values
+    for start in range(0, len(shifts), at_once):
+        chosen = slice(None)
+        if len(shifts) > at_once:
+            chosen = (row >= start) & (row < start + at_once)
+        cell = (row[chosen] - start) * size + codes[chosen]
+        high_sums = np.bincount(cell, weights=high[chosen])
+        low_sums = np.bincount(cell, weights=low[chosen])
+        for at in np.flatnonzero((high_sums != 0) | (low_sums != 0)).tolist():
+            mantissas = (int(high_sums[at]) << HALF_BITS) + int(low_sums[at])
+            further, code = divmod(at, size)
+            bits = shifts[start + further]
             # A subnormal has trailing zeros to give away: the shift to the right is exact.
             totals[code] += mantissas << bits if bits >= 0 else mantissas >> -bits
-
-
-def _distinct(shift: NDArray[np.int64]) -> list[int]:
-    if len(shift) == 0:
-        return []
-    low = int(shift.min())
-    return [int(at) + low for at in np.flatnonzero(np.bincount(shift - low))]
