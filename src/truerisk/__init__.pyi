@@ -1,5 +1,7 @@
 """The public names.  Each is loaded when it is first used; the runtime reads this file."""
 
+from .curves.learning_curve import learning_curve as learning_curve
+from .curves.results import LearningCurve as LearningCurve
 from .errors import InputError as InputError
 from .errors import MachineError as MachineError
 from .errors import NotConvergedWarning as NotConvergedWarning
@@ -11,8 +13,6 @@ from .estimation.corpus import CorpusEvaluation as CorpusEvaluation
 from .estimation.corpus import estimate_corpus as estimate_corpus
 from .estimation.estimate import estimate as estimate
 from .estimation.learner_evaluation import LearnerEvaluation as LearnerEvaluation
-from .estimation.learning_curve import learning_curve as learning_curve
-from .estimation.learning_curve_results import LearningCurve as LearningCurve
 from .estimation.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.leave_one_out import leave_one_out as leave_one_out
 from .estimation.selection import Selection as Selection
@@ -20,7 +20,6 @@ from .estimation.selection import select as select
 from .estimation.splits import five_by_two as five_by_two
 from .estimation.splits import k_fold as k_fold
 from .estimation.summary import summarise as summarise
-from .estimation.tuning import tuned as tuned
 from .estimation.without_resampling import SideBySide as SideBySide
 from .estimation.without_resampling import without_resampling as without_resampling
 from .estimation.xi_alpha import XiAlpha as XiAlpha
@@ -40,6 +39,7 @@ from .intervals.delong_tests import delong_unpaired as delong_unpaired
 from .intervals.differences import difference_interval as difference_interval
 from .intervals.exact_test import binomial_test as binomial_test
 from .intervals.planning import sample_size as sample_size
+from .learners.tuning import tuned as tuned
 from .measures.curves import cost as cost
 from .measures.curves import precision_recall as precision_recall
 from .measures.curves import roc as roc

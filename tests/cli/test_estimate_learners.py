@@ -11,7 +11,7 @@ import pytest
 
 from truerisk.cli.estimate import RESAMPLING
 from truerisk.estimation.estimate import estimate
-from truerisk.estimation.named_models import MODELS, find_model
+from truerisk.learners.named_models import MODELS, find_model
 from truerisk.reading.tables import read_table
 from truerisk.results import as_plain
 

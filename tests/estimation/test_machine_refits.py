@@ -29,8 +29,8 @@ from truerisk.estimation.plans import (
     random_divisions,
     repeated_folds,
 )
-from truerisk.estimation.refits import refit
 from truerisk.execution import run_each
+from truerisk.learners.refits import refit
 from truerisk.svm.problems import DenseProblem, GramProblem, SparseProblem
 
 UNSURE = 1e-4  # decision values so near to 0, or to each other, may be called either way

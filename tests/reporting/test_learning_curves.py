@@ -10,7 +10,7 @@ from rich.console import Console
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from truerisk.estimation.learning_curve import learning_curve
+from truerisk.curves.learning_curve import learning_curve
 from truerisk.reporting.learning_curves import (
     cost_words,
     curve_csv,

@@ -24,7 +24,7 @@ from truerisk.cli.table_options import (
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
-    from truerisk.estimation.learning_curve_results import LearningCurve
+    from truerisk.curves.results import LearningCurve
 
 NO_ESTIMATE = "none"
 
@@ -99,7 +99,7 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
-    from truerisk.estimation.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
+    from truerisk.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
     from truerisk.results import as_plain  # noqa: PLC0415
 
     sizes = _numbers(options["sizes"])

@@ -58,7 +58,7 @@ def _judge_learners() -> None:
     from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (costs start-up time)
 
     from truerisk.estimation.best_of import best_of  # noqa: PLC0415
-    from truerisk.estimation.named_models import find_model  # noqa: PLC0415
+    from truerisk.learners.named_models import find_model  # noqa: PLC0415
 
     X, y = load_breast_cancer(return_X_y=True)
     models = {name: find_model(name, ("number",) * X.shape[1]) for name in LEARNERS}

@@ -101,7 +101,7 @@ def models_from(
     names: tuple[str, ...], table: "Table", examples: int, *, tune: bool = False
 ) -> dict[str, Any]:
     """Make the learners that were named, each with its preprocessing; tuned if that is asked."""
-    from truerisk.estimation.named_models import find_grid, find_model  # noqa: PLC0415
+    from truerisk.learners.named_models import find_grid, find_model  # noqa: PLC0415
 
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -109,7 +109,7 @@ def models_from(
     found = {name: find_model(name, table.kinds, examples=examples) for name in names}
     if not tune:
         return found
-    from truerisk.estimation.tuning import tuned  # noqa: PLC0415  (few ask for it)
+    from truerisk.learners.tuning import tuned  # noqa: PLC0415  (few ask for it)
 
     return {name: tuned(model, find_grid(name)) for name, model in found.items()}
 

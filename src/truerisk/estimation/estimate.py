@@ -19,14 +19,14 @@ from truerisk.estimation.judging import Judging
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.machine_refits import machine_refit, prepared
 from truerisk.estimation.methods import Design, Method, design_of, find_method
-from truerisk.estimation.named_models import find_model
 from truerisk.estimation.plans import Plan, TrainingSet
-from truerisk.estimation.refits import refit
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.fingerprint import fingerprint
 from truerisk.execution.running import run_each
+from truerisk.learners.named_models import find_model
+from truerisk.learners.refits import refit
 from truerisk.results import Estimate, as_plain
 
 CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}

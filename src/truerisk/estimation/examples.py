@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.estimation.refits import number_of_rows
 from truerisk.evaluation.positive import positive_of_two
+from truerisk.learners.refits import number_of_rows
 from truerisk.tallies.labels import CodedLabels, as_column, code_groups, code_labels
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from truerisk.errors import MachineError
 from truerisk.estimation.plans import Plan
-from truerisk.estimation.refits import Arrays, positions, refit
+from truerisk.learners.refits import Arrays, positions, refit
 
 if TYPE_CHECKING:
     from truerisk.svm.classifier import MarginClassifier

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from truerisk.estimation.learning_curve_results import CurvePoint, LearnerCurve, LearningCurve
-from truerisk.estimation.learning_curve_runs import COSTS
+from truerisk.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.curves.runs import COSTS
 from truerisk.reporting.formats import csv_lines, json_text
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import (

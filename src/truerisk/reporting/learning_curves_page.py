@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truerisk.estimation.learning_curve_results import LearningCurve
+from truerisk.curves.results import LearningCurve
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.files import write_whole
 from truerisk.reporting.learning_curves import (
@@ -41,7 +41,7 @@ def save_curve(curve: LearningCurve, path: Path | str, wanted: float | None = No
 
 def curve_data(curve: LearningCurve, wanted: float | None = None) -> dict[str, Any]:
     """Give everything the page shows, in plain values; all texts are visible ones."""
-    from truerisk.estimation.learning_curve_plot import plot_costs, plot_curve  # noqa: PLC0415
+    from truerisk.curves.plot import plot_costs, plot_curve  # noqa: PLC0415
 
     pictures = [
         _picture(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerisk.estimation.learning_curve_results import CurvePoint, LearningCurve
+from truerisk.curves.results import CurvePoint, LearningCurve
 from truerisk.estimation.selection_plot import COLOURS
 from truerisk.measures.curves import plain_label
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.estimation.learning_curve_comparison import Affordable, affordable, crossings_of
+from truerisk.curves.comparison import Affordable, affordable, crossings_of
 
 SIZES = (10, 100, 1000)
 

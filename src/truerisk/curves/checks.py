@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_number, check_whole_number, shown
+from truerisk.curves.runs import FEWEST_OF_A_CLASS, CurvePlan, Indices, is_svm
 from truerisk.errors import InputError
-from truerisk.estimation.learning_curve_runs import FEWEST_OF_A_CLASS, CurvePlan, Indices, is_svm
 from truerisk.estimation.one_vs_rest_counts import base_measure
 from truerisk.evaluation.positive import positive_of_two
 from truerisk.measures.averages import AVERAGES

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truerisk.curves.growth import growth_of
 from truerisk.errors import InputError
-from truerisk.estimation.growth import growth_of
 
 
 def test_the_slope_and_its_error_worked_by_hand():

@@ -16,8 +16,7 @@ from truerisk.checks import (
     check_same_length,
     check_whole_number,
 )
-from truerisk.errors import InputError
-from truerisk.estimation.learning_curve_checks import (
+from truerisk.curves.checks import (
     check_machines,
     coded,
     held_out_of,
@@ -27,9 +26,10 @@ from truerisk.estimation.learning_curve_checks import (
     sizes_of,
     units_of,
 )
-from truerisk.estimation.learning_curve_points import Design, Refits, curve_of
-from truerisk.estimation.learning_curve_results import LearningCurve
-from truerisk.estimation.learning_curve_runs import CurvePlan, refit_at
+from truerisk.curves.points import Design, Refits, curve_of
+from truerisk.curves.results import LearningCurve
+from truerisk.curves.runs import CurvePlan, refit_at
+from truerisk.errors import InputError
 from truerisk.execution import Checkpoint, fingerprint, run_each
 
 ESTIMATES = ("cross_validation", "xi_alpha")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
-from truerisk.estimation.power_law import PowerLaws, fit_power_laws
+from truerisk.curves.power_law import PowerLaws, fit_power_laws
 
 SIZES = np.array([10, 21, 46, 100, 215, 464, 1000])
 

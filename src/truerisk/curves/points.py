@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.estimation.extrapolation import FEWEST_SIZES, Extrapolation, extrapolation_of
-from truerisk.estimation.growth import growth_of
-from truerisk.estimation.learning_curve_comparison import (
+from truerisk.curves.comparison import (
     Affordable,
     Crossing,
     affordable,
     crossings_of,
 )
-from truerisk.estimation.learning_curve_means import (
+from truerisk.curves.extrapolation import FEWEST_SIZES, Extrapolation, extrapolation_of
+from truerisk.curves.growth import growth_of
+from truerisk.curves.means import (
     confusion_values,
     mean_interval,
     resampled_means,
 )
-from truerisk.estimation.learning_curve_results import CurvePoint, LearnerCurve, LearningCurve
-from truerisk.estimation.learning_curve_runs import COSTS
+from truerisk.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.curves.runs import COSTS
 from truerisk.estimation.one_vs_rest_counts import base_measure
 
 Array = NDArray[np.float64]

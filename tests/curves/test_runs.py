@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from truerisk import KernelSVM, LinearSVM
-from truerisk.estimation.learning_curve_runs import COSTS, CurvePlan, is_svm, refit_at
+from truerisk.curves.runs import COSTS, CurvePlan, is_svm, refit_at
 
 plans = st.builds(
     lambda counts, share, seed: CurvePlan(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.estimation.learning_curve_means import (
+from truerisk.curves.means import (
     confusion_values,
     mean_interval,
     resampled_means,

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from truerisk.errors import InputError
-from truerisk.estimation.named_models import ALIASES, MODELS, find_grid, find_model
+from truerisk.learners.named_models import ALIASES, MODELS, find_grid, find_model
 from truerisk.reading.tables import read_table
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from truerisk.curves.comparison import Affordable, Crossing
+from truerisk.curves.extrapolation import Extrapolation, NeededSize
+from truerisk.curves.growth import Growth
 from truerisk.errors import InputError
-from truerisk.estimation.extrapolation import Extrapolation, NeededSize
-from truerisk.estimation.growth import Growth
-from truerisk.estimation.learning_curve_comparison import Affordable, Crossing
 from truerisk.results import Estimate, Interval, as_plain
 
 
@@ -134,7 +134,7 @@ class LearningCurve(Mapping[str, LearnerCurve]):
 
     def plot(self, ax: Any) -> Any:  # noqa: ANN401
         """Draw the means against the training size with their intervals, a colour a learner."""
-        from truerisk.estimation.learning_curve_plot import plot_curve  # noqa: PLC0415  (needs matplotlib)
+        from truerisk.curves.plot import plot_curve  # noqa: PLC0415  (needs matplotlib)
 
         return plot_curve(self, ax)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from truerisk.estimation.learning_curve_means import resampled_means
+from truerisk.curves.means import resampled_means
 from truerisk.intervals.resampled_tests import corrected_standard_error
 from truerisk.results import Interval
 

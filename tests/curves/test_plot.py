@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from truerisk.estimation.learning_curve import learning_curve
-from truerisk.estimation.learning_curve_plot import COST_LABELS, plot_costs
+from truerisk.curves.learning_curve import learning_curve
+from truerisk.curves.plot import COST_LABELS, plot_costs
 
 
 @pytest.fixture(scope="module")

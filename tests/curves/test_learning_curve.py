@@ -22,8 +22,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import LinearSVM, xi_alpha
+from truerisk.curves.learning_curve import learning_curve
 from truerisk.errors import InputError
-from truerisk.estimation.learning_curve import learning_curve
 
 SIZES = [10, 20, 40, 80]
 
@@ -189,7 +189,7 @@ def test_with_xi_alpha_the_estimate_is_that_of_the_trained_machine():
     assert found["no machine"].points[0].estimate_mean is None
     assert found["no machine"].points[0].estimates == ()
     assert found["theirs"].points[0].estimate_mean > 0
-    from truerisk.estimation.learning_curve_runs import CurvePlan  # noqa: PLC0415
+    from truerisk.curves.runs import CurvePlan  # noqa: PLC0415
 
     train = np.sort(CurvePlan(Y, None, 55, 5).division(1)[0][:60])
     expected = xi_alpha(LinearSVM().fit(X[train], Y[train]), X[train], Y[train])["error_rate"]

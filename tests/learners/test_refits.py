@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError, MachineError
 from truerisk.estimation.plans import Folds, HeldOut
-from truerisk.estimation.refits import fresh_copy, positions, refit, rows_of, scores_of
+from truerisk.learners.refits import fresh_copy, positions, refit, rows_of, scores_of
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(30, 2))

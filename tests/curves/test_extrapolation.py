@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from truerisk.curves.extrapolation import extrapolation_of
 from truerisk.errors import InputError
-from truerisk.estimation.extrapolation import extrapolation_of
 from truerisk.results import as_plain
 
 SIZES = (20, 50, 125, 320, 800)

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truerisk.errors import InputError, MachineError
 from truerisk.estimation import preprocessing
-from truerisk.estimation.preprocessing import Preprocessing, preprocessor
+from truerisk.learners.preprocessing import Preprocessing, preprocessor
 
 NAN = np.nan
 MIXED = ("number", "category", "number")

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truerisk.errors import InputError
-from truerisk.estimation.naive_bayes import NaiveBayes
+from truerisk.learners.naive_bayes import NaiveBayes
 
 NAN = np.nan
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.checks import check_number
+from truerisk.curves.power_law import PowerLaws, fit_power_laws
 from truerisk.errors import InputError
-from truerisk.estimation.power_law import PowerLaws, fit_power_laws
 from truerisk.results import Estimate, Interval
 
 Array = NDArray[np.float64]

@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from truerisk.errors import InputError
-from truerisk.estimation.named_models import find_grid, find_model
-from truerisk.estimation.tuning import TunedModel, tuned
+from truerisk.learners.named_models import find_grid, find_model
+from truerisk.learners.tuning import TunedModel, tuned
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 X, Y = make_classification(120, n_features=5, flip_y=0.2, class_sep=0.7, random_state=3)

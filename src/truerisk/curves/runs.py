@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from truerisk.errors import MachineError, UnstableWarning
 from truerisk.estimation.plans import repeated_folds
-from truerisk.estimation.refits import fresh_copy, positions, rows_of
+from truerisk.learners.refits import fresh_copy, positions, rows_of
 
 Arrays = dict[str, NDArray[Any]]
 Indices = NDArray[np.intp]

@@ -29,7 +29,7 @@ def logistic_regression() -> Any:  # noqa: ANN401
 
 def naive_bayes() -> Any:  # noqa: ANN401
     """Make ours, which takes numbers, categories and texts together."""
-    from truerisk.estimation.naive_bayes import NaiveBayes  # noqa: PLC0415  (loads scikit-learn)
+    from truerisk.learners.naive_bayes import NaiveBayes  # noqa: PLC0415  (loads scikit-learn)
 
     return NaiveBayes()
 

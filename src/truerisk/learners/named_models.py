@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.estimation.model_makers import (
+from truerisk.learners.model_makers import (
     Kinds,
     adaboost,
     gradient_boosting,
@@ -151,7 +151,7 @@ def find_model(
     """
     from sklearn.pipeline import Pipeline  # noqa: PLC0415  (takes half a second)
 
-    from truerisk.estimation.preprocessing import preprocessor  # noqa: PLC0415  (as above)
+    from truerisk.learners.preprocessing import preprocessor  # noqa: PLC0415  (as above)
 
     if name not in MODELS and name not in ALIASES:
         model = _own_model(name)

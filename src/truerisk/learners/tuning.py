@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
-from truerisk.estimation.measured_folds import mean_over_folds, needed_scores, over_all_folds
-from truerisk.estimation.refits import fresh_copy, positions, rows_of, scores_of
+from truerisk.learners.measured_folds import mean_over_folds, needed_scores, over_all_folds
+from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
 from truerisk.measures.registry import find_measure
 
 
@@ -208,7 +208,7 @@ def tuned(
 
     Examples
     --------
-    >>> from truerisk.estimation.named_models import find_grid, find_model
+    >>> from truerisk.learners.named_models import find_grid, find_model
     >>> tuned(find_model("tree"), find_grid("tree")).folds
     5
     """
