@@ -17,8 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.svm_on_tables import tables
 from benchmarks.svm_on_text import TEN, labels, read, vectors
+from truerisk.estimation.divisions import repeated_folds
 from truerisk.estimation.machine_refits import machine_refit, prepared
-from truerisk.estimation.plans import Folds, repeated_folds
+from truerisk.estimation.plans import Folds
 from truerisk.execution import run_each
 from truerisk.learners.refits import refit
 from truerisk.svm.linear import LinearSVM

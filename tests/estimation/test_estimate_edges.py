@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import estimate
 from truerisk.errors import InputError, RefitError
+from truerisk.estimation.divisions import each_left_out, random_divisions
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.judging import Judging
-from truerisk.estimation.plans import each_left_out, random_divisions
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -4,17 +4,10 @@ import numpy as np
 import pytest
 
 from truerisk.errors import InputError, RefitError
+from truerisk.estimation.divisions import each_left_out, repeated_folds
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.judging import Costs, Judging, majority_votes
-from truerisk.estimation.plans import (
-    Draws,
-    Folds,
-    HeldOut,
-    NestedFolds,
-    TrainingSet,
-    each_left_out,
-    repeated_folds,
-)
+from truerisk.estimation.plans import Draws, Folds, HeldOut, NestedFolds, TrainingSet
 
 EXAMPLES = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])
 TWICE = Folds(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]))

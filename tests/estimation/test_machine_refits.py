@@ -18,17 +18,15 @@ from sklearn.svm import SVC
 
 from truerisk import KernelSVM, LinearSVM, leave_one_out
 from truerisk.estimation import machine_refits
-from truerisk.estimation.machine_refits import machine_refit, prepared
-from truerisk.estimation.plans import (
-    Draws,
-    Folds,
-    TrainingSet,
+from truerisk.estimation.divisions import (
     each_left_out,
     forward_blocks,
     halves,
     random_divisions,
     repeated_folds,
 )
+from truerisk.estimation.machine_refits import machine_refit, prepared
+from truerisk.estimation.plans import Draws, Folds, TrainingSet
 from truerisk.execution import run_each
 from truerisk.learners.refits import refit
 from truerisk.svm.problems import DenseProblem, GramProblem, SparseProblem

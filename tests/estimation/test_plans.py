@@ -9,18 +9,14 @@ from hypothesis import strategies as st
 from sklearn.model_selection import LeaveOneOut, TimeSeriesSplit
 
 from truerisk.errors import InputError
-from truerisk.estimation.plans import (
-    Draws,
-    Folds,
-    HeldOut,
-    NestedFolds,
-    TrainingSet,
+from truerisk.estimation.divisions import (
     each_left_out,
     forward_blocks,
     halves,
     random_divisions,
     repeated_folds,
 )
+from truerisk.estimation.plans import Draws, Folds, HeldOut, NestedFolds, TrainingSet
 
 Y = np.repeat([0, 1, 2], [20, 12, 8])
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import MachineError, UnstableWarning
-from truerisk.estimation.plans import repeated_folds
+from truerisk.estimation.divisions import repeated_folds
 from truerisk.learners.refits import fresh_copy, positions, rows_of
 
 Arrays = dict[str, NDArray[Any]]

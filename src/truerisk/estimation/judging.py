@@ -199,7 +199,7 @@ def majority_votes(examples: Examples, plan: Plan) -> Votes:
 
     Examples
     --------
-    >>> from truerisk.estimation.plans import each_left_out
+    >>> from truerisk.estimation.divisions import each_left_out
     >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])
     >>> majority_votes(examples, each_left_out(4)).counts.tolist()
     [[1, 0], [1, 0], [1, 0], [1, 0]]

@@ -49,7 +49,7 @@ def prepared(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] 
     Examples
     --------
     >>> from truerisk import LinearSVM
-    >>> from truerisk.estimation.plans import each_left_out
+    >>> from truerisk.estimation.divisions import each_left_out
     >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
     >>> sorted(prepared(LinearSVM(), X, y, each_left_out(4)))
     ['machine']
@@ -96,7 +96,7 @@ def machine_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     Examples
     --------
     >>> from truerisk import LinearSVM
-    >>> from truerisk.estimation.plans import each_left_out
+    >>> from truerisk.estimation.divisions import each_left_out
     >>> shared = {"model": LinearSVM(), "X": np.array([[0.0], [1.0], [3.0], [4.0]]),
     ...           "y": np.array([0, 0, 1, 1]), "values": np.array([0, 1]),
     ...           "plan": each_left_out(4), "seed": 1}

@@ -8,20 +8,15 @@ import numpy as np
 
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.examples import Examples
-from truerisk.estimation.plans import (
-    DeleteOne,
-    Draws,
-    Folds,
-    NestedFolds,
-    Plan,
-    TrainingSet,
+from truerisk.estimation.divisions import (
     each_left_out,
     forward_blocks,
     halves,
     random_divisions,
     repeated_folds,
 )
+from truerisk.estimation.examples import Examples
+from truerisk.estimation.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
 from truerisk.intervals.conservative_z import ConservativeZRuns
 
 LARGEST_SEED = 2**32 - 1

@@ -10,9 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.checks import check_number, check_whole_number, shown
-from truerisk.errors import InputError
-from truerisk.estimation.splits import five_by_two, k_fold
 from truerisk.intervals.nested_cross_validation import nested_runs
 
 Indices = NDArray[np.intp]
@@ -42,20 +39,40 @@ class Plan(Protocol):
         """Name refit `at` as people count: from 1."""
 
 
+class Once:
+    """A plan in which no example is judged twice."""
+
+    @property
+    def repetitions(self) -> int:
+        """How often an example is judged, at most."""
+        return 1
+
+    def repetition(self, at: int) -> int:  # noqa: ARG002
+        """Give the repetition that refit `at` belongs to: there is one."""
+        return 0
+
+
+class EachItsOwn:
+    """A plan in which every refit is a repetition of its own."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def repetitions(self) -> int:
+        """How often an example is judged, at most."""
+        return len(self)
+
+    def repetition(self, at: int) -> int:
+        """Give the repetition that refit `at` belongs to: each its own."""
+        return at
+
+
 @dataclass(frozen=True)
-class Folds:
-    """Each part is judged by a refit that trains on all other parts; several times over.
+class Parts:
+    """The part of each example, in each repetition."""
 
-    Examples
-    --------
-    >>> plan = Folds(np.array([[0, 1, 0, 1]]))
-    >>> plan.train_and_test(0)
-    (array([1, 3]), array([0, 2]))
-    >>> len(plan), plan.name(1)
-    (2, 'fold 2')
-    """
-
-    parts: NDArray[Any]  # (repetitions, n): the part of each example
+    parts: NDArray[Any]  # (repetitions, n)
 
     @property
     def folds(self) -> int:
@@ -66,6 +83,20 @@ class Folds:
     def repetitions(self) -> int:
         """How often the examples are judged."""
         return len(self.parts)
+
+
+@dataclass(frozen=True)
+class Folds(Parts):
+    """Each part is judged by a refit that trains on all other parts; several times over.
+
+    Examples
+    --------
+    >>> plan = Folds(np.array([[0, 1, 0, 1]]))
+    >>> plan.train_and_test(0)
+    (array([1, 3]), array([0, 2]))
+    >>> len(plan), plan.name(1)
+    (2, 'fold 2')
+    """
 
     def __len__(self) -> int:
         return self.folds * self.repetitions
@@ -88,7 +119,7 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class NestedFolds:
+class NestedFolds(Parts):
     """Each fold is left out, and each pair of folds: what nested cross-validation needs.
 
     Examples
@@ -97,18 +128,6 @@ class NestedFolds:
     >>> len(plan), plan.train_and_test(3), plan.auxiliary(3)
     (6, (array([2, 5]), array([0, 1, 3, 4])), True)
     """
-
-    parts: NDArray[Any]  # (repetitions, n): the part of each example
-
-    @property
-    def folds(self) -> int:
-        """How many parts there are."""
-        return int(self.parts.max()) + 1
-
-    @property
-    def repetitions(self) -> int:
-        """How often the examples are judged."""
-        return len(self.parts)
 
     def __len__(self) -> int:
         return self.repetitions * len(self.runs)
@@ -144,15 +163,10 @@ class NestedFolds:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOut(EachItsOwn):
     """Each refit judges the examples marked in its row, and trains on the others."""
 
     judged: NDArray[np.bool_]  # (refits, n)
-
-    @property
-    def repetitions(self) -> int:
-        """How often an example is judged, at most."""
-        return len(self.judged)
 
     def __len__(self) -> int:
         return len(self.judged)
@@ -161,25 +175,16 @@ class HeldOut:
         """Give the examples that refit `at` trains on, and those it judges."""
         return np.flatnonzero(~self.judged[at]), np.flatnonzero(self.judged[at])
 
-    def repetition(self, at: int) -> int:
-        """Give the repetition that refit `at` belongs to: each its own."""
-        return at
-
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
         return "the hold-out" if len(self) == 1 else f"division {at + 1}"
 
 
 @dataclass(frozen=True)
-class Forward:
+class Forward(Once):
     """Blocks in the order of time: each is judged by a refit that trains on all before it."""
 
     block: NDArray[Any]  # (n,): 0 is only trained on
-
-    @property
-    def repetitions(self) -> int:
-        """How often an example is judged."""
-        return 1
 
     def __len__(self) -> int:
         return int(self.block.max())
@@ -188,27 +193,18 @@ class Forward:
         """Give the examples that refit `at` trains on, and those it judges."""
         return np.flatnonzero(self.block <= at), np.flatnonzero(self.block == at + 1)
 
-    def repetition(self, at: int) -> int:  # noqa: ARG002
-        """Give the repetition that refit `at` belongs to: there is one."""
-        return 0
-
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
         return f"block {at + 1} after the first"
 
 
 @dataclass(frozen=True)
-class Draws:
+class Draws(EachItsOwn):
     """Each refit trains on n examples drawn with replacement, and judges all of them."""
 
     n: int
     refits: int
     seed: int
-
-    @property
-    def repetitions(self) -> int:
-        """How often an example is judged, at most."""
-        return self.refits
 
     def __len__(self) -> int:
         return self.refits
@@ -218,25 +214,16 @@ class Draws:
         drawn = np.random.default_rng([self.seed, at]).integers(self.n, size=self.n)
         return np.sort(drawn), np.arange(self.n)
 
-    def repetition(self, at: int) -> int:
-        """Give the repetition that refit `at` belongs to: each its own."""
-        return at
-
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
         return f"bootstrap sample {at + 1}"
 
 
 @dataclass(frozen=True)
-class DeleteOne:
+class DeleteOne(Once):
     """Each refit trains on all examples but one, and judges all of them."""
 
     n: int
-
-    @property
-    def repetitions(self) -> int:
-        """How often an example is judged by a refit that has not seen it."""
-        return 1
 
     def __len__(self) -> int:
         return self.n
@@ -245,25 +232,16 @@ class DeleteOne:
         """Give the examples that refit `at` trains on, and those it judges."""
         return np.delete(np.arange(self.n), at), np.arange(self.n)
 
-    def repetition(self, at: int) -> int:  # noqa: ARG002
-        """Give the repetition that refit `at` belongs to: there is one."""
-        return 0
-
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
         return f"the refit without example {at + 1}"
 
 
 @dataclass(frozen=True)
-class TrainingSet:
+class TrainingSet(Once):
     """One model, trained on all examples and judging the same."""
 
     n: int
-
-    @property
-    def repetitions(self) -> int:
-        """How often an example is judged."""
-        return 1
 
     def __len__(self) -> int:
         return 1
@@ -272,147 +250,6 @@ class TrainingSet:
         """Give all examples, twice."""
         return np.arange(self.n), np.arange(self.n)
 
-    def repetition(self, at: int) -> int:  # noqa: ARG002
-        """Give the repetition: there is one."""
-        return 0
-
     def name(self, at: int) -> str:  # noqa: ARG002
         """Name the only fit."""
         return "the training on all examples"
-
-
-def repeated_folds(
-    y: NDArray[Any],
-    folds: int,
-    repeats: int,
-    rng: np.random.Generator,
-    *,
-    stratified: bool = True,
-    allow_small_classes: bool = False,
-    groups: NDArray[np.intp] | None = None,
-) -> Folds:
-    """Divide the examples into folds, several times over; groups stay together.
-
-    Examples
-    --------
-    >>> plan = repeated_folds(np.repeat([0, 1], 10), 5, 2, np.random.default_rng(0))
-    >>> plan.parts.shape, plan.train_and_test(0)[1].size
-    ((2, 20), 4)
-    """
-    check_whole_number(repeats, "repeats", low=1, high=10_000)
-    if groups is not None:
-        parts = [
-            _grouped_parts(y, groups, folds, rng, stratified=stratified) for _ in range(repeats)
-        ]
-    else:
-        labels: Any = y if stratified else len(y)
-        options = {"stratified": stratified, "allow_small_classes": allow_small_classes}
-        parts = [k_fold(labels, folds, random_state=rng, **options) for _ in range(repeats)]
-    return Folds(np.stack(parts).astype(np.int32))
-
-
-def halves(
-    y: NDArray[Any], rng: np.random.Generator, *, stratified: bool, allow_small_classes: bool
-) -> Folds:
-    """Divide the examples into two halves, five times over."""
-    labels: Any = y if stratified else len(y)
-    parts = five_by_two(
-        labels, stratified=stratified, allow_small_classes=allow_small_classes, random_state=rng
-    )
-    return Folds(parts.astype(np.int32))
-
-
-def each_left_out(n: int) -> Folds:
-    """Leave each example out once."""
-    return Folds(np.arange(n, dtype=np.int32)[None])
-
-
-def random_divisions(
-    y: NDArray[Any],
-    share: float,
-    divisions: int,
-    rng: np.random.Generator,
-    *,
-    stratified: bool = True,
-    groups: NDArray[np.intp] | None = None,
-) -> HeldOut:
-    """Hold out a share of the examples (or groups) at random; stratified, of every class.
-
-    Examples
-    --------
-    >>> plan = random_divisions(np.repeat([0, 1], [90, 10]), 0.3, 2, np.random.default_rng(0))
-    >>> [int(y.sum()) for y in plan.judged[:, 90:]], plan.judged.sum(axis=1).tolist()
-    ([3, 3], [30, 30])
-    """
-    check_whole_number(divisions, "repeats", low=1, high=1_000_000)
-    share = check_number(share, "test_size", low=0.0, high=1.0)
-    judged = np.zeros((divisions, len(y)), dtype=bool)
-    units = np.arange(len(y)) if groups is None else groups
-    count = int(units.max()) + 1
-    wanted = round(share * count)
-    if not 0 < wanted < count:
-        raise InputError(
-            f"`test_size` must leave something on both sides of {count} "
-            f"{'examples' if groups is None else 'groups'}; got {share:g}."
-        )
-    for row in judged:
-        order = rng.permutation(count)
-        if stratified and groups is None:
-            # Dealt class after class, every k-th example of the line is held out.
-            order = order[np.argsort(y[order], kind="stable")]
-            start = rng.random() * count / wanted
-            taken = np.floor((np.arange(count) + 1 + start) * wanted / count) > np.floor(
-                (np.arange(count) + start) * wanted / count
-            )
-            row[order[taken]] = True
-        else:
-            row[:] = np.isin(units, order[:wanted])
-    return HeldOut(judged)
-
-
-def forward_blocks(n: int, folds: int) -> Forward:
-    """Cut the examples, in the order given, into folds + 1 blocks of about one size.
-
-    Examples
-    --------
-    >>> forward_blocks(6, 2).train_and_test(1)
-    (array([0, 1, 2, 3]), array([4, 5]))
-    """
-    check_whole_number(folds, "folds", low=1)
-    if folds + 1 > n:
-        raise InputError(f"`folds` must be less than the {n} examples; got {folds}.")
-    return Forward((np.arange(n) * (folds + 1) // n).astype(np.int32))
-
-
-def _grouped_parts(
-    y: NDArray[Any],
-    groups: NDArray[np.intp],
-    folds: int,
-    rng: np.random.Generator,
-    *,
-    stratified: bool,
-) -> NDArray[np.int64]:
-    """Put whole groups into folds: the largest first, each where its classes are most wanted."""
-    check_whole_number(folds, "folds", low=2)
-    count = int(groups.max()) + 1
-    if folds > count:
-        raise InputError(
-            f"`folds` must not exceed the {count} groups; got {shown(folds)}. Take fewer."
-        )
-    classes = int(y.max()) + 1 if stratified else 1
-    table = np.zeros((count, classes))
-    np.add.at(table, (groups, y if stratified else np.zeros(len(y), dtype=np.intp)), 1.0)
-    weight = 1 / table.sum(axis=0)
-    held = np.zeros((folds, classes))
-    part = np.empty(count, dtype=np.int64)
-    order = rng.permutation(count)
-    order = order[np.argsort(-table[order].sum(axis=1), kind="stable")]
-    for at, group in enumerate(order):
-        empty = np.flatnonzero(held.sum(axis=1) == 0)
-        if len(empty) >= count - at:  # the groups that are left must fill the empty folds
-            part[group] = empty[0]
-        else:
-            crowding = ((held + table[group]) ** 2 - held**2) @ weight
-            part[group] = int(np.argmin(crowding + 1e-9 * rng.random(folds)))
-        held[part[group]] += table[group]
-    return np.asarray(part[groups])
