@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 import truerisk.reading
+from truerisk.cli.curve import curve
+from truerisk.cli.estimate import estimate
 from truerisk.cli.options import read_costs
 from truerisk.cli.score import score
 from truerisk.errors import InputError
@@ -92,7 +94,12 @@ def test_every_option_that_a_message_names_exists():
         for path in (sorted((source / folder).rglob("*.py")) or [source / folder])
     )
     named = set(re.findall(r"--[a-z][a-z-]+[a-z]", text)) - {"--help"}
-    known = {option for parameter in score.params for option in parameter.opts}
+    known = {
+        option
+        for command in (score, estimate, curve)
+        for parameter in command.params
+        for option in parameter.opts
+    }
     assert len(named) > 15
     assert named <= known
 

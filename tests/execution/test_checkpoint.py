@@ -171,7 +171,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="`checkpoint` must be a folder"):
+    with pytest.raises(InputError, match="`resume` must be a folder"):
         Checkpoint.open(tmp_path / "file", FACTS)
 
 

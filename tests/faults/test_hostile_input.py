@@ -290,9 +290,15 @@ def test_the_sources_load_no_pickle_and_evaluate_no_text():
         rf"\b(eval|exec)\(|^\s*(import|from) ({loaders})\b|joblib\.load|allow_pickle=True",
         re.MULTILINE,
     )
+    # Two read what workers of this very run have sent; one measures how long a model is.
+    allowed = {"shared_memory.py": "loads", "files_on_cluster.py": "loads", "runs.py": None}
     for path in Path(escaping.__file__).parents[1].rglob("*.py"):
         code = re.sub(r'""".*?"""|#.*', "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        assert not forbidden.search(code), path
+        if path.name in allowed and path.parent.name in {"execution", "evaluation", "curves"}:
+            loads = set(re.findall(r"pickle\.(load\w*|Unpickler)", code))
+            assert loads <= {allowed[path.name]}, path
+        else:
+            assert not forbidden.search(code), path
 
 
 def test_no_name_in_the_data_becomes_a_path(tmp_path, monkeypatch):

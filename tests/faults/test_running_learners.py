@@ -102,6 +102,7 @@ GO_ON = "Interrupted; the same command goes on from run.\n"
     [
         pytest.param(signal.SIGKILL, 2, -signal.SIGKILL, "", id="killed"),
         pytest.param(signal.SIGINT, 1, INTERRUPTED, GO_ON, id="interrupted"),
+        pytest.param(signal.SIGINT, 2, INTERRUPTED, GO_ON, id="interrupted in processes"),
         pytest.param(signal.SIGTERM, 1, TERMINATED, GO_ON, id="terminated"),
     ],
 )

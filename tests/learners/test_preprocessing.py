@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truerisk.errors import InputError, MachineError
-from truerisk.estimation import preprocessing
+from truerisk.learners import preprocessing
 from truerisk.learners.preprocessing import Preprocessing, preprocessor
 
 NAN = np.nan

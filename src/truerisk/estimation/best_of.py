@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.checks import check_whole_number
-from truerisk.errors import InputError
+from truerisk.errors import InputError, RefitError
 from truerisk.estimation.estimate import estimate
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
 from truerisk.measures.averages import base_and_average, value_of_tables
@@ -47,9 +47,9 @@ class BestOf:
     @property
     def ranking(self) -> tuple[str, ...]:
         """The learners, best first."""
-        better = _entry(self.measure).higher_is_better
-        values = {name: found[self.measure].value for name, found in self.evaluations.items()}
-        return tuple(sorted(values, key=lambda name: -values[name] if better else values[name]))
+        sign = -1.0 if _entry(self.measure).higher_is_better else 1.0
+        values = {name: sign * one[self.measure].value for name, one in self.evaluations.items()}
+        return tuple(sorted(values, key=lambda name: (np.isnan(values[name]), values[name])))
 
     def __str__(self) -> str:
         lines = [f"{name}: {self.evaluations[name][self.measure]}" for name in self.ranking]
@@ -116,13 +116,20 @@ def best_of(
     if len(models) < 2:
         raise InputError(f"`models` must be two or more to choose from; got {len(models)}.")
     check_whole_number(replicates, "replicates", low=100, high=1_000_000)
+    if _entry(measure).needs not in {"binary counts", "class counts"}:
+        raise InputError(f"`measure` must be one of counts to choose by; got {measure!r}.")
+    if options.get("method") == "bootstrap":
+        raise InputError("`method` must keep what each refit calls; bootstrap only adds it up.")
     if random_state is None:
         random_state = int(np.random.default_rng().integers(2**32 - 1))
     folder = options.pop("resume", None)
     found = {}
     for at, (name, model) in enumerate(models.items(), start=1):
         kept = None if folder is None else Path(folder) / f"learner-{at}"
-        found[name] = estimate(model, X, y, random_state=random_state, resume=kept, **options)
+        try:
+            found[name] = estimate(model, X, y, random_state=random_state, resume=kept, **options)
+        except RefitError as error:
+            raise RefitError(f"{name}: {error}") from error
     first = next(iter(found.values()))
     if measure not in first:
         raise InputError(f"`measure` must be one of {', '.join(first)}; got {measure!r}.")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import fields, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -43,7 +43,7 @@ def estimate(
     groups: Any = None,  # noqa: ANN401
     positive: Any = None,  # noqa: ANN401
     random_state: int | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
     allow_failed: bool = False,
     resume: str | Path | None = None,
     progress: Callable[[int, int, int], None] | None = None,
@@ -145,7 +145,8 @@ def estimate(
             checkpoint=checkpoint,
             progress=progress,
         )
-        judging = Judging(examples, plan).gather(outcomes)
+        with closing(outcomes):  # the workers end with it, however it ends
+            judging = Judging(examples, plan).gather(outcomes)
     judging.refuse_failures(allowed=allow_failed)
     judged = Judged(examples, asked, judging, request)
     found = judged.evaluation()

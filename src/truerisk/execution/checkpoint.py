@@ -65,7 +65,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         """
         path = Path(folder)
         if path.exists() and not path.is_dir():
-            raise InputError(f"`checkpoint` must be a folder; {path} is a file.")
+            raise InputError(f"`resume` must be a folder; {path} is a file.")
         try:
             path.mkdir(parents=True, exist_ok=True)
             lock = _locked(path)
@@ -202,7 +202,7 @@ def _same_run(folder: Path, facts: Mapping[str, Any]) -> None:
         ]
         if foreign:
             raise InputError(
-                f"`checkpoint` must be an empty folder or one with a run in it; {folder} has "
+                f"`resume` must be an empty folder or one with a run in it; {folder} has "
                 f"{shown(min(foreign))} and no {FACTS}."
             )
         _write_whole(path, json.dumps(given, indent=1).encode() + b"\n")
@@ -219,7 +219,7 @@ def _same_run(folder: Path, facts: Mapping[str, Any]) -> None:
         mine, theirs = (json.dumps(one.get(name, "absent")) for one in (given, stored))
         if mine != theirs:
             raise InputError(
-                f"`checkpoint` must hold a run of the same {name}; {folder} was made with "
+                f"`resume` must hold a run of the same {name}; {folder} was made with "
                 f"{shown(stored.get(name))}, got {shown(given.get(name))}. "
                 "Use another folder, or what was used before."
             )
@@ -252,7 +252,7 @@ def _locked(folder: Path) -> BinaryIO:
         holder = file.read(20).decode("ascii", "replace").strip()
         file.close()
         raise InputError(
-            f"`checkpoint` must be a folder that no other run uses; process {holder} "
+            f"`resume` must be a folder that no other run uses; process {holder} "
             f"is at work in {folder}. Wait for it to end, or use another folder."
         ) from None
     file.truncate(0)

@@ -51,6 +51,11 @@ class Cluster(AbstractContextManager["Cluster"]):
             yield from in_order(submit, items, workers)
         except (KilledWorker, CancelledError, CommClosedError) as error:
             raise WorkerDied(str(error)) from error
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"The workers of the cluster must have every module that is used; {error}. "
+                "Install it there, or put it where they start."
+            ) from error
 
     def _submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:  # noqa: ANN401
         return lambda batch: self.client.submit(_run, content, batch, pure=False)

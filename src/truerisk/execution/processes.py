@@ -11,6 +11,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +34,8 @@ def run_in_processes(
     try:
         with written_once((task, dict(shared))) as folder:
             pool = _pool(workers)
-            yield from in_order(lambda batch: pool.submit(_run, folder, batch), items, workers)
+            submit = partial(pool.submit, _run, folder)
+            yield from in_order(lambda batch: _UnderWay(submit(batch)), items, workers)
             keep = (folder / "arrays").stat().st_size < LARGE
     except BrokenExecutor as error:
         raise WorkerDied(str(error)) from error
@@ -40,6 +44,25 @@ def run_in_processes(
         # removed file is free only when nobody maps it.
         if not keep:
             stop_processes()
+
+
+@dataclass(frozen=True)
+class _UnderWay:
+    """A batch that is not cancelled by itself.
+
+    A pool that is left early is ended as a whole, and loky's thread that would kill the workers
+    fails at the first batch that was cancelled: they, and with them this process, would live on
+    until their refits end.
+    """
+
+    future: Any
+
+    def result(self) -> Finished:
+        finished: Finished = self.future.result()
+        return finished
+
+    def cancel(self) -> bool:
+        return False
 
 
 def _run(folder: Path, items: Sequence[Any]) -> Finished:
@@ -82,4 +105,8 @@ def stop_processes() -> None:
     """End the processes that wait for work."""
     while _pools:
         _, pool = _pools.popitem()
-        pool.shutdown(wait=True, kill_workers=True)
+        # loky's own `kill_workers` stumbles over batches that wait, and then kills nobody.
+        for number in list(pool._processes or ()):  # noqa: SLF001  (no other way)
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        pool.shutdown(wait=True)

@@ -1,6 +1,6 @@
 """Run one function on many items: in this process, in several, or on a cluster."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ def run_each(
     n_jobs: int | None = 1,
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Call `task(shared, item)` for each item; give the results in the order of the items.
 
     The results are the same to the last bit for any `n_jobs`, on a cluster (`use_cluster`), and
@@ -95,7 +95,7 @@ class _Run:
     part: Part | None
 
 
-def _each(run: _Run, workers: int, progress: Progress | None) -> Iterator[Result]:
+def _each(run: _Run, workers: int, progress: Progress | None) -> Generator[Result, None, None]:
     try:
         for done, result in enumerate(_stored_then_computed(run, workers), start=1):
             if progress is not None:
