@@ -151,3 +151,17 @@ def test_a_measure_the_model_cannot_give_is_refused():
     assert 0 < told.fit(X, np.array(["no", "yes"])[Y]).best_value_ < 1
     with refused("f1 is of one against the rest, and there are 3."):
         tuned(find_model("linear_svm"), grid, measure="f1").fit(IRIS, SPECIES)
+
+
+def test_settings_that_so_few_examples_cannot_be_trained_with_are_passed_over():
+    X, y = np.arange(12.0)[:, None], np.arange(12) // 6
+    grid = {"n_neighbors": (3, 21)}
+    found = tuned(KNeighborsClassifier(), grid, folds=2, random_state=1).fit(X, y)
+    assert found.best_settings_ == {"n_neighbors": 3}
+    assert np.isnan(found.values_[1])
+
+
+def test_where_no_setting_can_be_trained_the_model_says_why():
+    X, y = np.arange(12.0)[:, None], np.arange(12) // 6
+    with pytest.raises(ValueError, match="n_neighbors"):
+        tuned(KNeighborsClassifier(), {"n_neighbors": (20, 21)}, folds=2).fit(X, y)

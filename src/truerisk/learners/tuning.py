@@ -100,7 +100,12 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         seed = _seed(self.random_state)
         parts = self._parts(y, seed)
         sign = 1.0 if measure.higher_is_better else -1.0
-        self.values_ = [self._value_if_any(settings, X, y, parts, seed) for settings in choices]
+        met: list[ValueError] = []
+        self.values_ = [
+            self._value_if_any(met, settings, X, y, parts, seed) for settings in choices
+        ]
+        if len(met) == len(choices):
+            raise met[0]
         worth = [-np.inf if np.isnan(value) else sign * value for value in self.values_]
         if all(np.isnan(self.values_)):
             raise InputError(
@@ -166,13 +171,14 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         return list(splitter.split(np.zeros((len(y), 1)), y))
 
-    def _value_if_any(self, settings: Mapping[str, Any], *given: Any) -> float:  # noqa: ANN401
-        """Give NaN for settings that so few examples cannot be trained with."""
+    def _value_if_any(self, met: list[ValueError], *given: Any) -> float:  # noqa: ANN401
+        """Give NaN for settings that so few examples cannot be trained with; keep the error."""
         try:
-            return self._value(settings, *given)
+            return self._value(*given)
+        except InputError:
+            raise
         except ValueError as error:
-            if isinstance(error, InputError):
-                raise
+            met.append(error)
             return float("nan")
 
     def _value(
