@@ -1,4 +1,5 @@
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -55,7 +56,9 @@ def test_data_are_sent_once_and_let_go_of(client):
         assert sum("tuple" in key for key in client.who_has()) == 1
         list(results)
     del results
-    client.run(lambda: None)  # comes after the news that nobody needs the data
+    patience = time.monotonic() + 10  # the news that nobody needs the data travels by itself
+    while any("tuple" in key for key in client.who_has()) and time.monotonic() < patience:
+        time.sleep(0.05)
     assert not any("tuple" in key for key in client.who_has())
 
 
