@@ -25,15 +25,16 @@ check: $(READY)  ## style, types, layers
 bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks
 
-audit: $(READY)  ## measured coverage of every interval
+audit: $(READY)  ## measured coverage of every interval; over an hour, goes on from .audit when stopped
 	$(BIN)/truerisk audit --output docs/coverage.md
+	$(BIN)/truerisk audit --learners --resume .audit --jobs 2 --output docs/coverage-of-learners.md
 
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --group dev pyproject.toml -o requirements.lock
 
 clean:  ## remove what the commands made
-	rm -rf .venv report.html
+	rm -rf .venv .audit report.html
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "truerisk needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }

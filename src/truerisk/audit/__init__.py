@@ -8,5 +8,8 @@ populations     where samples come from whose truth is known
 simulation      measured coverage of the intervals that users get, over those populations
 ledger          both as the committed page docs/coverage.md
 checks          quick checks of the libraries underneath, here and now
+learner_…       the same for resampling: problems whose truth is known, batched learners (rules,
+                trees), their refits kept in files, coverage, measures, and the page
+                docs/coverage-of-learners.md
 ==============  ==================================================================================
 """
