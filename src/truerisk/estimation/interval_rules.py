@@ -136,7 +136,7 @@ def conservative_z(asked: Asked) -> Estimate:
     if asked.judging.failures:
         return _open(asked, "no conservative Z: refits failed, and their values are missing")
     if not isinstance(plan, ConservativeZRuns) or len(values) != len(plan):
-        return _open(asked, "no conservative Z: the refits of halves give no scores")
+        return _open(asked, "no conservative Z: not every refit has a value of it")
     if not np.isfinite(values).all():
         return _open(asked, "no conservative Z: it is undefined in some refits")
     whole, halves = plan.arrange(values)

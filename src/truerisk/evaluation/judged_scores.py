@@ -26,7 +26,7 @@ from truerisk.tallies.placements import share_below
 
 Array = NDArray[np.float64]
 
-DRAWN_FROM = 100_000  # examples, over the sheets, beyond which no further sheet is resampled
+DRAWN_FROM = 50_000  # examples, over the sheets, beyond which no further sheet is resampled
 LOSSES: dict[str, Callable[[Array], Array]] = {  # of the probability given to what is true
     "log_loss": lambda p: -np.log(np.maximum(p, 1e-12)),
     "brier_score": lambda p: (1 - p) ** 2,
