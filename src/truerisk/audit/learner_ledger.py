@@ -32,8 +32,9 @@ errors); *within Monte Carlo error* says that the exact 95 % interval of the mea
 How the rules came about: `agreement` was found on other problems, with linear support vector
 machines; the samples below did not serve to choose it.  `agreement, damped` was chosen on other
 problems, with these learners and with nearest neighbours, but with a look at some cells of the
-problems below: for it, this is a partly independent check.  Nested cross-validation ({nested} repeats) and
-the conservative Z need many refits of their own and are measured where these are affordable.
+problems below: for it, this is a partly independent check.  Nested cross-validation ({nested}
+repeats) and the conservative Z need many refits of their own and are measured where these are
+affordable.
 
 {short}
 
