@@ -118,6 +118,11 @@ def test_scores_of_three_classes_are_measured_repetition_by_repetition():
         for label in range(3)
     ]
     assert found["roc_auc_macro"].value == pytest.approx(np.mean(areas))
+    support = np.bincount(THREE)
+    by_support = np.reshape(areas, (3, 3)) @ support / len(THREE)
+    weighted = estimate(BAYES, X, THREE, measures=["roc_auc_weighted"], **FEW)
+    assert weighted["roc_auc_weighted"].value == pytest.approx(np.mean(by_support))
+    assert len(set(support.tolist())) > 1
     expected = np.mean([log_loss(THREE, score) for score in scores])
     assert found["log_loss"].value == pytest.approx(expected)
 

@@ -114,6 +114,8 @@ def test_the_micro_averages_of_a_bootstrap_are_corrected_as_the_accuracy_is():
 def test_leaving_one_out_does_not_tip_the_scales_of_the_baseline():
     found = run(DummyClassifier(), np.arange(60) % 2, method="leave_one_out")
     assert found.baseline["accuracy"].value == 0.5
+    mostly = run(DummyClassifier(), (np.arange(60) < 40).astype(int), method="leave_one_out")
+    assert mostly.baseline["accuracy"].value == pytest.approx(2 / 3)
 
 
 def test_scores_of_single_examples_are_ranked_across_refits_and_that_is_told():
