@@ -109,7 +109,7 @@ def test_each_learner_has_a_folder_of_its_own(tmp_path):
     ("given", "said"),
     [
         ({"models": {"one": GaussianNB()}}, "`models` must be two or more"),
-        ({"measure": "roc_auc"}, "must be one of counts to choose by"),
+        ({"measure": "roc_auc"}, "must be made of counts of calls"),
         ({"measure": "f1_macro"}, "`measure` must be one of accuracy"),
         ({"replicates": 10}, "`replicates` must lie in"),
         ({"method": "bootstrap"}, "bootstrap only adds it up"),

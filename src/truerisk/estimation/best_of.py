@@ -12,8 +12,8 @@ from truerisk.checks import check_whole_number
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.estimate import estimate
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
-from truerisk.measures.averages import base_and_average, value_of_tables
-from truerisk.measures.registry import Measure, find_measure
+from truerisk.estimation.one_vs_rest_counts import base_measure
+from truerisk.measures.averages import value_of_tables
 from truerisk.results import Estimate, Interval, as_plain
 from truerisk.tallies.votes import NOT_JUDGED
 
@@ -47,7 +47,7 @@ class BestOf:
     @property
     def ranking(self) -> tuple[str, ...]:
         """The learners, best first."""
-        sign = -1.0 if _entry(self.measure).higher_is_better else 1.0
+        sign = -1.0 if base_measure(self.measure).higher_is_better else 1.0
         values = {name: sign * one[self.measure].value for name, one in self.evaluations.items()}
         return tuple(sorted(values, key=lambda name: (np.isnan(values[name]), values[name])))
 
@@ -116,8 +116,7 @@ def best_of(
     if len(models) < 2:
         raise InputError(f"`models` must be two or more to choose from; got {len(models)}.")
     check_whole_number(replicates, "replicates", low=100, high=1_000_000)
-    if _entry(measure).needs not in {"binary counts", "class counts"}:
-        raise InputError(f"`measure` must be one of counts to choose by; got {measure!r}.")
+    base_measure(measure)  # refuses what is not made of counts, before anything is trained
     if options.get("method") == "bootstrap":
         raise InputError("`method` must keep what each refit calls; bootstrap only adds it up.")
     if random_state is None:
@@ -134,7 +133,7 @@ def best_of(
     if measure not in first:
         raise InputError(f"`measure` must be one of {', '.join(first)}; got {measure!r}.")
     function = _of_tables(measure, first)
-    sign = 1.0 if _entry(measure).higher_is_better else -1.0
+    sign = 1.0 if base_measure(measure).higher_is_better else -1.0
     values = np.array([one[measure].value for one in found.values()])
     if np.isnan(values).all():
         raise InputError(f"`measure` must be defined for some model; {measure} is for none.")
@@ -211,7 +210,7 @@ def _chosen_anew(
 
 
 def _corrected(judged: Array, measure: str, found: LearnerEvaluation) -> Estimate:
-    low, high = _entry(measure).measure_range
+    low, high = base_measure(measure).measure_range
     value, method, notes = float("nan"), "undefined", ("undefined in every replicate",)
     if len(judged):
         value, method = float(judged.mean()), "bootstrap_out_of_bag"
@@ -228,7 +227,3 @@ def _corrected(judged: Array, measure: str, found: LearnerEvaluation) -> Estimat
         target="the learner at this sample size",
         notes=notes,
     )
-
-
-def _entry(measure: str) -> Measure:
-    return find_measure(base_and_average(measure)[0])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from truerisk.errors import InputError
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.tables import evaluate_counts
-from truerisk.measures.averages import AVERAGES
+from truerisk.measures.averages import AVERAGES, base_and_average
 from truerisk.measures.registry import Measure, find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.cells import BinaryCounts, ClassCounts
@@ -66,7 +66,7 @@ def measure_values(measure: str, signs: Array, wrong: Flags, weights: Array | No
     array([0.5])
     """
     counts = counts_of(signs, wrong, weights)
-    entry, ending = base_measure(measure), measure.rpartition("_")[2]
+    entry, ending = base_measure(measure), base_and_average(measure)[1]
     if ending in AVERAGES:
         average = AVERAGES[ending].function
         return np.asarray(average(entry, _class_counts(counts, wrong, weights), None, np.nan))
@@ -77,8 +77,7 @@ def measure_values(measure: str, signs: Array, wrong: Flags, weights: Array | No
 
 def base_measure(measure: str) -> Measure:
     """Look a measure up, without the _micro, _macro or _weighted of its average."""
-    base, _, ending = measure.rpartition("_")
-    found = find_measure(base if ending in AVERAGES else measure)
+    found = find_measure(base_and_average(measure)[0])
     if found.needs not in {"binary counts", "class counts"}:
         raise InputError(f"`measure` must be made of counts of calls; got {measure!r}.")
     return found

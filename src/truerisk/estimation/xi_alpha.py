@@ -14,7 +14,7 @@ from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.at_risk import Flags, at_risk, flags_of, worst_slack
 from truerisk.estimation.one_vs_rest_counts import AVERAGED, MEASURES
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.measures.averages import AVERAGE_NAMES
+from truerisk.measures.averages import base_and_average
 from truerisk.results import Estimate, Evaluation, Target
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.fitted_dual import FittedDual
@@ -238,8 +238,7 @@ class _Problem:
 def _without_average(measure: str) -> str:
     if measure == "hamming_loss":
         return "error_rate"
-    base, _, ending = measure.rpartition("_")
-    return base if ending in AVERAGE_NAMES else measure
+    return base_and_average(measure)[0]
 
 
 def _retold(estimates: Mapping[str, Estimate], notes: tuple[str, ...]) -> dict[str, Estimate]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
-from truerisk.measures.averages import AVERAGE_NAMES
+from truerisk.measures.averages import AVERAGE_NAMES, base_and_average
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, find_measure
 from truerisk.tallies.cells import MOST_CLASSES
 
@@ -99,7 +99,7 @@ class Request:
         for beta in self.betas:
             check_number(beta, "beta", low=0.0)
         for name in self.measures or ():
-            find_measure(name.rpartition("_")[0] if name.endswith(AVERAGE_ENDINGS) else name)
+            find_measure(base_and_average(name)[0])
         seed = self.random_state
         if seed is None:
             seed = int(np.random.default_rng().integers(LARGEST_SEED))

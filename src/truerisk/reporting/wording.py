@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.errors import InputError
-from truerisk.measures.averages import AVERAGE_NAMES
-from truerisk.measures.registry import MEASURES, Measure, find_measure
+from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import Measure, find_measure
 from truerisk.results import Estimate
 
 UNDEFINED = "undefined"
@@ -29,15 +29,11 @@ class Written:
 
 def measure_of(name: str) -> tuple[Measure | None, str]:
     """Give the registry's entry for a name such as `f1_macro`, and the average's name."""
-    base, _, average = name.rpartition("_")
-    if name not in MEASURES and average in AVERAGE_NAMES:
-        name = base
-    else:
-        average = ""
+    base, average = base_and_average(name)
     try:
-        return find_measure(name), average
+        return find_measure(base), average or ""
     except InputError:
-        return None, average
+        return None, average or ""
 
 
 def title_of(name: str) -> str:
