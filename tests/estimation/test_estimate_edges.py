@@ -93,7 +93,7 @@ def test_a_bootstrap_whose_model_cannot_be_trained_on_all_examples_says_so():
 
 def test_a_bootstrap_refit_judges_all_examples_in_the_time_it_takes():
     seconds = run(Slow(), method="bootstrap", repeats=10).costs.seconds[1]
-    assert 20 / 60 <= seconds < 40 / 60  # a thousand examples, 20 ms for sixty
+    assert 20 / 60 <= seconds < 48 / 60  # a thousand examples, 20 ms for sixty; .9 were it a third
 
 
 def test_the_baseline_of_a_bootstrap_judges_what_was_not_drawn():
