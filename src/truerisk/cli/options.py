@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,11 +91,16 @@ costs_option = click.option(
 )
 
 
-def reading_options(function: Function) -> Function:
-    """Add the options that say how files are read."""
-    for option in reversed(READING):
+def with_options(options: Sequence[Callable[[Any], Any]], function: Function) -> Function:
+    """Add options to a command, in the order in which help is to list them."""
+    for option in reversed(options):
         function = option(function)
     return function
+
+
+def reading_options(function: Function) -> Function:
+    """Add the options that say how files are read."""
+    return with_options(READING, function)
 
 
 def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from truerisk.cli import INTERRUPTED, TERMINATED
+from truerisk.cli.options import with_options
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,16 +64,12 @@ RUNNING = (
 
 def table_options(function: Function) -> Function:
     """Add the options that say how a table is read."""
-    for option in reversed(TABLE):
-        function = option(function)
-    return function
+    return with_options(TABLE, function)
 
 
 def running_options(function: Function) -> Function:
     """Add the options that say where refits are run."""
-    for option in reversed(RUNNING):
-        function = option(function)
-    return function
+    return with_options(RUNNING, function)
 
 
 def table_from(data: Path, options: dict[str, Any]) -> "Table":
