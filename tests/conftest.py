@@ -1,5 +1,6 @@
 """What all tests share: files written and read, and one setting for all laws."""
 
+import logging
 import os
 
 import pytest
@@ -38,3 +39,31 @@ def read():
         return files, list(files.batches())
 
     return read
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A real cluster on this machine: a scheduler, and two workers in processes of their own.
+
+    Its threads end with the file that needs it: other tests count threads.
+    """
+    from distributed import LocalCluster  # noqa: PLC0415  (few tests need it)
+
+    started = LocalCluster(
+        n_workers=2,
+        processes=True,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",  # any free port: tests run side by side
+        silence_logs=logging.CRITICAL,
+    )
+    with started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    """A connection to it."""
+    from distributed import Client  # noqa: PLC0415
+
+    with Client(cluster, set_as_default=False) as client:
+        yield client

@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from truerisk.cli import estimate as command
 from truerisk.cli.estimate import RESAMPLING
 from truerisk.estimation.estimate import estimate
+from truerisk.estimation.interval_rules import DEFAULT, RULES
+from truerisk.estimation.methods import METHODS
 from truerisk.learners.named_models import MODELS, find_model
 from truerisk.reading.tables import read_table
 from truerisk.results import as_plain
@@ -144,6 +147,12 @@ REFITS = {
     "bootstrap": 20,
     "training_error": 1,
 }
+
+
+def test_the_command_offers_every_method_and_every_rule_of_the_library():
+    offered = {parameter.name: parameter for parameter in command.estimate.params}
+    assert set(RESAMPLING) == set(METHODS)
+    assert set(offered["interval"].type.choices) == {DEFAULT, *RULES}
 
 
 @pytest.mark.parametrize("method", RESAMPLING)

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import logging
 import pickle
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed import LocalCluster
 
 from truerisk.execution.processes import stop_processes
 
@@ -245,21 +243,8 @@ def test_a_model_that_fails_in_a_fold_ends_in_4_and_the_fold_is_named(run, table
     assert any("failed and is left out: RuntimeError" in note for note in found["notes"])
 
 
-@pytest.fixture(scope="module")
-def address():
-    """Start a scheduler, and two workers in processes of their own."""
-    cluster = LocalCluster(
-        n_workers=2,
-        processes=True,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",  # any free port: tests run side by side
-        silence_logs=logging.CRITICAL,
-    )
-    with cluster:
-        yield cluster.scheduler_address
-
-
-def test_processes_and_a_cluster_print_the_same_bytes(run, table, address):
+def test_processes_and_a_cluster_print_the_same_bytes(run, table, cluster):
+    address = cluster.scheduler_address
     models = ("--model", "random_forest", "--model", "linear_svm")
     asked = ("estimate", table, *ASKED, *models, *FEW, "--json")
     here = run(*asked)

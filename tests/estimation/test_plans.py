@@ -54,7 +54,7 @@ def test_no_refit_judges_what_it_trained_on(plan):
 def test_no_repetition_judges_an_example_twice(plan):
     judged = {}
     for at in range(len(plan)):
-        if getattr(plan, "auxiliary", lambda _: False)(at):
+        if plan.auxiliary(at):
             continue
         judged.setdefault(plan.repetition(at), []).extend(plan.train_and_test(at)[1])
     assert max(judged) < plan.repetitions

@@ -1,10 +1,7 @@
-import logging
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from distributed import Client, LocalCluster
 from pyarrow import parquet
 
 import truerisk as tr
@@ -14,20 +11,6 @@ from truerisk.evaluation import file_pieces
 from truerisk.execution import use_cluster
 from truerisk.reading import ReadingOptions, Roles
 from truerisk.reporting.formats import as_json
-
-
-@pytest.fixture(scope="module")
-def client():
-    cluster = LocalCluster(
-        n_workers=2,
-        processes=True,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",  # any free port: tests run side by side
-        silence_logs=logging.CRITICAL,
-    )
-    with cluster, Client(cluster, set_as_default=False) as client:
-        yield client
-
 
 RNG = np.random.default_rng(8)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import PARTIAL
+from truerisk.cli.options import unescaped
 from truerisk.cli.output import console
 from truerisk.cli.progress import Progress
 from truerisk.errors import NotConvergedWarning, UnstableWarning
@@ -45,7 +46,7 @@ def _evaluation(corpus: Path, *, quiet: bool, options: dict[str, Any]) -> "Corpu
         id=options["id_column"],
         split=split,
         options=ReadingOptions(
-            delimiter="\t" if options["delimiter"] in {r"\t", "tab"} else options["delimiter"],
+            delimiter=unescaped(options["delimiter"]),
             multilabel_separator=options["multilabel_sep"],
             encoding=options["encoding"],
             missing=options["missing"],

@@ -14,6 +14,22 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 MOST_COST_BYTES = 2**24
 
 FILE = click.Path(exists=True, path_type=Path)
+group_option = click.option(
+    "--group", metavar="COLUMN", help="Column that says which rows belong together."
+)
+delimiter_option = click.option(
+    "--delimiter", metavar="CHARACTER", help="What separates cells; found if absent."
+)
+encoding_option = click.option(
+    "--encoding", default="utf-8", show_default=True, help="Encoding of text files."
+)
+decimal_option = click.option(
+    "--decimal",
+    type=click.Choice([".", ","]),
+    default=".",
+    show_default=True,
+    help="Decimal mark.",
+)
 READING = (
     click.option("--truth", metavar="COLUMN", help="Column of the true labels."),
     click.option("--pred", metavar="COLUMN", help="Column of the predicted labels."),
@@ -23,18 +39,12 @@ READING = (
         multiple=True,
         help="Column of the scores, larger meaning more positive; once for each class if several.",
     ),
-    click.option("--group", metavar="COLUMN", help="Column that says which rows belong together."),
+    group_option,
     click.option("--weight", metavar="COLUMN", help="Column of the weights of the examples."),
     click.option("--id", "id_column", metavar="COLUMN", help="Column of unique ids."),
-    click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
-    click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        default=".",
-        show_default=True,
-        help="Decimal mark.",
-    ),
+    delimiter_option,
+    encoding_option,
+    decimal_option,
     click.option(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
@@ -111,7 +121,7 @@ def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     score = taken["score"]
     roles = {role: taken[name] for role, name in ROLE_OPTIONS.items()}
     strictness = ReadingOptions(
-        delimiter=_unescaped(taken["delimiter"]),
+        delimiter=unescaped(taken["delimiter"]),
         multilabel_separator=taken["multilabel_sep"],
         **{name: taken[name] for name in AS_NAMED},
         **{name: taken[name] for name in LIMITS if taken[name] is not None},
@@ -119,7 +129,8 @@ def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     return Roles(score=score[0] if len(score) == 1 else score or None, **roles), strictness
 
 
-def _unescaped(delimiter: str | None) -> str | None:
+def unescaped(delimiter: str | None) -> str | None:
+    """Read a tab as it is written on a command line."""
     return "\t" if delimiter in {r"\t", "tab"} else delimiter
 
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from truerisk.cli import INTERRUPTED, TERMINATED
-from truerisk.cli.options import with_options
+from truerisk.cli.options import (
+    decimal_option,
+    delimiter_option,
+    encoding_option,
+    group_option,
+    unescaped,
+    with_options,
+)
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 TABLE = (
     click.option("--target", metavar="COLUMN", help="Column of the labels; found if it is plain."),
-    click.option("--group", metavar="COLUMN", help="Column that says which rows belong together."),
+    group_option,
     click.option("--drop", metavar="COLUMN", multiple=True, help="Column that is no feature."),
     click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts."),
     click.option("--categorical", metavar="COLUMN", multiple=True, help="Column of names."),
@@ -38,15 +45,9 @@ TABLE = (
         show_default=True,
         help="What to do with rows that have no label.",
     ),
-    click.option("--delimiter", metavar="CHARACTER", help="What separates cells; found if absent."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
-    click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        default=".",
-        show_default=True,
-        help="Decimal mark.",
-    ),
+    delimiter_option,
+    encoding_option,
+    decimal_option,
 )
 RUNNING = (
     click.option(
@@ -86,7 +87,7 @@ def table_from(data: Path, options: dict[str, Any]) -> "Table":
         categorical=options["categorical"],
         missing_values=options["missing_values"],
         options=ReadingOptions(
-            delimiter="\t" if options["delimiter"] in {r"\t", "tab"} else options["delimiter"],
+            delimiter=unescaped(options["delimiter"]),
             encoding=options["encoding"],
             decimal=options["decimal"],
             missing=options["missing"],

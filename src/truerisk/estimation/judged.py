@@ -38,14 +38,14 @@ class Judged:
 
     def evaluation(self) -> Evaluation:
         """Estimate every measure by the rule of agreement."""
-        scores = self.scores
-        if self.method.name in SETTLED:  # one model judges: its scores are as in `evaluate`
+        if self.method.name in SETTLED:
             return assemble(self.tallies, self._request)
-        return assemble(self.tallies, self._request, scores=scores or _NoScores())
+        return assemble(self.tallies, self._request, scores=self.scores or _NoScores())
 
     @cached_property
     def _request(self) -> Request:
-        probabilities = bool(self.judging.sheets) and self.judging.are_probabilities
+        judging = self.judging
+        probabilities = bool(judging.scores) and judging.scored and judging.are_probabilities
         return replace(self.request, probabilities=probabilities)
 
     @cached_property

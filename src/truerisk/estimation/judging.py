@@ -30,7 +30,8 @@ class Costs:
     @property
     def seconds(self) -> tuple[float, float]:
         """The mean seconds to induce a model, and to classify a thousand examples."""
-        return tuple(math.fsum(each) / len(each) for each in (self.to_induce, self.to_classify))  # type: ignore[return-value]
+        refits = len(self.to_induce)
+        return math.fsum(self.to_induce) / refits, math.fsum(self.to_classify) / refits
 
 
 @dataclass
@@ -101,7 +102,7 @@ class Judging:
                 self.correction.add(drawn, predicted)
             test, predicted = test[drawn == 0], predicted[drawn == 0]
         self._count(at, test, predicted)
-        if is_auxiliary(self.plan, at):
+        if self.plan.auxiliary(at):
             return
         self.votes.add(test, predicted, repetition)
         self.seconds.append((induce, per_thousand))
@@ -180,12 +181,6 @@ class Judging:
         return found
 
 
-def is_auxiliary(plan: Plan, at: int) -> bool:
-    """Tell the refits that serve an interval only, and whose judgements are not counted."""
-    auxiliary = getattr(plan, "auxiliary", None)
-    return auxiliary is not None and auxiliary(at)
-
-
 def _told_apart(found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
     """Keep a probability under 1 where that of the other class is over 0, however small."""
     score: NDArray[np.float64] = found["score"]
@@ -209,7 +204,7 @@ def majority_votes(examples: Examples, plan: Plan) -> Votes:
     overall = np.bincount(examples.codes, minlength=k)
     seen = isinstance(plan, TrainingSet)
     for at in range(len(plan)):
-        if is_auxiliary(plan, at):
+        if plan.auxiliary(at):
             continue
         train, test = plan.train_and_test(at)
         # To leave one out of equally many tips the scales against it: no constant answers so.

@@ -19,8 +19,8 @@ class Plan(Protocol):
     """The refits of a resampling method.
 
     `repetition(at)` tells refits apart that judge the same examples: within one repetition no
-    example is judged twice.  A plan may have `auxiliary(at)`: true of refits that serve the
-    interval only, and whose judgements are not counted.
+    example is judged twice.  `auxiliary(at)` tells the refits that serve an interval only, and
+    whose judgements are not counted.
     """
 
     def __len__(self) -> int: ...
@@ -35,11 +35,22 @@ class Plan(Protocol):
     def repetition(self, at: int) -> int:
         """Give the repetition that refit `at` belongs to."""
 
+    def auxiliary(self, at: int) -> bool:
+        """Tell the refits that serve an interval only."""
+
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
 
 
-class Once:
+class NoneAuxiliary:
+    """A plan in which the judgements of every refit count."""
+
+    def auxiliary(self, at: int) -> bool:  # noqa: ARG002
+        """Tell the refits that serve an interval only: there are none."""
+        return False
+
+
+class Once(NoneAuxiliary):
     """A plan in which no example is judged twice."""
 
     @property
@@ -52,7 +63,7 @@ class Once:
         return 0
 
 
-class EachItsOwn:
+class EachItsOwn(NoneAuxiliary):
     """A plan in which every refit is a repetition of its own."""
 
     def __len__(self) -> int:
@@ -69,7 +80,7 @@ class EachItsOwn:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(NoneAuxiliary):
     """The part of each example, in each repetition."""
 
     parts: NDArray[Any]  # (repetitions, n)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import InputError
-from truerisk.estimation.judging import Judging, is_auxiliary
+from truerisk.estimation.judging import Judging
 from truerisk.evaluation.request import Request
 from truerisk.measures.averages import base_and_average, value_of_tables
 from truerisk.measures.costs import CostMatrix
@@ -24,7 +24,7 @@ class RunValues:
         self._judging = judging
         self._request = Request() if request is None else request
         done = [at for at in range(len(judging.plan)) if at not in judging.failures]
-        self._counted = [not is_auxiliary(judging.plan, at) for at in done]
+        self._counted = [not judging.plan.auxiliary(at) for at in done]
         self._tables = judging.tables[[] if judging.single else done].astype(np.float64)
 
     def counted(self, name: str) -> tuple[float, ...]:

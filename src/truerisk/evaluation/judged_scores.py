@@ -44,6 +44,10 @@ class Sheet:
     score: Array
     part: NDArray[np.intp] | None = None
 
+    def column(self, label: int) -> Array:
+        """Give the scores of a label; the only ones, where there is but one column."""
+        return self.score if self.score.ndim == 1 else self.score[:, label]
+
 
 @dataclass(frozen=True)
 class JudgedScores:
@@ -162,14 +166,10 @@ class JudgedScores:
         """For each label, the area on each sheet, of the pairs that one refit has judged."""
         return {
             label: [
-                _area_within_parts(
-                    sheet.score if sheet.score.ndim == 1 else sheet.score[:, at],
-                    (self.truth == at)[sheet.examples],
-                    np.zeros(len(sheet.examples), np.intp) if sheet.part is None else sheet.part,
-                )
+                _area_within_parts(sheet, self.labels.index(label), self.truth)
                 for sheet in self.sheets
             ]
-            for label, at in ((label, self.labels.index(label)) for label in self._all_labels)
+            for label in self._all_labels
         }
 
     @cached_property
@@ -226,7 +226,7 @@ class JudgedScores:
 
 def _placements(sheet: Sheet, column: int, of: NDArray[np.bool_]) -> Array:
     """Give the share of the other class that each example is on the right side of."""
-    score = sheet.score if sheet.score.ndim == 1 else sheet.score[:, column]
+    score = sheet.column(column)
     is_positive = of[sheet.examples]
     placed = np.full(len(score), np.nan)
     if is_positive.all() or not is_positive.any():
@@ -237,13 +237,13 @@ def _placements(sheet: Sheet, column: int, of: NDArray[np.bool_]) -> Array:
     return placed
 
 
-def _area_within_parts(
-    score: Array, is_positive: NDArray[np.bool_], part: NDArray[np.intp]
-) -> float:
+def _area_within_parts(sheet: Sheet, label: int, truth: NDArray[Any]) -> float:
     """Give the share of the pairs of a positive and a negative of one part in the right order.
 
     Each part in turn, by ranks; ties count half.  NaN where no part has both.
     """
+    score, is_positive = sheet.column(label), truth[sheet.examples] == label
+    part = np.zeros(len(score), np.intp) if sheet.part is None else sheet.part
     won, pairs = 0.0, 0
     order = np.argsort(part, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
