@@ -13,6 +13,7 @@ from truerisk.errors import InputError, RefitError
 from truerisk.estimation.estimate import estimate
 from truerisk.estimation.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.one_vs_rest_counts import base_measure
+from truerisk.estimation.winner import estimate_of_choices
 from truerisk.measures.averages import value_of_tables
 from truerisk.results import Estimate, Interval, as_plain
 from truerisk.tallies.votes import NOT_JUDGED
@@ -210,20 +211,14 @@ def _chosen_anew(
 
 
 def _corrected(judged: Array, measure: str, found: LearnerEvaluation) -> Estimate:
-    low, high = base_measure(measure).measure_range
-    value, method, notes = float("nan"), "undefined", ("undefined in every replicate",)
     if len(judged):
-        value, method = float(judged.mean()), "bootstrap_out_of_bag"
-        tail = (1 - found.level) / 2
-        low, high = (float(end) for end in np.quantile(judged, [tail, 1 - tail]))
-        low, high = min(low, value), max(high, value)
-        notes = ("each replicate chooses anew and is judged by the examples it did not draw",)
+        return estimate_of_choices(judged, measure, level=found.level, n=found.n, method="best_of")
     return Estimate(
-        value=value,
-        interval=Interval(low, high, found.level, method),
+        value=float("nan"),
+        interval=Interval(*base_measure(measure).measure_range, found.level, "undefined"),
         measure=measure,
         method="best_of",
         n=found.n,
         target="the learner at this sample size",
-        notes=notes,
+        notes=("undefined in every replicate",),
     )

@@ -65,16 +65,31 @@ def corrected_estimate(
             target="the learner at this sample size",
             notes=("the measure is undefined in every replicate",),
         )
+    return estimate_of_choices(values, measure, level=level, n=n, method="chosen_by_bootstrap")
+
+
+def estimate_of_choices(
+    judged: Array, measure: str, *, level: float, n: int, method: str
+) -> Estimate:
+    """Give the mean and the quantiles of what repeated choices were judged to be worth.
+
+    Examples
+    --------
+    >>> found = estimate_of_choices(np.array([0.2, 0.3, 0.4]), "error_rate", level=0.5, n=9,
+    ...                             method="best_of")
+    >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
+    (0.3, 0.25, 0.35)
+    """
     tail = (1 - level) / 2
-    low, high = np.quantile(values, [tail, 1 - tail])
-    value = float(values.mean())
+    low, high = np.quantile(judged, [tail, 1 - tail])
+    value = float(judged.mean())
     return Estimate(
         value=value,
         interval=Interval(
             min(float(low), value), max(float(high), value), level, "bootstrap_out_of_bag"
         ),
         measure=measure,
-        method="chosen_by_bootstrap",
+        method=method,
         n=n,
         target="the learner at this sample size",
         notes=("each replicate chooses anew and is judged by the examples it did not draw",),

@@ -25,7 +25,7 @@ from truerisk.execution import Result, run_each
 from truerisk.reading import Batch, PredictionFiles
 from truerisk.reading.checked_batches import BatchMaker
 from truerisk.reading.ids import Hashes, UniqueIds
-from truerisk.reading.predictions import _wanted
+from truerisk.reading.predictions import wanted_columns
 from truerisk.reading.refusals import refusal
 
 
@@ -40,7 +40,7 @@ class FilesOnCluster(PredictionFiles):
             fingerprints=tuple(self._fingerprints),
             roles=self.roles,
             options=self.options,
-            wanted=_wanted(self.roles),
+            wanted=wanted_columns(self.roles),
             request=request,
         )
         pieces = pieces_of(self.files, self._paths)

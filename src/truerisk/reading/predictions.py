@@ -117,7 +117,7 @@ class PredictionFiles:
         facts = list(self.files)
         for place, path in enumerate(self._paths):
             rows = dropped = 0
-            for found in self._rows(place, _wanted(self.roles)):
+            for found in self._rows(place, wanted_columns(self.roles)):
                 batch, lost = maker.batch(found)
                 rows, dropped = rows + found.count, dropped + lost
                 if batch.ids is not None:
@@ -171,7 +171,8 @@ class PredictionFiles:
                 yield f"{shown_path(fact.path)}: too large to be hashed beside reading; --hash-all."
 
 
-def _wanted(roles: ResolvedRoles) -> Wanted:
+def wanted_columns(roles: ResolvedRoles) -> Wanted:
+    """List the columns that the roles need, by how they are read."""
     ids = (roles.id,) if roles.id is not None else ()
     return Wanted(labels=roles.label_columns, numbers=roles.number_columns, texts=ids)
 
