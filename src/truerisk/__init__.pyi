@@ -54,6 +54,7 @@ from .reading.roles import Roles as Roles
 from .reading.tables import Table as Table
 from .reading.tables import read_table as read_table
 from .reporting.html import save_report as save_report
+from .results import Comparison as Comparison
 from .results import Estimate as Estimate
 from .results import Evaluation as Evaluation
 from .results import Interval as Interval

@@ -1,6 +1,7 @@
 """The few frozen types in which every answer ends: printed, saved and drawn in one way.
 
-`Interval` → `Estimate` (→ `Resampled`) → `Evaluation`, and `as_plain` for all of them.
+`Interval` → `Estimate` (→ `Resampled`) → `Evaluation`, or `Comparison` of two estimates, and
+`as_plain` for all of them.
 """
 
 import dataclasses
@@ -14,6 +15,7 @@ from typing import Any, Literal
 from truerisk.errors import InputError
 
 Target = Literal["this model", "the learner at this sample size"]
+Finding = Literal["better", "worse", "equivalent", "no evidence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,66 @@ class Evaluation(Mapping[str, Estimate]):
 
     def _repr_html_(self) -> str:
         return _html_table(list(self.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Whether the second of two models is really better than the first, by one measure.
+
+    `difference` is second − first, in units of the measure.  `finding` is about the second model:
+    "better" or "worse" than the first, "equivalent" to it within ± `region`, or "no evidence" for
+    any of these; `verdict` says it in words.  `p_value` is of the two-sided test `method` of no
+    difference: None where the method has no test, NaN where it is undefined.  `settled_by` is about
+    how many examples in all would tell a difference as large as the one seen; None where it is
+    told, or where none was seen.
+
+    Examples
+    --------
+    >>> def error(value): return Estimate(value=value, interval=None, measure="error_rate",
+    ...                                   method="counts", n=100)
+    >>> difference = Estimate(value=-0.06, interval=Interval(-0.11, -0.01, 0.95, "tango"),
+    ...                       measure="error_rate", method="mcnemar_mid_p", n=100)
+    >>> comparison = Comparison(names=("a", "b"), first=error(0.16), second=error(0.10),
+    ...     difference=difference, p_value=0.016, method="mcnemar_mid_p", finding="better",
+    ...     verdict="b is better than a.")
+    >>> print(comparison)
+    error_rate: b − a = -0.060 [-0.110, -0.010] at 95 %, p = 0.016 (mcnemar_mid_p)
+    b is better than a.
+    """
+
+    names: tuple[str, str]
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    p_value: float | None
+    method: str
+    finding: Finding
+    verdict: str
+    region: float | None = None
+    settled_by: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def measure(self) -> str:
+        """The measure by which the two are compared."""
+        return self.difference.measure
+
+    def __str__(self) -> str:
+        first, second = self.names
+        shown = _number(self.difference.value) if self.difference.is_defined else "undefined"
+        interval = "" if self.difference.interval is None else f" {self.difference.interval}"
+        test = "" if self.p_value is None else f", p = {_number(self.p_value)}"
+        found = f"{second} − {first} = {shown}{interval}{test} ({self.method})"
+        return f"{self.measure}: {found}\n{self.verdict}"
+
+    def as_plain(self) -> dict[str, Any]:
+        """Give the comparison as plain values, ready for JSON."""
+        return as_plain(self)  # type: ignore[no-any-return]
+
+    def _repr_html_(self) -> str:
+        return _html_table([self.first, self.second, self.difference]) + (
+            f"<p>{html.escape(self.verdict)}</p>"
+        )
 
 
 def as_plain(result: Any) -> Any:  # noqa: ANN401
