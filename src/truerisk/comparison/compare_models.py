@@ -1,0 +1,227 @@
+"""Two learners + data → Comparison: which is better on examples not seen."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from truerisk.checks import check_choice, check_level, check_number, shown
+from truerisk.comparison.learner_differences import MEAN_LOSSES, Asked, Progress
+from truerisk.comparison.learner_findings import WAYS
+from truerisk.comparison.model_comparisons import ModelComparisons
+from truerisk.errors import InputError
+from truerisk.estimation.examples import Examples
+from truerisk.estimation.methods import METHODS
+from truerisk.results import Comparison
+
+DEFAULT = "corrected_t"
+PERTURBATION = "perturbation"
+CHOICES = (*WAYS, PERTURBATION)
+FOLDS, REPEATS = 10, 10
+LARGEST_SEED = 2**32 - 1
+OF_DIVISION = ("folds", "repeats", "stratified", "allow_small_classes")
+OF_MEASURES = ("betas", "costs", "average_over")
+
+
+@overload
+def compare_models(
+    first: Any,  # noqa: ANN401
+    second: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    measures: str = ...,
+    **settings: Any,  # noqa: ANN401
+) -> Comparison: ...
+@overload
+def compare_models(
+    first: Any,  # noqa: ANN401
+    second: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    measures: list[str] | tuple[str, ...],
+    **settings: Any,  # noqa: ANN401
+) -> ModelComparisons: ...
+def compare_models(
+    first: Any,
+    second: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: str = DEFAULT,
+    measures: str | Sequence[str] = "error_rate",
+    groups: Any = None,
+    region: float | None = None,
+    level: float = 0.95,
+    names: tuple[str, str] | None = None,
+    positive: Any = None,
+    random_state: int | None = None,
+    n_jobs: int | None = 1,
+    resume: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison | ModelComparisons:
+    r"""Say whether the second of two learners is better than the first on examples not seen.
+
+    Copies of both are trained on the same parts of the examples and judge the same others.  By
+    default that is ten folds, ten times over, and the corrected resampled t: with d the 100
+    differences second − first and s their standard deviation,
+
+    .. math:: \bar d \pm t_{99}\, s \sqrt{\frac{1}{100} + \frac{1}{9}}
+
+    It speaks of the learners at this sample size (less the fold that refits lack), and is an
+    approximation: no unbiased estimate of the variance exists.
+
+    Parameters
+    ----------
+    first, second
+        Learners as `tr.estimate` takes them: classifiers of scikit-learn's kind, or names.  They
+        are cloned, never changed.
+    X, y, groups, positive
+        As for `tr.estimate`.  Groups stay on one side of every division.
+    method
+        `corrected_t`; `bayesian`, the correlated t posterior (no test: `probabilities` of better,
+        equivalent, worse); `five_by_two_t` and `five_by_two_f`, which train on half the examples;
+        `nested_cross_validation` and `agreement`, of error rate and accuracy; `perturbation`, of
+        two support vector machines; `resampled_t`, invalid, for comparison only.
+    measures
+        One measure, or a list of several, which gives a mapping from measure to comparison.
+    region
+        The largest difference that does not matter, in units of the measure.
+    level
+        Confidence level.
+    names
+        What to call the two.
+    random_state
+        Seed; drawn, and told in `notes`, when not given.
+    n_jobs, resume, progress
+        As for `tr.estimate`.  A refit that fails is never left out: the two would no longer have
+        had the same.
+    **options
+        folds=10, repeats=10, stratified, allow_small_classes; betas, costs, average_over.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
+       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
+    .. [2] R. R. Bouckaert and E. Frank, "Evaluating the replicability of significance tests for
+       comparing learning algorithms", PAKDD 2004, 3-12.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> stump, tree = DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=2)
+    >>> print(compare_models(stump, tree, X, y, names=("stump", "tree"), random_state=1))
+    error_rate: tree − stump = -0.272 [-0.312, -0.232] at 95 %, p = 4.77e-24 (corrected_t)
+    tree is better than stump: its error rate is lower by 0.272 [0.232, 0.312].
+    """
+    check_choice(method, CHOICES, "method")
+    check_level(level)
+    if region is not None:
+        check_number(region, "region", low=np.finfo(float).tiny)
+    wanted = (measures,) if isinstance(measures, str) else tuple(measures)
+    called = _names(first, second, names)
+    if method == PERTURBATION:
+        from truerisk.comparison.perturbation_difference import (  # noqa: PLC0415  (compiles solvers)
+            perturbation_difference,
+        )
+
+        return perturbation_difference(
+            first,
+            second,
+            X,
+            y,
+            names=called,
+            level=level,
+            region=region,
+            random_state=random_state,
+            **options,
+        )
+    way = WAYS[method]
+    _check_measures(wanted, method)
+    examples = Examples.of(X, y, groups, positive)
+    if examples.groups is not None and examples.groups.max() == examples.n - 1:
+        examples = replace(examples, groups=None)  # groups of one are single examples
+    if resume is not None and random_state is None:
+        raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
+    asked = Asked(
+        models=(first, second),
+        names=called,
+        examples=examples,
+        resampling=way.resampling,
+        design=_design(options, way.resampling, method),
+        request={name: options[name] for name in OF_MEASURES if name in options},
+        measures=wanted,
+        level=float(level),
+        seed=_seed(random_state),
+        n_jobs=n_jobs,
+        resume=None if resume is None else Path(resume),
+        progress=progress,
+    )
+    found = list(way.found(asked, region))
+    if isinstance(measures, str):
+        return found[0]
+    return ModelComparisons(comparisons=dict(zip(wanted, found, strict=True)))
+
+
+def _names(first: Any, second: Any, names: tuple[str, str] | None) -> tuple[str, str]:  # noqa: ANN401
+    if names is not None:
+        if len(names) != 2 or names[0] == names[1]:
+            raise InputError(f"`names` must be two different names; got {shown(names)}.")
+        return str(names[0]), str(names[1])
+    found = (_name_of(first), _name_of(second))
+    return found if found[0] != found[1] else (f"{found[0]} (first)", f"{found[0]} (second)")
+
+
+def _name_of(model: Any) -> str:  # noqa: ANN401
+    """Name a learner by its class, a pipeline by that of its last step."""
+    if isinstance(model, str):
+        return model
+    return type(model[-1] if hasattr(model, "named_steps") else model).__name__
+
+
+def _check_measures(measures: tuple[str, ...], method: str) -> None:
+    """Refuse measures that the method cannot compare, before anything is trained."""
+    if not measures or len(set(measures)) < len(measures):
+        raise InputError(f"`measures` must name each measure once; got {shown(measures)}.")
+    for measure in measures:
+        if WAYS[method].of_losses and measure not in MEAN_LOSSES:
+            raise InputError(
+                f"`measures` must be {' or '.join(MEAN_LOSSES)} for {method}, a test of losses; "
+                f"got {shown(measure)}. Take corrected_t for others."
+            )
+
+
+def _design(options: dict[str, Any], resampling: str, method: str) -> dict[str, Any]:
+    """Take what is said about the division out of the options; refuse what is not known."""
+    unknown = sorted(set(options) - {*OF_DIVISION, *OF_MEASURES})
+    if unknown:
+        raise InputError(
+            f"`compare_models` must be given options it knows ({', '.join(OF_DIVISION)}, "
+            f"{', '.join(OF_MEASURES)}); got {', '.join(unknown)}."
+        )
+    uses = METHODS[resampling].uses
+    for name in ("folds", "repeats"):
+        if name in options and name not in uses:
+            raise InputError(
+                f"`{name}` must be left out for {method}, which has five times two halves; "
+                f"got {shown(options[name])}."
+            )
+    standard = {"folds": FOLDS, "repeats": REPEATS}
+    return {
+        **{name: value for name, value in standard.items() if name in uses},
+        **{name: options[name] for name in OF_DIVISION if name in options},
+    }
+
+
+def _seed(random_state: int | None) -> int:
+    return (
+        int(np.random.default_rng().integers(LARGEST_SEED))
+        if random_state is None
+        else random_state
+    )
