@@ -1,0 +1,83 @@
+"""The best of several models, and what it is worth without the luck it was chosen by."""
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.comparison.comparisons import Chosen
+from truerisk.comparison.paired_measures import PairedMeasures
+from truerisk.comparison.weighted_values import ValueOfWeights
+from truerisk.estimation.winner import estimate_of_choices
+from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import find_measure
+
+Values = NDArray[np.float64]
+
+REPLICATES = 500
+MOST_ROWS = 2 * 10**7  # examples × models × replicates
+FEWEST = 100
+
+
+def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
+    r"""Name the model that is best by a measure, and judge the choice itself.
+
+    The best of k looks better than it is: it was chosen for the number that is then reported.  The
+    choice is repeated: examples (or groups) are drawn with replacement, the best model on those
+    drawn is chosen, and judged by the examples that were not drawn.
+
+    None where no model has a value, or only one has the measure.
+    """
+    entries = {
+        at: paired.evaluations[model][name]
+        for at, model in enumerate(paired.joined.names)
+        if name in paired.evaluations[model]
+    }
+    values = {at: entry.value for at, entry in entries.items() if np.isfinite(entry.value)}
+    if len(values) < 2:
+        return None
+    sign = -1.0 if find_measure(base_and_average(name)[0]).higher_is_better is False else 1.0
+    best = max(values, key=lambda at: sign * values[at])
+    functions = [paired.value_of_weights(at, name) for at in values]
+    able = [function for function in functions if function is not None]
+    if len(able) < len(functions):
+        return None
+    judged = _chosen_anew(paired, able, sign, name)
+    if not len(judged):
+        return None
+    corrected = replace(
+        estimate_of_choices(
+            judged, name, level=paired.request.level, n=paired.joined.n, method="best_of"
+        ),
+        target="this model",
+    )
+    return Chosen(
+        name=paired.joined.names[best],
+        own=entries[best],
+        corrected=corrected,
+        optimism=sign * (values[best] - corrected.value),
+    )
+
+
+def _chosen_anew(
+    paired: PairedMeasures, functions: list[ValueOfWeights], sign: float, name: str
+) -> Values:
+    """Choose on units drawn with replacement; give the winners' values on those not drawn."""
+    joined = paired.joined
+    units = np.arange(joined.n) if joined.group is None else joined.group
+    size = int(units.max()) + 1
+    seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]
+    rng = np.random.default_rng(seed)
+    times = max(FEWEST, min(REPLICATES, MOST_ROWS // (joined.n * len(functions))))
+    judged = []
+    for _ in range(times):
+        drawn = np.bincount(rng.integers(size, size=size), minlength=size)[units].astype(np.float64)
+        left = (drawn == 0).astype(np.float64)
+        inside = np.array([sign * function(drawn) for function in functions])
+        if np.isnan(inside).all() or not left.any():
+            continue
+        winner = int(np.nanargmax(inside))
+        judged.append(functions[winner](left))
+    values = np.array(judged)
+    return np.asarray(values[np.isfinite(values)])

@@ -1,0 +1,257 @@
+"""Which of several models is really better, from their predictions of the same examples."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truerisk.checks import check_choice, check_number, shown
+from truerisk.comparison.choice import chosen_here
+from truerisk.comparison.cochran import OmnibusTest, cochran_q
+from truerisk.comparison.comparison_verdict import verdict_of
+from truerisk.comparison.comparisons import Comparisons
+from truerisk.comparison.joined import JoinedPredictions, join_arrays
+from truerisk.comparison.multiplicity import holm
+from truerisk.comparison.paired_measures import PairedMeasures
+from truerisk.errors import InputError
+from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.request import Request
+from truerisk.results import Evaluation
+
+MAIN = ("error_rate", "accuracy", "roc_auc")  # the first of these that all models have
+NOT_COMPARED = ("reject", "binomial", "cell_interval")
+PAIRED_INTERVALS = ("tango", "newcombe", "bonett_price", "wald")
+
+Progress = Callable[[int, int, int], None]
+Region = float | Mapping[str, float] | None
+
+
+def compare(
+    y_true: Any,  # noqa: ANN401
+    first: Any,  # noqa: ANN401
+    second: Any,  # noqa: ANN401
+    *others: Any,  # noqa: ANN401
+    first_score: ArrayLike | None = None,
+    second_score: ArrayLike | None = None,
+    scores: Sequence[ArrayLike | None] | None = None,
+    names: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
+    positive: Any = None,  # noqa: ANN401
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    region: Region = None,
+    level: float = 0.95,
+    interval: str = "tango",
+    replicates: int = 1000,
+    random_state: int | None = 0,
+    multilabel: bool = False,
+    labels: Sequence[Any] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Comparisons:
+    r"""Compare models by their predictions of the same examples: every measure, every pair.
+
+    Examples
+    --------
+    >>> truth = [1] * 40 + [0] * 60
+    >>> a = [1] * 30 + [0] * 10 + [0] * 50 + [1] * 10
+    >>> b = [1] * 38 + [0] * 2 + [0] * 54 + [1] * 6
+    >>> result = compare(truth, a, b, names=["a", "b"])
+    >>> print(result["error_rate"])
+    error_rate: b − a = -0.120 [-0.198, -0.070] at 95 %, p = 0.000244 (mcnemar_mid_p)
+    b is better than a: its error rate is lower by 0.120 [0.070, 0.198].
+    """
+    predictions = [first, second, *others]
+    joined = join_arrays(
+        y_true,
+        predictions,
+        _score_columns(scores, first_score, second_score, len(predictions)),
+        names=names,
+        groups=groups,
+        sample_weight=sample_weight,
+        multilabel=multilabel,
+        labels=labels,
+    )
+    request = request_of(
+        options,
+        level=level,
+        positive=positive,
+        measures=None if measures is None else tuple(measures),
+        replicates=replicates,
+        random_state=random_state,
+    )
+    return compare_joined(joined, request, region=region, interval=interval)
+
+
+def compare_joined(
+    joined: JoinedPredictions,
+    request: Request,
+    *,
+    region: Region = None,
+    interval: str = "tango",
+    progress: Progress | None = None,
+) -> Comparisons:
+    """Compare models whose predictions are coded alike: the one road of arrays and files."""
+    check_choice(interval, PAIRED_INTERVALS, "interval")
+    joined = joined.with_made_predictions(request)
+    tallies = tuple(joined.tallies(at, request) for at in range(len(joined.names)))
+    evaluations = {
+        name: assemble(found, request) for name, found in zip(joined.names, tallies, strict=True)
+    }
+    paired = PairedMeasures(joined, request, tallies, evaluations, interval)
+    every = list(combinations(range(len(joined.names)), 2))
+    asked = _asked(paired, every, request)
+    margins = _margins(region, [name for _, name in asked])
+    pairs, beside = [], {}
+    for done, (pair, name) in enumerate(asked, start=1):
+        comparison, others = paired.compare(pair, name, margins.get(name))
+        pairs.append(comparison)
+        beside[name, *comparison.names] = others
+        if progress is not None:
+            progress(done, done, len(asked))
+    main = _main(asked, request)
+    raw = {one.names: one.p_value for one in pairs if one.measure == main}
+    adjusted = dict(zip(raw, holm([_number(p) for p in raw.values()]).tolist(), strict=True))
+    tables = [table for table in map(paired.table, every) if table is not None]
+    result = Comparisons(
+        names=joined.names,
+        n=joined.n,
+        level=request.level,
+        measure=main,
+        evaluations=evaluations,
+        pairs=tuple(pairs),
+        adjusted=adjusted,
+        beside={key: found for key, found in beside.items() if found},
+        tables=tuple(tables),
+        omnibus=_omnibus(paired),
+        best=chosen_here(paired, main),
+        notes=(*joined.notes, *_notes(paired, evaluations)),
+        settings=_settings(joined, request, region, interval),
+        source=joined.source,
+    )
+    return replace(result, verdict=tuple(verdict_of(result)))
+
+
+def _score_columns(
+    scores: Sequence[ArrayLike | None] | None,
+    first: ArrayLike | None,
+    second: ArrayLike | None,
+    models: int,
+) -> list[ArrayLike | None]:
+    if scores is None:
+        return [first, second, *[None] * (models - 2)]
+    if first is not None or second is not None:
+        raise InputError("`scores` must not be given beside `first_score` and `second_score`.")
+    if len(scores) != models:
+        raise InputError(
+            f"`scores` must hold {models} entries, one a model, None for a model without; "
+            f"got {len(scores)}."
+        )
+    return list(scores)
+
+
+def request_of(options: Mapping[str, Any], **named: Any) -> Request:  # noqa: ANN401
+    """Make the request of the options that `evaluate` knows and a comparison can use."""
+    known = [name for name in Request.__dataclass_fields__ if name not in NOT_COMPARED]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise InputError(
+            f"`compare` must be given options it knows ({', '.join(known)}); "
+            f"got {shown(unknown[0])}."
+        )
+    return Request(**named, **options).checked()
+
+
+def _asked(
+    paired: PairedMeasures, every: list[tuple[int, int]], request: Request
+) -> list[tuple[tuple[int, int], str]]:
+    """List the pairs and measures to be compared, measure by measure."""
+    of_pair = {pair: paired.measures(pair) for pair in every}
+    names = list(dict.fromkeys(name for found in of_pair.values() for name in found))
+    wanted = names if request.measures is None else list(request.measures)
+    for name in wanted:
+        if name not in names:
+            listed = ", ".join(names) or "none"
+            raise InputError(
+                f"`measures` must be ones that two models have here ({listed}); got {shown(name)}. "
+                "Measures of counts need predictions of both, measures of rankings scores of both."
+            )
+    if not wanted:
+        raise InputError(
+            "Two models must have predictions, or scores, to be compared by; no two of these do."
+        )
+    return [(pair, name) for name in wanted for pair in every if name in of_pair[pair]]
+
+
+def _main(asked: list[tuple[tuple[int, int], str]], request: Request) -> str:
+    names = [name for _, name in asked]
+    if request.measures is not None:
+        return names[0]
+    return next((name for name in MAIN if name in names), names[0])
+
+
+def _margins(region: Region, names: list[str]) -> dict[str, float]:
+    """Give the region of each measure: one for all, or each its own."""
+    if region is None:
+        return {}
+    if not isinstance(region, Mapping):
+        return dict.fromkeys(names, _margin(region))
+    unknown = next((name for name in region if name not in names), None)
+    if unknown is not None:
+        listed = ", ".join(dict.fromkeys(names))
+        raise InputError(f"`region` must name measures compared ({listed}); got {shown(unknown)}.")
+    return {name: _margin(value) for name, value in region.items()}
+
+
+def _margin(region: float) -> float:
+    if check_number(region, "region", low=0.0, high=1e300) == 0:
+        raise InputError("`region` must be above 0; got 0. A difference is never exactly 0.")
+    return float(region)
+
+
+def _number(p_value: float | None) -> float:
+    return float("nan") if p_value is None else p_value
+
+
+def _omnibus(paired: PairedMeasures) -> OmnibusTest | None:
+    right = [one for one in paired.right if one is not None]
+    grouped = paired.joined.group is not None or paired.joined.weight is not None
+    if len(right) < max(3, len(paired.right)) or grouped:
+        return None
+    return cochran_q(np.column_stack(right))
+
+
+def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
+    for name, evaluation in evaluations.items():
+        for note in evaluation.notes:
+            said.setdefault(note, []).append(name)
+    for note, names in said.items():
+        yield note if len(names) == len(evaluations) else f"{', '.join(names)}: {note}"
+    without = [
+        name
+        for name, score in zip(paired.joined.names, paired.joined.scores, strict=True)
+        if score is None
+    ]
+    if without and len(without) < len(evaluations):
+        yield f"No scores of {', '.join(without)}: not compared by measures of rankings."
+
+
+def _settings(
+    joined: JoinedPredictions, request: Request, region: Region, interval: str
+) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "level": request.level,
+        "interval": interval,
+        "replicates": request.replicates,
+        "random_state": request.random_state,
+        "positive": request.positive,
+        "groups": None if joined.group is None else int(joined.group.max()) + 1,
+        "region": region,
+    }
+    for name in ("costs", "threshold", "average_over"):
+        if getattr(request, name) is not None:
+            settings[name] = getattr(request, name)
+    return settings

@@ -1,0 +1,117 @@
+"""How far a difference may lie off, and the interval and the test that follow from it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Spread:
+    r"""The standard error of a difference; Student's t where its degrees of freedom are finite.
+
+    .. math:: d \pm t_{1 - (1 - level)/2}\, s, \qquad p = 2\,P(T \le -|d| / s)
+
+    Interval and test are one statement: 0 lies outside the interval at 1 − p and not before.
+
+    Examples
+    --------
+    >>> spread = Spread(0.02)
+    >>> round(spread.p_value(0.05), 4), [round(end, 3) for end in spread.ends(0.05, 0.95)]
+    (0.0124, [0.011, 0.089])
+    """
+
+    error: float
+    degrees: float = math.inf
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to go by: a standard error that is positive."""
+        return math.isfinite(self.error) and self.error > 0 and self.degrees > 0
+
+    def ends(self, value: float, level: float) -> Ends:
+        """Give the ends of the interval; without limits where nothing is known."""
+        if not self.is_known or not math.isfinite(value):
+            return -math.inf, math.inf
+        width = self.error * self._quantile((1 - level) / 2)
+        return value - width, value + width
+
+    def p_value(self, value: float) -> float:
+        """Give the p-value of the two-sided test of no difference; NaN where nothing is known."""
+        if value == 0:
+            return 1.0
+        if not self.is_known or not math.isfinite(value):
+            return math.nan
+        statistic = -abs(value) / self.error
+        if math.isinf(self.degrees):
+            return 2 * float(ndtr(statistic))
+        return 2 * float(stdtr(self.degrees, statistic))
+
+    def _quantile(self, tail: float) -> float:
+        if math.isinf(self.degrees):
+            return -float(ndtri(tail))
+        return -float(stdtrit(self.degrees, tail))
+
+
+@dataclass(frozen=True)
+class NoSpread:
+    r"""A difference that no example, drawn again, would change: bounded by how many there are.
+
+    As for k = n of n in Wilson's interval, with `width` the largest difference possible:
+
+    .. math:: d \pm width \frac{z^2}{units + z^2}
+
+    The test is the inversion of that.  With d = 0 it is Tango's interval of no discordant pair.
+
+    Examples
+    --------
+    >>> low, high = NoSpread(50).ends(0.0, 0.95)
+    >>> round(high, 3), NoSpread(50).p_value(0.0)
+    (0.071, 1.0)
+    """
+
+    units: float
+    width: float = 1.0
+
+    def ends(self, value: float, level: float) -> Ends:
+        """Give the ends of the interval."""
+        square = float(ndtri((1 - level) / 2)) ** 2
+        away = self.width * square / (self.units + square)
+        return value - away, value + away
+
+    def p_value(self, value: float) -> float:
+        """Give 1 less the level at which 0 is left out."""
+        share = min(abs(value) / self.width, 1.0)
+        if share == 0:
+            return 1.0
+        odds = share / (1 - share) if share < 1 else math.inf
+        return 2 * float(ndtr(-math.sqrt(self.units * odds)))
+
+
+def spread_of_influences(
+    influences: NDArray[np.float64], group: NDArray[np.intp] | None = None
+) -> Spread:
+    r"""Add up the influences of the examples, group by group where they come in groups.
+
+    .. math:: s^2 = \frac{G}{G - 1} \sum_g \Bigl(\sum_{i \in g} u_i\Bigr)^2
+
+    Right for many independent examples or groups.  Rounding is taken for no spread at all.
+
+    Examples
+    --------
+    >>> spread = spread_of_influences(np.array([0.5, -0.5, 0.5, -0.5]))
+    >>> round(spread.error, 4)  # √(4/3 · 4 · ¼)
+    1.1547
+    """
+    totals = influences if group is None else np.bincount(group, weights=influences)
+    units = len(totals)
+    if units < 2:
+        return Spread(math.nan, 0.0)
+    square = units / (units - 1) * math.fsum(totals**2)
+    largest = float(np.abs(influences).max(initial=0.0))
+    error = math.sqrt(square) if largest > 0 else 0.0
+    return Spread(error, math.inf if group is None else units - 1.0)
