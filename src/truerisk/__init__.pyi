@@ -1,10 +1,10 @@
 """The public names.  Each is loaded when it is first used; the runtime reads this file."""
 
+from .comparison.compare import compare as compare
 from .comparison.compare_models import compare_models as compare_models
+from .comparison.comparisons import Comparisons as Comparisons
 from .comparison.model_comparisons import BayesianComparison as BayesianComparison
 from .comparison.model_comparisons import ModelComparisons as ModelComparisons
-from .comparison.compare import compare as compare
-from .comparison.comparisons import Comparisons as Comparisons
 from .curves.learning_curve import learning_curve as learning_curve
 from .curves.results import LearningCurve as LearningCurve
 from .errors import InputError as InputError
