@@ -22,7 +22,16 @@ ONLY_DOCUMENTS = (
 ONLY_TABLES = (
     "interval", "folds", "repeats", "test_size", "not_stratified", "allow_small_classes",
     "allow_failed", "tune", "measure", "positive", "group", "drop", "categorical",
-    "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over",
+    "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over", "against", "test",
+    "region",
+)  # fmt: skip
+ONLY_ONE = (
+    "method", "interval", "test_size", "allow_failed", "fail_under", "fail_over", "html",
+)  # fmt: skip
+ONLY_TWO = ("test", "region")
+TESTS = (
+    "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian", "nested_cross_validation",
+    "agreement", "resampled_t",
 )  # fmt: skip
 METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 
@@ -37,6 +46,24 @@ METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
     help="A learner, or module:attribute; again for another, and the best is found.",
 )
 @click.option(
+    "--against",
+    metavar="NAME",
+    help="Another learner: is it better than --model?",
+)
+@click.option(
+    "--test",
+    type=click.Choice(TESTS),
+    default=TESTS[0],
+    show_default=True,
+    help="With --against: how it is told; resampled_t is invalid, for comparison.",
+)
+@click.option(
+    "--region",
+    type=float,
+    metavar="X",
+    help="With --against: the largest difference that does not matter.",
+)
+@click.option(
     "--method",
     type=click.Choice(METHODS),
     help="How; cross_validation for a table, xi_alpha for documents if absent.",
@@ -49,14 +76,21 @@ METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
     help="Rule of the intervals; plain_t is invalid, for comparison.",
 )
 @click.option("--folds", type=click.IntRange(2), help="Folds of one repetition; 10 if absent.")
-@click.option("--repeats", type=click.IntRange(1), help="Repetitions; 5 of cross-validation.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    help="Repetitions; 5 of cross-validation, 10 with --against.",
+)
 @click.option("--test-size", type=float, help="Share to hold out; a third if absent.")
 @click.option("--not-stratified", is_flag=True, help="Divide with no regard to classes.")
 @click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
 @click.option("--allow-failed", is_flag=True, help="Leave out refits in which the model fails.")
 @click.option("--tune", is_flag=True, help="Choose settings anew within every training part.")
 @click.option(
-    "--measure", default="error_rate", show_default=True, help="By which the best is chosen."
+    "--measure",
+    default="error_rate",
+    show_default=True,
+    help="By which the best is chosen, or two are compared.",
 )
 @positive_option
 @table_options
@@ -117,6 +151,7 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
     truerisk estimate data.csv --target y --model svm --model tree --jobs 2 --seed 1
     truerisk estimate data.csv --target y --model rbf_svm --tune --resume run --seed 1
     truerisk estimate data.csv --target y --method bootstrap --html report.html
+    truerisk estimate data.csv --target y --model tree --against svm --region 0.01
     truerisk estimate reviews.jsonl --target stars --text body --model svm
 
     Documents with sets of labels (JSON lines, CSV, svmlight, a folder for each category, Reuters
@@ -137,6 +172,13 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
         from truerisk.cli.learner_road import estimate_learners  # noqa: PLC0415  (start-up time)
 
         _refuse(ONLY_DOCUMENTS, "documents, and this is read as a table")
+        if options["against"] is not None:
+            from truerisk.cli.against import compare_learners  # noqa: PLC0415  (start-up time)
+
+            _refuse(ONLY_ONE, "one learner by itself; two are compared by --test")
+            compare_learners(data, options)
+            return
+        _refuse(ONLY_TWO, "two learners: name the other one by --against")
         estimate_learners(data, options)
     else:
         from truerisk.cli.corpus_road import estimate_documents  # noqa: PLC0415  (start-up time)
@@ -151,7 +193,8 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
 def _is_table(data: Path, options: dict[str, Any]) -> bool:
     """Tell a table of examples from a corpus: by what is asked, else by the ending."""
     only_tables = set(RESAMPLING) - set(WITHOUT_REFITS)
-    asked = options["target"] or options["models"] or options["method"] in only_tables
+    asked = options["target"] or options["models"] or options["against"]
+    asked = asked or options["method"] in only_tables
     return bool(asked) or data.suffix.lower() in {".parquet", ".pq"}
 
 

@@ -64,7 +64,8 @@ class Asked:
     def notes(self, remark: str) -> tuple[str, ...]:
         """Say which refits both learners had."""
         repeats = 5 if self.resampling == "five_by_two" else self.design["repeats"]
-        told = f"Both learners on the same {self.folds} folds, {repeats} times; seed {self.seed}."
+        times = f", {repeats} times" if repeats > 1 else ""
+        told = f"Both learners on the same {self.folds} folds{times}; seed {self.seed}."
         return (told, remark) if remark else (told,)
 
     def progress_of(self, which: int) -> Progress | None:

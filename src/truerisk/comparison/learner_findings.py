@@ -47,6 +47,7 @@ UNDEFINED = Outcome(
     method="whole_range",
     notes=("A refit has no value of it, and cannot be left out: there is no test.",),
 )
+LEARNERS = "Speaks of the learners at this sample size, less the fold that refits lack."
 HALVES = "The refits have half the examples: this speaks of the learners at half the sample size."
 
 
@@ -140,7 +141,9 @@ def _one(evaluation: LearnerEvaluation, measure: str) -> Estimate:
 
 WAYS = {
     "corrected_t": Way(
-        resampling="cross_validation", found=_by_refits("corrected_t", by_corrected_t)
+        resampling="cross_validation",
+        found=_by_refits("corrected_t", by_corrected_t),
+        remark=LEARNERS,
     ),
     "five_by_two_t": Way(
         resampling="five_by_two",
@@ -152,11 +155,23 @@ WAYS = {
         found=_by_refits("five_by_two_f", by_five_by_two_f),
         remark=HALVES,
     ),
-    "bayesian": Way(resampling="cross_validation", found=_by_refits("bayesian", by_posterior)),
-    "nested_cross_validation": Way(
-        resampling="nested_cross_validation", found=_by_nesting, of_losses=True
+    "bayesian": Way(
+        resampling="cross_validation",
+        found=_by_refits("bayesian", by_posterior),
+        remark=LEARNERS,
     ),
-    "agreement": Way(resampling="cross_validation", found=_by_votes, of_losses=True),
+    "nested_cross_validation": Way(
+        resampling="nested_cross_validation",
+        found=_by_nesting,
+        remark="Speaks of the learners at this sample size, corrected for the fold refits lack.",
+        of_losses=True,
+    ),
+    "agreement": Way(
+        resampling="cross_validation",
+        found=_by_votes,
+        remark="Speaks of the two models that are trained on all the examples.",
+        of_losses=True,
+    ),
     "resampled_t": Way(
         resampling="cross_validation",
         found=_by_refits("resampled_t", by_resampled_t),
