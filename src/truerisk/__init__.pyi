@@ -3,8 +3,10 @@
 from .comparison.compare import compare as compare
 from .comparison.compare_models import compare_models as compare_models
 from .comparison.comparisons import Comparisons as Comparisons
+from .comparison.many_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.model_comparisons import BayesianComparison as BayesianComparison
 from .comparison.model_comparisons import ModelComparisons as ModelComparisons
+from .comparison.over_datasets import OverDatasets as OverDatasets
 from .curves.learning_curve import learning_curve as learning_curve
 from .curves.results import LearningCurve as LearningCurve
 from .errors import InputError as InputError

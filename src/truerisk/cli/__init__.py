@@ -40,6 +40,7 @@ COMMANDS = {
     "score": "Every measure of a file of predictions, with its interval.",
     "estimate": "How well a learner will do on examples it has not seen.",
     "curve": "Would more examples help? Learners at growing training sizes.",
+    "rank": "Which classifier is better over many data sets?",
     "threshold": "The best threshold for scores, and what it costs to move it.",
     "reject": "How much must be left undecided for a wanted error.",
     "plan": "How large must a test set be?",

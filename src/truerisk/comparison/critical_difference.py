@@ -38,7 +38,7 @@ def plot_critical_difference(found: OverDatasets, ax: "Axes") -> "Axes":
     for row, (low, high, colour) in enumerate(bars):
         height = -FIRST_BAR - BAR_STEP * row
         # A group of equal ranks would have no width; the pad keeps every bar visible.
-        pad = 0.012 * (k - 1)
+        pad = 0.012 * (k - 1) if colour == GROUP else 0.0
         ax.hlines(height, low - pad, high + pad, color=colour, linewidth=3.5)
     right = (k + 1) // 2
     for place, name in enumerate(names):

@@ -56,11 +56,11 @@ def compare_over_datasets(
 ) -> OverDatasets:
     r"""Compare classifiers by their scores on several data sets.
 
-    For each pair: Wilcoxon's signed-rank test (exact up to 50 data sets) with Holm's adjustment
-    over all pairs, the exact sign test, the typical difference with its interval, and the Bayesian
-    signed-rank test.  For three classifiers or more, on average ranks: Friedman's test, Iman and
-    Davenport's, Nemenyi's critical difference of all pairs; with a control, the tests of Bonferroni
-    and Dunn, Holm, and Hochberg against it.
+    For each pair, or with a control for each pair with it: Wilcoxon's signed-rank test (exact up to
+    50 data sets) with Holm's adjustment over these pairs, the exact sign test, the typical
+    difference with its interval, and the Bayesian signed-rank test.  For three classifiers or more,
+    on average ranks: Friedman's test, Iman and Davenport's, Nemenyi's critical difference of all
+    pairs; with a control, the tests of Bonferroni and Dunn, Holm, and Hochberg against it.
 
     Whether one classifier is better than another is told by Wilcoxon's test and Holm's adjustment:
     if all differences are symmetric about 0, some pair is called different with probability of at
@@ -79,7 +79,7 @@ def compare_over_datasets(
     names, datasets
         What they are called, if not by their numbers.
     control
-        The classifier that the others are compared with.
+        The classifier that the others are compared with, and the first of every pair.
     higher_is_better
         Whether a higher score is the better one; not for error rates.
     region
@@ -137,6 +137,7 @@ def compare_over_datasets(
         means,
         folds,
         called,
+        control=control,
         higher_is_better=higher_is_better,
         region=region,
         test_share=test_share,
@@ -171,6 +172,7 @@ def _pairs(
     folds: Array,
     names: tuple[str, ...],
     *,
+    control: str | None,
     higher_is_better: bool,
     region: float | None,
     test_share: float | None,
@@ -179,6 +181,9 @@ def _pairs(
 ) -> tuple[PairOverDatasets, ...]:
     n, k = means.shape
     places = list(combinations(range(k), 2))
+    if control is not None:
+        at = names.index(control)
+        places = [(at, other) for other in range(k) if other != at]
     columns = [_differences(means[:, first], means[:, second]) for first, second in places]
     tests = [signed_rank(column) for column in columns]
     adjusted = holm([test.p_value for test in tests])
@@ -187,7 +192,7 @@ def _pairs(
     if region is not None:
         alike = list(holm([equivalence_p_value(column, region) for column in columns]))
     found = []
-    for at, ((first, second), column) in enumerate(zip(places, columns, strict=True)):
+    for row, ((first, second), column) in enumerate(zip(places, columns, strict=True)):
         sign = 1 if higher_is_better else -1
         counted = sign_test(sign * column)
         posterior = bayesian_signed_rank(sign * column, region=region or 0.0, random_state=seed)
@@ -200,7 +205,7 @@ def _pairs(
                 random_state=seed,
             )
         typical = typical_difference(column)
-        p_value = float(adjusted[at])
+        p_value = float(adjusted[row])
         found.append(
             PairOverDatasets(
                 names=(names[first], names[second]),
@@ -209,17 +214,17 @@ def _pairs(
                 wins=counted.wins,
                 ties=counted.ties,
                 losses=counted.losses,
-                wilcoxon=tests[at],
+                wilcoxon=tests[row],
                 p_value=p_value,
                 sign_p_value=counted.p_value,
                 nemenyi_p_value=nemenyi_p_value(averages[first], averages[second], k, n)
                 if k > 2
                 else None,
-                equivalence_p_value=None if alike[at] is None else float(alike[at] or 0.0),
+                equivalence_p_value=None if alike[row] is None else float(alike[row] or 0.0),
                 posterior=posterior,
                 hierarchical=hierarchical,
                 finding=pair_finding(
-                    tests[at], p_value, alike[at], level=level, higher_is_better=higher_is_better
+                    tests[row], p_value, alike[row], level=level, higher_is_better=higher_is_better
                 ),
             )
         )

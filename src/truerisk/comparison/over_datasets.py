@@ -26,9 +26,9 @@ class PairOverDatasets:
     """The second of two classifiers against the first, over data sets.
 
     `difference` is the typical one, second − first, in units of the scores; `wins`, `ties` and
-    `losses` are the second's.  `p_value` is Wilcoxon's after Holm's adjustment over all pairs; so
-    is `equivalence_p_value`, of the test that differences lie within the region.  The posteriors,
-    and `finding`, are about the second classifier.
+    `losses` are the second's.  `p_value` is Wilcoxon's after Holm's adjustment over all pairs that
+    are compared; so is `equivalence_p_value`, of the test that differences lie within the region.
+    The posteriors, and `finding`, are about the second classifier.
     """
 
     names: tuple[str, str]
@@ -124,13 +124,16 @@ data sets in all would tell a difference as clear as the one seen.
         return tuple(sentences(self))
 
     def pair(self, first: str, second: str) -> PairOverDatasets:
-        """Give the comparison of two classifiers; it must be asked in the order of the table."""
+        """Give the comparison of two classifiers, the first one being first in the table.
+
+        With a control, the control is the first one.
+        """
         for pair in self.pairs:
             if pair.names == (first, second):
                 return pair
         raise InputError(
-            f"`first` and `second` must be two of {', '.join(self.names)}, in this order; "
-            f"got {first!r} and {second!r}."
+            f"`first` and `second` must be two of {', '.join(self.names)} that are compared, in "
+            f"this order, a control first; got {first!r} and {second!r}."
         )
 
     def rank_of(self, name: str) -> float:
@@ -257,35 +260,36 @@ def _the_best(found: OverDatasets) -> Iterator[str]:
     best, *others = found.in_order
     yield f"{best} has the best average rank, {found.rank_of(best):.2f} of {len(found.names)}."
     yield from _findings(found, best, others)
+    for name in others:
+        rest = [other for other in others if other != name]
+        yield from _findings(found, name, rest, ("better",))
 
 
 def _against_control(found: OverDatasets, control: str) -> Iterator[str]:
     yield f"The control {control} has the average rank {found.rank_of(control):.2f}."
-    others = [one for one in found.against_control if one.holm <= 1 - found.level]
-    better = [one.name for one in others if one.z > 0]
-    worse = [one.name for one in others if one.z < 0]
-    if better:
-        yield f"Ranked better than {control}: {', '.join(better)} (Holm on average ranks)."
-    if worse:
-        yield f"Ranked worse than {control}: {', '.join(worse)} (Holm on average ranks)."
-    if not others:
-        yield f"No classifier's rank can be told from {control}'s (Holm on average ranks)."
     yield from _findings(found, control, [name for name in found.in_order if name != control])
+    told = [one for one in found.against_control if one.holm <= 1 - found.level]
+    for word, names in (
+        ("better", [one.name for one in told if one.z > 0]),
+        ("worse", [one.name for one in told if one.z < 0]),
+    ):
+        if names:
+            yield f"Ranked {word} than {control}: {', '.join(names)} (average ranks, Holm)."
 
 
-def _findings(found: OverDatasets, subject: str, others: list[str]) -> Iterator[str]:
+def _findings(
+    found: OverDatasets,
+    subject: str,
+    others: list[str],
+    wanted: tuple[Finding, ...] = ("better", "worse", "no evidence"),
+) -> Iterator[str]:
     """Say what Wilcoxon's test with Holm's adjustment finds of one classifier against others."""
-    told: dict[Finding, list[str]] = {}
-    for name in others:
-        told.setdefault(_finding_of(found, subject, name), []).append(name)
-    for finding in ("better", "worse"):
-        if finding in told:
-            yield (
-                f"{subject} is {finding} than {', '.join(told[finding])} "
-                "(Wilcoxon, adjusted by Holm)."
-            )
-    if "no evidence" in told:
-        yield f"No evidence either way between {subject} and {', '.join(told['no evidence'])}."
+    for finding in wanted:
+        names = [name for name in others if _finding_of(found, subject, name) == finding]
+        if names and finding == "no evidence":
+            yield f"No evidence either way between {subject} and {', '.join(names)}."
+        elif names:
+            yield f"{subject} is {finding} than {', '.join(names)} (Wilcoxon, Holm)."
 
 
 def _finding_of(found: OverDatasets, subject: str, other: str) -> Finding:

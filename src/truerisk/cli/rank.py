@@ -1,0 +1,125 @@
+"""`truerisk rank`: which classifier is better over many data sets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truerisk.cli.options import (
+    FILE,
+    decimal_option,
+    delimiter_option,
+    encoding_option,
+    level_option,
+    unescaped,
+)
+from truerisk.cli.output import console, format_options
+from truerisk.errors import InputError
+
+if TYPE_CHECKING:
+    from truerisk.comparison.over_datasets import OverDatasets
+
+
+@click.command(short_help="Which classifier is better over many data sets?")
+@click.argument("scores", type=FILE, metavar="SCORES")
+@click.option("--control", metavar="NAME", help="Compare the others with this classifier only.")
+@click.option("--lower-is-better", is_flag=True, help="Scores are errors or costs.")
+@click.option("--region", type=float, metavar="R", help="Differences within ± R do not matter.")
+@click.option(
+    "--test-share",
+    type=float,
+    metavar="SHARE",
+    help="Rows of one data set are folds, each tried on this share of it: 0.1 for ten folds.",
+)
+@click.option("--dataset", metavar="COLUMN", help="Column that names the data sets.")
+@level_option
+@click.option(
+    "--seed",
+    "--random-state",
+    "seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of the Bayesian tests.",
+)
+@delimiter_option
+@encoding_option
+@decimal_option
+@format_options("json", "csv", "markdown")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the ranks.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
+    """Compare classifiers by their SCORES: a CSV file, one row a data set, one column a classifier.
+
+    Wilcoxon's signed-rank test with Holm's adjustment, the sign test, the Bayesian signed-rank
+    test; for three classifiers or more Friedman, Iman-Davenport, Nemenyi and the
+    critical-difference picture; with a control Bonferroni-Dunn, Holm and Hochberg.
+
+    \b
+    truerisk rank scores.csv
+    truerisk rank errors.csv --lower-is-better --control baseline --plot ranks.svg
+    truerisk rank folds.csv --test-share 0.1 --region 0.01
+
+    Exit code: 0, 2 wrong option, 3 wrong input, 5 when the machine stood in the way.
+    """
+    page, picture, form = (options[name] for name in ("html", "plot", "form"))
+    _check_outputs(scores, page, picture)
+    found = _ranked(scores, options)
+    if form is None:
+        from truerisk.reporting.rankings import print_ranking  # noqa: PLC0415  (start-up time)
+
+        print_ranking(found, console())
+    else:
+        from truerisk.reporting.rankings import RANKING_FORMATS  # noqa: PLC0415
+
+        click.echo(RANKING_FORMATS[form](found))
+    if picture is not None:
+        from truerisk.reporting.rankings import save_ranking_picture  # noqa: PLC0415
+
+        save_ranking_picture(found, picture)
+    if page is not None:
+        from truerisk.reporting.rankings import save_ranking  # noqa: PLC0415
+
+        save_ranking(found, page)
+    for what, path in (("picture", picture), ("page", page)):
+        if path is not None and form is None:
+            click.echo(f"The {what} is in {path}")
+
+
+def _check_outputs(scores: Path, page: Path | None, picture: Path | None) -> None:
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise InputError(f"`--plot` must name a file that ends in .svg; got {str(picture)!r}.")
+    for path in (page, picture):
+        if path is not None:
+            from truerisk.reporting.files import check_destination  # noqa: PLC0415
+
+            check_destination(path, [scores])
+
+
+def _ranked(scores: Path, options: dict[str, Any]) -> "OverDatasets":
+    from truerisk.comparison.many_datasets import compare_over_datasets  # noqa: PLC0415
+    from truerisk.comparison.score_table import read_scores  # noqa: PLC0415
+    from truerisk.reading.options import ReadingOptions  # noqa: PLC0415
+
+    share = options["test_share"]
+    table = read_scores(
+        scores,
+        dataset=options["dataset"],
+        folds=share is not None,
+        options=ReadingOptions(
+            delimiter=unescaped(options["delimiter"]),
+            encoding=options["encoding"],
+            decimal=options["decimal"],
+        ),
+    )
+    return compare_over_datasets(
+        table.scores,
+        names=table.names,
+        datasets=table.datasets,
+        control=options["control"],
+        higher_is_better=not options["lower_is_better"],
+        region=options["region"],
+        test_share=share,
+        level=options["level"],
+        random_state=options["seed"],
+    )
