@@ -15,6 +15,7 @@ from truerisk.comparison.comparison_verdict import verdict_of
 from truerisk.comparison.comparisons import Comparisons
 from truerisk.comparison.joined import JoinedPredictions, join_arrays
 from truerisk.comparison.multiplicity import holm
+from truerisk.comparison.paired_difference import PAIRED_DIFFERENCES, PairedMethod
 from truerisk.comparison.paired_measures import PairedMeasures
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
@@ -23,7 +24,6 @@ from truerisk.results import Evaluation
 
 MAIN = ("error_rate", "accuracy", "roc_auc")  # the first of these that all models have
 NOT_COMPARED = ("reject", "binomial", "cell_interval")
-PAIRED_INTERVALS = ("tango", "newcombe", "bonett_price", "wald")
 
 Progress = Callable[[int, int, int], None]
 Region = float | Mapping[str, float] | None
@@ -44,7 +44,7 @@ def compare(
     sample_weight: ArrayLike | None = None,
     region: Region = None,
     level: float = 0.95,
-    interval: str = "tango",
+    interval: PairedMethod = "tango",
     replicates: int = 1000,
     random_state: int | None = 0,
     multilabel: bool = False,
@@ -90,11 +90,11 @@ def compare_joined(
     request: Request,
     *,
     region: Region = None,
-    interval: str = "tango",
+    interval: PairedMethod = "tango",
     progress: Progress | None = None,
 ) -> Comparisons:
     """Compare models whose predictions are coded alike: the one road of arrays and files."""
-    check_choice(interval, PAIRED_INTERVALS, "interval")
+    check_choice(interval, PAIRED_DIFFERENCES, "interval")
     joined = joined.with_made_predictions(request)
     tallies = tuple(joined.tallies(at, request) for at in range(len(joined.names)))
     evaluations = {
@@ -240,7 +240,7 @@ def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Ite
 
 
 def _settings(
-    joined: JoinedPredictions, request: Request, region: Region, interval: str
+    joined: JoinedPredictions, request: Request, region: Region, interval: PairedMethod
 ) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "level": request.level,

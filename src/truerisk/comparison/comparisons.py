@@ -34,6 +34,11 @@ class PairTable:
     neither: int
 
     @property
+    def n(self) -> int:
+        """All examples."""
+        return sum(self.counts)
+
+    @property
     def counts(self) -> tuple[int, int, int, int]:
         """The four counts; turned around they are those of wrong answers."""
         return self.both, self.only_first, self.only_second, self.neither

@@ -109,36 +109,42 @@ class ModelScores:
             summed = summed + self._weights * (self.truth @ off) / total
         return np.asarray(summed)
 
-    def replicates(self, name: str, replicates: int, seed: Sequence[int]) -> Values:
+    def replicates(
+        self, names: Sequence[str], average: str | None, replicates: int, seed: Sequence[int]
+    ) -> dict[str, Values]:
         """Resample the examples, or whole groups; the same seed draws the same for every model."""
-        base, average = base_and_average(name)
         n, classes = self.score.shape
         size = max(min(replicates, MOST_ENTRIES // (n * classes)), FEWEST_REPLICATES)
 
-        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int = 1) -> Values:
+        def drawn(
+            score: NDArray[Any], truth: NDArray[np.bool_], repeat: int = 1
+        ) -> dict[str, Values]:
             return cluster_replicates(
                 score,
                 truth,
                 np.repeat(self.units, repeat),
-                [base],
+                names,
                 weight=None if self.weight is None else np.repeat(self.weight, repeat),
                 replicates=size,
                 rng=np.random.default_rng(seed),
-            )[base]
+            )
 
         if average == "micro":
             return drawn(self.score.ravel(), self.truth.ravel(), classes)
-        each = np.array([drawn(self.score[:, at], self.truth[:, at]) for at in range(classes)])
+        each = [drawn(self.score[:, at], self.truth[:, at]) for at in range(classes)]
         support = self._weights @ self.truth
-        shares = np.where(support > 0, support if average == "weighted" else 1.0, 0.0)
-        known = ~np.isnan(each) & (shares > 0)[:, None]
-        weights = np.where(known, shares[:, None], 0.0)
-        total = weights.sum(axis=0)
-        return np.where(
-            total > 0,
-            (weights * np.where(known, each, 0.0)).sum(axis=0) / np.where(total > 0, total, 1.0),
-            np.nan,
-        )
+        shares = support if average == "weighted" else (support > 0).astype(np.float64)
+        return {name: _mean_over_classes([one[name] for one in each], shares) for name in names}
+
+
+def _mean_over_classes(each: list[Values], shares: Values) -> Values:
+    """Average over the classes in which a replicate has a value."""
+    values = np.array(each)
+    known = ~np.isnan(values) & (shares > 0)[:, None]
+    weights = np.where(known, shares[:, None], 0.0)
+    total = weights.sum(axis=0)
+    summed = (weights * np.where(known, values, 0.0)).sum(axis=0)
+    return np.where(total > 0, summed / np.where(total > 0, total, 1.0), np.nan)
 
 
 def auc_influences(

@@ -44,10 +44,8 @@ class PairedCells:
     @classmethod
     def of(
         cls, joined: JoinedPredictions, pair: tuple[int, int], labels: tuple[str, ...]
-    ) -> "PairedCells | None":
-        """Count the joint cells of two models; None where one of them has no predictions."""
-        if joined.predicted[pair[0]] is None or joined.predicted[pair[1]] is None:
-            return None
+    ) -> "PairedCells":
+        """Count the joint cells of two models that both have predictions."""
         size = len(joined.members)
         found, at = joint_cells(joined, pair)
         parts = [found // size**2, found // size % size, found % size]
@@ -93,12 +91,13 @@ class PairedCells:
     @cached_property
     def sample(self) -> CellSample:
         """The joint cells as a sample; the features are those of the first, then of the second."""
-        costs = [None if self.costs is None else self.costs.of_cells(one) for one in self._both]
-        designs = [one.design(cost) for one, cost in zip(self._both, costs, strict=True)]
+        costs = [None if self.costs is None else self.costs.of_cells(one) for one in self.both]
+        designs = [one.design(cost) for one, cost in zip(self.both, costs, strict=True)]
         return self._sampled(*designs)
 
     @property
-    def _both(self) -> tuple[Cells, Cells]:
+    def both(self) -> tuple[Cells, Cells]:
+        """The cells of either model."""
         return self.first, self.second
 
     def _sampled(self, first: Any, second: Any) -> CellSample:  # noqa: ANN401
@@ -111,19 +110,19 @@ class PairedCells:
         cells = self.first
         return CellSample(cells.totals, design, cells.squares, cells.by_group, self.prior)
 
-    def difference(self, name: str, over: NDArray[np.bool_] | None, zero: float) -> Spread | None:
-        """Give how the difference of a measure varies; None for a measure of other things."""
+    def difference(self, name: str, over: NDArray[np.bool_] | None, zero: float) -> Spread:
+        """Give how the difference of a measure of counts varies."""
         base, average = base_and_average(name)
         measure = find_measure(base)
         sample = self.sample
         function: Function | None
         if average == "samples":
-            designs = [_design_of_examples(measure, one, zero) for one in self._both]
+            designs = [_design_of_examples(measure, one, zero) for one in self.both]
             sample, function = self._sampled(*designs), _share
         else:
             function = count_function(name, self.first.labels, self.positive, over, zero)
         if function is None:
-            return None
+            raise TypeError(f"{name} is no measure of counts.")
         return spread_of_cells(sample, _difference_of(function))
 
 

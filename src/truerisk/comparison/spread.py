@@ -2,12 +2,34 @@
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 Ends = tuple[float, float]
+
+LARGEST_ODDS = 1e9  # a difference as large as it can be
+
+
+class EndsAtAnyLevel(Protocol):
+    """Anything that gives the ends of an interval for a difference at any level."""
+
+    def ends(self, value: float, level: float) -> Ends:
+        """Give the ends of the interval around the value."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method makes of a pair: the test, the interval at any level, and their names."""
+
+    p_value: float
+    spread: EndsAtAnyLevel
+    method: str
+    interval_method: str
+    settled_by: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +101,8 @@ class NoSpread:
 
     def ends(self, value: float, level: float) -> Ends:
         """Give the ends of the interval."""
+        if math.isinf(self.units):
+            return value, value
         square = float(ndtri((1 - level) / 2)) ** 2
         away = self.width * square / (self.units + square)
         return value - away, value + away
@@ -88,7 +112,7 @@ class NoSpread:
         share = min(abs(value) / self.width, 1.0)
         if share == 0:
             return 1.0
-        odds = share / (1 - share) if share < 1 else math.inf
+        odds = share / (1 - share) if share < 1 else LARGEST_ODDS
         return 2 * float(ndtr(-math.sqrt(self.units * odds)))
 
 

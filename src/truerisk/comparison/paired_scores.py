@@ -1,0 +1,109 @@
+"""Two models' scores: paired DeLong, influences, means of losses, and shared resamples."""
+
+import math
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.comparison.joined import JoinedPredictions
+from truerisk.comparison.model_scores import ModelScores
+from truerisk.comparison.spread import Found, NoSpread, Spread, spread_of_influences
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.request import Request
+from truerisk.intervals.delong_tests import delong_paired
+from truerisk.intervals.replicates import replicates_for
+from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import find_measure, measures_that_need
+
+DRAWN_AVERAGES = ("average_precision", "breakeven_point", "eleven_point_precision")
+MOST_UNDEFINED = 0.5  # of the replicates; beyond it they say little
+NO_SPREAD = "no example, drawn again, would change the difference: bounded by their number"
+
+
+@dataclass(frozen=True)
+class PairedScores:
+    """What the scores of several models have to offer for a comparison of any two."""
+
+    joined: JoinedPredictions
+    tallies: tuple[Tallies, ...]
+    request: Request
+
+    def found(self, pair: tuple[int, int], name: str, value: float) -> Found:
+        """Compare two models by a measure of their scores; `value` is the difference seen."""
+        first, second = self.of_model(pair[0]), self.of_model(pair[1])
+        if name == "roc_auc" and self.joined.group is None and self.joined.weight is None:
+            spread, method = _delong_spread(first, second, self.request.level), "delong_paired"
+        else:
+            spread, method = self._spread(pair, name)
+        if spread.error == 0:
+            return _without_spread(first, name, value, method)
+        kind = method if self.joined.group is None else f"cluster_{method}"
+        return Found(spread.p_value(value), spread, kind, kind)
+
+    def of_model(self, model: int) -> ModelScores:
+        """Give the scores of one model."""
+        if model not in self._scores:
+            score = self.joined.scores[model]
+            if score is None:
+                raise TypeError("A measure of scores needs scores.")
+            self._scores[model] = ModelScores.of(
+                score,
+                self.tallies[model],
+                self.joined.truth,
+                self.joined.members,
+                weight=self.joined.weight,
+                group=self.joined.group,
+            )
+        return self._scores[model]
+
+    @cached_property
+    def _scores(self) -> dict[int, ModelScores]:
+        return {}
+
+    def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread, str]:
+        base, average = base_and_average(name)
+        before, after = (self.of_model(at).influences(name) for at in pair)
+        if before is not None and after is not None:
+            method = "paired_delong" if base == "roc_auc" else "paired_mean"
+            return spread_of_influences(after - before, self.joined.group), method
+        first, second = (self._replicates(at, average)[base] for at in pair)
+        apart = (second - first)[~np.isnan(second - first)]
+        if len(apart) < MOST_UNDEFINED * len(first):
+            return Spread(math.nan), "paired_bootstrap"
+        units = math.inf if self.joined.group is None else float(self.joined.group.max() + 1)
+        return Spread(float(np.std(apart, ddof=1)), units - 1), "paired_bootstrap"
+
+    def _replicates(self, model: int, average: str | None) -> dict[str, NDArray[np.float64]]:
+        """Draw the replicates of all ranking measures at once, and keep them for other pairs."""
+        key = (model, average)
+        if key not in self._drawn:
+            ranked = [one.name for one in measures_that_need("ranking") if one.name != "roc_auc"]
+            names = self.request.wanted_somehow(ranked if average is None else DRAWN_AVERAGES)
+            size = replicates_for(self.request.level, least=self.request.replicates)
+            seed = [self.request.random_state or 0, zlib.crc32(b"paired scores")]
+            self._drawn[key] = self.of_model(model).replicates(names, average, size, seed)
+        return self._drawn[key]
+
+    @cached_property
+    def _drawn(self) -> dict[tuple[int, str | None], dict[str, NDArray[np.float64]]]:
+        return {}
+
+
+def _delong_spread(first: ModelScores, second: ModelScores, level: float) -> Spread:
+    positive = first.truth[:, 0]
+    if positive.all() or not positive.any():
+        return Spread(math.nan)
+    both = np.column_stack([first.score[:, 0], second.score[:, 0]]).astype(np.float64)
+    return Spread(delong_paired(both[positive], both[~positive], level=level).standard_error)
+
+
+def _without_spread(scores: ModelScores, name: str, value: float, method: str) -> Found:
+    low, high = find_measure(base_and_average(name)[0]).measure_range
+    if math.isinf(high - low):  # a loss without a limit, the same on every example
+        exact = NoSpread(math.inf)
+        return Found(exact.p_value(value), exact, method, "no_spread", notes=(NO_SPREAD,))
+    bound = NoSpread(scores.rarest, high - low)
+    return Found(bound.p_value(value), bound, method, "no_spread", notes=(NO_SPREAD,))
