@@ -3,10 +3,12 @@
 from .comparison.compare import compare as compare
 from .comparison.compare_models import compare_models as compare_models
 from .comparison.comparisons import Comparisons as Comparisons
+from .comparison.feature_value import feature_value as feature_value
 from .comparison.many_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.model_comparisons import BayesianComparison as BayesianComparison
 from .comparison.model_comparisons import ModelComparisons as ModelComparisons
 from .comparison.over_datasets import OverDatasets as OverDatasets
+from .comparison.perturbation_difference import perturbation_difference as perturbation_difference
 from .curves.learning_curve import learning_curve as learning_curve
 from .curves.results import LearningCurve as LearningCurve
 from .errors import InputError as InputError
@@ -22,6 +24,8 @@ from .estimation.estimate import estimate as estimate
 from .estimation.learner_evaluation import LearnerEvaluation as LearnerEvaluation
 from .estimation.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.leave_one_out import leave_one_out as leave_one_out
+from .estimation.perturbation import Perturbed as Perturbed
+from .estimation.perturbation import perturbation as perturbation
 from .estimation.selection import Selection as Selection
 from .estimation.selection import select as select
 from .estimation.splits import five_by_two as five_by_two
