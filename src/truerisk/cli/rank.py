@@ -74,11 +74,11 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
 
         click.echo(RANKING_FORMATS[form](found))
     if picture is not None:
-        from truerisk.reporting.rankings import save_ranking_picture  # noqa: PLC0415
+        from truerisk.reporting.rankings_page import save_ranking_picture  # noqa: PLC0415
 
         save_ranking_picture(found, picture)
     if page is not None:
-        from truerisk.reporting.rankings import save_ranking  # noqa: PLC0415
+        from truerisk.reporting.rankings_page import save_ranking  # noqa: PLC0415
 
         save_ranking(found, page)
     for what, path in (("picture", picture), ("page", page)):

@@ -26,7 +26,7 @@ from truerisk.errors import InputError
 
 Array = NDArray[np.float64]
 
-CHAINS, WARM_UP, KEPT = 40, 500, 500
+CHAINS, WARM_UP, KEPT = 40, 250, 500
 WIDEST = 1000.0  # upper end of the priors of σ, in units of what is seen
 SHAPES, RATES = (0.5, 5.0), (0.05, 0.15)  # of the gamma prior of ν − 1
 STEPS = 2.4  # of a random walk in one dimension, in units of the posterior's own spread

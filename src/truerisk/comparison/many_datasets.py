@@ -1,6 +1,5 @@
 """Classifiers over many data sets: who is better in general, and how sure that is."""
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -11,6 +10,7 @@ from truerisk.checks import check_level, check_number, check_random_state, shown
 from truerisk.comparison.bayesian_hierarchical import bayesian_hierarchical
 from truerisk.comparison.bayesian_signed_rank import PracticalPosterior, bayesian_signed_rank
 from truerisk.comparison.multiplicity import holm
+from truerisk.comparison.named_scores import fold_means, named_scores
 from truerisk.comparison.over_datasets import (
     AgainstControl,
     OverDatasets,
@@ -113,12 +113,8 @@ def compare_over_datasets(
     check_level(level)
     if region is not None:
         check_number(region, "region", low=0.0)
-    folds, called = _check_scores(scores), _names(scores, names, "columns", "names")
-    rows = _names(scores, datasets, "index", "datasets")
+    folds, called, rows = named_scores(scores, names, datasets)
     n, k, per_set = folds.shape
-    called = _check_names(called, k, "names", "classifier")
-    rows = _check_names(rows, n, "datasets", "data set")
-    _check_finite(folds, called, rows)
     if control is not None and control not in called:
         raise InputError(f"`control` must be one of {', '.join(called)}; got {shown(control)}.")
     if (test_share is None) == (per_set > 1):
@@ -128,7 +124,7 @@ def compare_over_datasets(
         )
     if test_share is not None:
         check_number(test_share, "test_share", low=np.finfo(float).tiny, high=1 - 1e-9)
-    means = _means(folds)
+    means = fold_means(folds)
     ranks = ranks_of(means, higher_is_better=higher_is_better)
     averages = ranks.mean(axis=0)
     seed = _seed(random_state)
@@ -255,67 +251,6 @@ def _against(
         )
         for i, (other, (z, p_value)) in enumerate(zip(others, found, strict=True))
     )
-
-
-def _check_scores(scores: ArrayLike) -> Array:
-    """Give data sets × classifiers × folds; one score is one fold."""
-    try:
-        table = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "`scores` must be numbers, as many for each data set; got something else."
-        ) from None
-    shape = " × ".join(map(str, table.shape)) or "one number"
-    if table.ndim not in {2, 3}:
-        raise InputError(
-            f"`scores` must be data sets × classifiers, or × folds as well; got {shape}."
-        )
-    if table.shape[0] < 2 or table.shape[1] < 2 or table.size == 0:
-        raise InputError(f"`scores` must be of two data sets and classifiers or more; got {shape}.")
-    return table[:, :, None] if table.ndim == 2 else table
-
-
-def _check_finite(folds: Array, names: tuple[str, ...], datasets: tuple[str, ...]) -> None:
-    wrong = np.argwhere(~np.isfinite(folds))
-    if len(wrong):
-        row, column, fold = wrong[0]
-        raise InputError(
-            f"`scores` must all be finite; got {folds[row, column, fold]} for {names[column]} on "
-            f"{datasets[row]}. Leave out data sets that a classifier has no score on."
-        )
-
-
-def _names(
-    scores: object, given: Sequence[str] | None, attribute: str, argument: str
-) -> Sequence[object] | None:
-    if given is not None:
-        if isinstance(given, str):
-            raise InputError(f"`{argument}` must be a list of names; got {shown(given)}.")
-        return given
-    # A data frame names its columns and rows; so do some arrays, which is as well.
-    found = getattr(scores, attribute, None)
-    return None if found is None or callable(found) else list(found)
-
-
-def _check_names(
-    given: Sequence[object] | None, count: int, argument: str, what: str
-) -> tuple[str, ...]:
-    if given is None:
-        return tuple(f"{what} {place + 1}" for place in range(count))
-    called = tuple(map(str, given))
-    if len(called) != count:
-        raise InputError(f"`{argument}` must be {count}, one for each {what}; got {len(called)}.")
-    twice = next((name for name in called if called.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"`{argument}` must differ; got {shown(twice)} twice.")
-    return called
-
-
-def _means(folds: Array) -> Array:
-    """Give the mean of folds, exactly rounded: the same folds in another order are a tie."""
-    if folds.shape[2] == 1:
-        return folds[:, :, 0]
-    return np.array([[math.fsum(one) / len(one) for one in row] for row in folds.tolist()])
 
 
 def _seed(random_state: int | np.random.Generator | None) -> int:

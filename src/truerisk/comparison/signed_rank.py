@@ -18,6 +18,7 @@ Zeros = Literal["pratt", "wilcox"]
 
 MOST_EXACT = 50  # differences up to which the null distribution is counted, not approximated
 DIGITS = 12  # of the largest score, to which differences are rounded
+MOST_DECIMALS = 300  # smaller numbers have no power of ten to be rounded by
 MOST_WALSH = 2000  # differences up to which the pairs of them are held in memory
 
 
@@ -264,10 +265,10 @@ def without_noise(differences: ArrayLike, largest: float | None = None) -> Array
     """
     column = np.asarray(differences, dtype=np.float64)
     scale = float(np.abs(column).max()) if largest is None else largest
-    if scale < np.finfo(float).tiny:
+    if scale == 0:
         return column
-    unit = 10.0 ** (math.floor(math.log10(scale)) + 1 - DIGITS)
-    return np.asarray(np.rint(column / unit) * unit) if unit > 0 else column
+    decimals = DIGITS - 1 - math.floor(math.log10(scale))
+    return np.round(column, decimals) if decimals <= MOST_DECIMALS else column
 
 
 def check_differences(differences: ArrayLike) -> Array:

@@ -1,19 +1,13 @@
-"""OverDatasets → tables on a terminal, JSON, CSV, Markdown, a picture and a page."""
+"""OverDatasets → tables on a terminal, JSON, CSV and Markdown."""
 
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from truerisk.comparison.bayesian_hierarchical import HierarchicalPosterior
 from truerisk.comparison.bayesian_signed_rank import PracticalPosterior
 from truerisk.comparison.over_datasets import OverDatasets, PairOverDatasets
-from truerisk.reporting.drawings import svg_address, svg_text
-from truerisk.reporting.escaping import visible
-from truerisk.reporting.files import write_whole
 from truerisk.reporting.formats import csv_lines, json_text, markdown_table
-from truerisk.reporting.rendering import rendered
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import NO_INTERVAL, count, interval_heading, number, percent
 
@@ -21,8 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCHEMA = "truerisk/over-datasets/1"
-STYLES = ("report.css", "categories.css", "learning_curve.css")
-SENTENCE = 2000
 MOST_PAIRS = 60  # on a terminal
 CSV_COLUMNS = (
     "first", "second", "difference", "low", "high", "level", "wins", "ties", "losses",
@@ -51,7 +43,7 @@ def print_ranking(found: OverDatasets, console: "Console") -> None:
 
 
 def ranking_tables(found: OverDatasets) -> Iterator[Table]:
-    """Give the tables: ranks, all together, pairs and their tests, what is believed of them, the control."""
+    """Give the tables: ranks, all together, pairs, their tests and posteriors, the control."""
     yield rank_table(found)
     if found.friedman is not None:
         yield together_table(found)
@@ -202,6 +194,8 @@ def ranking_notes(found: OverDatasets) -> Iterator[str]:
     """Say what is to be known of the tests that were used."""
     if any(pair.interval is None for pair in found.pairs):
         yield f"Too few data sets for an interval at {percent(found.level)}."
+    if len(found.pairs) > 1:
+        yield "An interval is for its pair alone; findings are for all pairs together."
     if not found.pairs[0].wilcoxon.is_exact:
         yield "Over 50 data sets: Wilcoxon's p-values are normal approximations."
     if any(pair.ties for pair in found.pairs):
@@ -271,49 +265,3 @@ def ranking_markdown(found: OverDatasets) -> str:
 RANKING_FORMATS: MappingProxyType[str, Callable[[OverDatasets], str]] = MappingProxyType(
     {"json": ranking_json, "csv": ranking_csv, "markdown": ranking_markdown}
 )
-
-
-def ranking_svg(found: OverDatasets) -> str:
-    """Draw the critical-difference picture, as high as its names need."""
-    return svg_text(found.plot, height=1.6 + 0.25 * len(found.names))
-
-
-def save_ranking_picture(found: OverDatasets, path: Path | str) -> Path:
-    """Write the critical-difference picture to a file, whole or not at all, and give its path."""
-    return write_whole(Path(path), ranking_svg(found))
-
-
-def ranking_html(found: OverDatasets) -> str:
-    """Give the page as text."""
-    caption = (
-        "The best rank is at the right. Bars join classifiers whose average ranks differ by less "
-        "than the critical difference."
-        if found.control is None
-        else "The best rank is at the right. Outside the bar, a rank differs from the control's."
-    )
-    title = "Average ranks"
-    picture = {"title": title, "caption": caption, "data": svg_address(ranking_svg(found))}
-    data = {
-        "title": "Which classifier is better over many data sets?",
-        "subtitle": f"{count(found.n)} data sets · {count(len(found.names))} classifiers",
-        "verdict": [visible(sentence, most=SENTENCE) for sentence in found.verdict],
-        "pictures": [picture],
-        "tables": [_page_table(table) for table in ranking_tables(found)],
-        "notes": [visible(note, most=SENTENCE) for note in ranking_notes(found)],
-        "facts": [(visible(a), visible(b, most=SENTENCE)) for a, b in ranking_facts(found)],
-        "version": version("truerisk"),
-    }
-    return rendered("learning_curve.html", STYLES, data)
-
-
-def save_ranking(found: OverDatasets, path: Path | str) -> Path:
-    """Write the page to a file, whole or not at all, and give its path."""
-    return write_whole(Path(path), ranking_html(found))
-
-
-def _page_table(table: Table) -> dict[str, Any]:
-    columns = [
-        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
-    ]
-    rows = [[visible(cell) for cell in row] for row in table.rows]
-    return {"title": visible(table.title), "columns": columns, "rows": rows}
