@@ -55,7 +55,7 @@ def _compared(
         settings |= meaning if options[flag] else {}
     place, bar = place_of(options["cluster"]), Progress("Training", quiet=options["quiet"])
     with kept_in(options["resume"]), place, bar as progress:
-        return compare_models(
+        found: Comparison = compare_models(
             first,
             second,
             table.X,
@@ -65,7 +65,7 @@ def _compared(
             groups=table.groups,
             region=options["region"],
             level=options["level"],
-            names=names if names[0] != names[1] else tuple(f"{names[0]} ({at})" for at in (1, 2)),
+            names=names if names[0] != names[1] else [f"{names[0]} ({at})" for at in (1, 2)],
             positive=options["positive"],
             random_state=seed,
             n_jobs=options["jobs"],
@@ -73,6 +73,7 @@ def _compared(
             progress=progress,
             **settings,
         )
+    return found
 
 
 def _check_measure(measure: str) -> None:

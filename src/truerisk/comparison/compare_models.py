@@ -14,6 +14,7 @@ from truerisk.comparison.model_comparisons import ModelComparisons
 from truerisk.errors import InputError
 from truerisk.estimation.examples import Examples
 from truerisk.estimation.methods import METHODS
+from truerisk.learners.named_models import find_model
 from truerisk.results import Comparison
 
 DEFAULT = "corrected_t"
@@ -22,6 +23,8 @@ CHOICES = (*WAYS, PERTURBATION)
 FOLDS, REPEATS = 10, 10
 LARGEST_SEED = 2**32 - 1
 OF_DIVISION = ("folds", "repeats", "stratified", "allow_small_classes")
+OF_PERTURBATION = ("folds", "replicates", "losses", "interval", "second_X")
+PASSED_ON = ("names", "region", "level", "random_state", "n_jobs", "progress")
 OF_MEASURES = ("betas", "costs", "average_over")
 
 
@@ -56,7 +59,7 @@ def compare_models(
     groups: Any = None,
     region: float | None = None,
     level: float = 0.95,
-    names: tuple[str, str] | None = None,
+    names: Sequence[str] | None = None,
     positive: Any = None,
     random_state: int | None = None,
     n_jobs: int | None = 1,
@@ -101,7 +104,9 @@ def compare_models(
         As for `tr.estimate`.  A refit that fails is never left out: the two would no longer have
         had the same.
     **options
-        folds=10, repeats=10, stratified, allow_small_classes; betas, costs, average_over.
+        folds=10, repeats=10, stratified, allow_small_classes; betas, costs, average_over.  With
+        `perturbation`: folds, replicates, losses, interval, second_X of
+        `tr.perturbation_difference`.
 
     References
     ----------
@@ -126,29 +131,32 @@ def compare_models(
         check_number(region, "region", low=np.finfo(float).tiny)
     wanted = (measures,) if isinstance(measures, str) else tuple(measures)
     called = _names(first, second, names)
-    if method == PERTURBATION:
-        from truerisk.comparison.perturbation_difference import (  # noqa: PLC0415  (compiles solvers)
-            perturbation_difference,
-        )
-
-        return perturbation_difference(
-            first,
-            second,
-            X,
-            y,
-            names=called,
-            level=level,
-            region=region,
-            random_state=random_state,
-            **options,
-        )
-    way = WAYS[method]
     _check_measures(wanted, method)
+    if resume is not None and random_state is None:
+        raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
     examples = Examples.of(X, y, groups, positive)
     if examples.groups is not None and examples.groups.max() == examples.n - 1:
         examples = replace(examples, groups=None)  # groups of one are single examples
-    if resume is not None and random_state is None:
-        raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
+    if method == PERTURBATION:
+        if resume is not None:
+            raise InputError("`resume` must be left out for perturbation: it keeps nothing.")
+        machine = _by_perturbation(
+            (first, second),
+            examples,
+            names=called,
+            region=region,
+            level=level,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+            **options,
+        )
+        return (
+            machine
+            if isinstance(measures, str)
+            else ModelComparisons(comparisons={wanted[0]: machine})
+        )
+    way = WAYS[method]
     asked = Asked(
         models=(first, second),
         names=called,
@@ -169,9 +177,29 @@ def compare_models(
     return ModelComparisons(comparisons=dict(zip(wanted, found, strict=True)))
 
 
-def _names(first: Any, second: Any, names: tuple[str, str] | None) -> tuple[str, str]:  # noqa: ANN401
+def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: Any) -> Comparison:  # noqa: ANN401
+    """Compare two machines under the same random weights."""
+    # Compiles its solvers when it is loaded.
+    from truerisk.comparison import perturbation_difference as road  # noqa: PLC0415
+
+    unknown = sorted(set(settings) - {*OF_PERTURBATION, *PASSED_ON})
+    if unknown:
+        raise InputError(
+            f"`compare_models` must be given options that perturbation knows "
+            f"({', '.join(OF_PERTURBATION)}); got {', '.join(unknown)}."
+        )
+    first, second = (
+        find_model(one, examples=examples.n) if isinstance(one, str) else one for one in models
+    )
+    # The error rate does not depend on which class is the positive one.
+    return road.perturbation_difference(
+        first, second, examples.X, examples.codes, groups=examples.groups, **settings
+    )
+
+
+def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:  # noqa: ANN401
     if names is not None:
-        if len(names) != 2 or names[0] == names[1]:
+        if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
             raise InputError(f"`names` must be two different names; got {shown(names)}.")
         return str(names[0]), str(names[1])
     found = (_name_of(first), _name_of(second))
@@ -189,11 +217,13 @@ def _check_measures(measures: tuple[str, ...], method: str) -> None:
     """Refuse measures that the method cannot compare, before anything is trained."""
     if not measures or len(set(measures)) < len(measures):
         raise InputError(f"`measures` must name each measure once; got {shown(measures)}.")
+    allowed = MEAN_LOSSES[:1] if method == PERTURBATION else MEAN_LOSSES
+    of_losses = method == PERTURBATION or WAYS[method].of_losses
     for measure in measures:
-        if WAYS[method].of_losses and measure not in MEAN_LOSSES:
+        if of_losses and measure not in allowed:
             raise InputError(
-                f"`measures` must be {' or '.join(MEAN_LOSSES)} for {method}, a test of losses; "
-                f"got {shown(measure)}. Take corrected_t for others."
+                f"`measures` must be {' or '.join(allowed)} for {method}, a test of losses; "
+                f"got {shown(measure)}. Take {DEFAULT} for others."
             )
 
 

@@ -30,7 +30,10 @@ Ends = tuple[float, float]
 Shares = tuple[float, float, float]
 
 WHOLE: Ends = (-math.inf, math.inf)
-NO_TEST = "the difference is the same in every refit: no spread, and so no test"
+NO_TEST = (
+    "The difference is the same in every refit: no spread, and so no test. For error rate and "
+    "accuracy take agreement, which looks at the single examples."
+)
 LOSSES = np.array([-1.0, 0.0, 1.0])  # by which the loss of the second exceeds that of the first
 
 
@@ -234,7 +237,7 @@ def by_agreement(differences: NDArray[np.int8], groups: NDArray[np.intp] | None)
         units, name = grouped.units, "cluster_agreement"
     name = name if repetitions > 1 else name.replace("agreement", "pooled")
     if variance == 0:
-        return without_spread(value, units, name)
+        return _always_apart(value, units, name) if value else without_spread(0.0, units, name)
     error = math.sqrt(variance)
     if groups is None:
         ends, below = partial(_normal_ends, value, error), float(ndtr(-abs(value) / error))
@@ -265,8 +268,8 @@ def without_spread(difference: float, units: float, method: str) -> Outcome:
             ends_at=lambda _: WHOLE, p_value=math.nan, method="whole_range", notes=(NO_TEST,)
         )
     told = (
-        f"no refit told the two apart: the interval is that of {units:g} examples without a "
-        "disagreement"
+        f"No refit told the two apart: the interval is that of {units:g} examples without a "
+        "disagreement."
     )
 
     def ends(level: float) -> Ends:
@@ -274,6 +277,19 @@ def without_spread(difference: float, units: float, method: str) -> Outcome:
         return -bound, bound
 
     return Outcome(ends_at=ends, p_value=1.0, method=f"{method}, no disagreement", notes=(told,))
+
+
+def _always_apart(sign: float, units: float, method: str) -> Outcome:
+    """Test by the signs: one learner is wrong and the other right in all of n examples.
+
+    If q is the chance of that, δ ≥ q − (1 − q), and n examples all show it with probability qⁿ.
+    """
+
+    def ends(level: float) -> Ends:
+        least = 2 * math.exp(math.log(min((1 - level) / 2, 0.5)) / units) - 1
+        return (least, 1.0) if sign > 0 else (-1.0, -least)
+
+    return Outcome(ends_at=ends, p_value=min(1.0, 2 * 0.5**units), method=f"{method}, signs")
 
 
 def _variance_within(table: Array) -> float:

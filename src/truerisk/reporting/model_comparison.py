@@ -41,7 +41,7 @@ def model_comparison_table(found: Comparison) -> Table:
     >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), random_state=1,
     ...                        repeats=1)
     >>> model_comparison_table(found).rows[2]
-    ('majority − tree', '0.627', '[0.534, 0.720]', '< 0.0001')
+    ('majority − tree', '0.620', '[0.554, 0.686]', '< 0.0001')
     """
     level = found.difference.interval.level if found.difference.interval is not None else None
     heading = "Interval" if level is None else interval_heading(level)
