@@ -1,6 +1,7 @@
 """The public names.  Each is loaded when it is first used; the runtime reads this file."""
 
 from .comparison.compare import compare as compare
+from .comparison.compare_files import compare_files as compare_files
 from .comparison.compare_models import compare_models as compare_models
 from .comparison.comparisons import Comparisons as Comparisons
 from .comparison.feature_value import feature_value as feature_value

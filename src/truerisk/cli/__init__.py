@@ -38,6 +38,7 @@ INTERRUPTED, NOBODY_READS, TERMINATED = 130, 141, 143
 
 COMMANDS = {
     "score": "Every measure of a file of predictions, with its interval.",
+    "compare": "Which of several models is really better, by their predictions?",
     "estimate": "How well a learner will do on examples it has not seen.",
     "curve": "Would more examples help? Learners at growing training sizes.",
     "rank": "Which classifier is better over many data sets?",

@@ -15,7 +15,8 @@ from truerisk.comparison.comparison_verdict import verdict_of
 from truerisk.comparison.comparisons import Comparisons
 from truerisk.comparison.joined import JoinedPredictions, join_arrays
 from truerisk.comparison.multiplicity import holm
-from truerisk.comparison.paired_difference import PAIRED_DIFFERENCES, PairedMethod
+from truerisk.comparison.paired_difference import PairedMethod
+from truerisk.comparison.paired_intervals import PAIRED_DIFFERENCES
 from truerisk.comparison.paired_measures import PairedMeasures
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
@@ -23,7 +24,6 @@ from truerisk.evaluation.request import Request
 from truerisk.results import Evaluation
 
 MAIN = ("error_rate", "accuracy", "roc_auc")  # the first of these that all models have
-NOT_COMPARED = ("reject", "binomial", "cell_interval")
 
 Progress = Callable[[int, int, int], None]
 Region = float | Mapping[str, float] | None
@@ -95,6 +95,11 @@ def compare_joined(
 ) -> Comparisons:
     """Compare models whose predictions are coded alike: the one road of arrays and files."""
     check_choice(interval, PAIRED_DIFFERENCES, "interval")
+    if request.reject is not None:
+        raise InputError(
+            "`reject` must not be given to a comparison: models that refuse different examples are "
+            "not judged on the same ones."
+        )
     joined = joined.with_made_predictions(request)
     tallies = tuple(joined.tallies(at, request) for at in range(len(joined.names)))
     evaluations = {
@@ -154,7 +159,7 @@ def _score_columns(
 
 def request_of(options: Mapping[str, Any], **named: Any) -> Request:  # noqa: ANN401
     """Make the request of the options that `evaluate` knows and a comparison can use."""
-    known = [name for name in Request.__dataclass_fields__ if name not in NOT_COMPARED]
+    known = [name for name in Request.__dataclass_fields__ if name != "reject"]
     unknown = [name for name in options if name not in known]
     if unknown:
         raise InputError(

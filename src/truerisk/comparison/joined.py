@@ -129,7 +129,7 @@ def join_arrays(
     >>> joined.names, joined.labels, [codes.tolist() for codes in joined.predicted]
     (('first', 'second'), ('a', 'b'), [[0, 0], [0, 1]])
     """
-    called = _names(names, len(predictions))
+    called = checked_names(names, len(predictions))
     arguments = [f"predictions of {shown(name)}" for name in called]
     tables = [
         None if one is None else _scores(one, f"scores of {shown(name)}")
@@ -157,7 +157,8 @@ def join_arrays(
     return replace(joined, classes=_classes(joined, labels, y_true))
 
 
-def _names(names: Sequence[str] | None, models: int) -> tuple[str, ...]:
+def checked_names(names: Sequence[str] | None, models: int) -> tuple[str, ...]:
+    """Give each model a name of its own, by its place where none is given."""
     if names is None:
         later = (f"model {at}" for at in range(len(ORDINALS) + 1, models + 1))
         return (*ORDINALS[:models], *later)

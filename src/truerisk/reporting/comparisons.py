@@ -1,0 +1,270 @@
+"""Comparisons → tables on a terminal, JSON, CSV, Markdown and LaTeX."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from truerisk.comparison.comparisons import Comparisons
+from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
+from truerisk.reporting.tables import Column, Table, provenance, spoken
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    UNDEFINED,
+    count,
+    decimals_for,
+    interval_heading,
+    number,
+    percent,
+    plain_text,
+    title_of,
+)
+from truerisk.results import Comparison, Estimate, Evaluation, as_plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SCHEMA = "truerisk/comparison/1"
+CSV_COLUMNS = (
+    "measure", "first", "second", "first_value", "second_value", "difference", "low", "high",
+    "level", "interval", "p_value", "adjusted_p_value", "method", "finding", "region",
+    "settled_by", "notes",
+)  # fmt: skip
+LEAST_P = 1e-4  # a smaller one is written as being smaller
+MOST_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
+
+
+def print_comparisons(result: Comparisons, console: "Console") -> None:
+    """Print the verdict, the tables, the notes, and what was assumed."""
+    from truerisk.reporting.summary import (  # noqa: PLC0415  (needs rich)
+        print_facts,
+        print_sentences,
+        print_table,
+    )
+
+    print_sentences(result.verdict, console)
+    for table in _terminal_tables(result):
+        print_table(table, console)
+    print_sentences(comparison_remarks(result), console, heading="Notes")
+    print_facts(comparison_facts(result), console)
+
+
+def _terminal_tables(result: Comparisons) -> Iterator[Table]:
+    if len(result.names) == 2:
+        yield two_model_table(result)
+    else:
+        yield pair_table(result)
+        if len(result.names) <= MOST_MODELS_SHOWN:
+            yield value_table(result)
+    others = other_test_table(result, (result.measure,))
+    yield from (table for table in (right_table(result), others) if table)
+
+
+def comparison_tables(result: Comparisons) -> Iterator[Table]:
+    """Give every table, for pages and files."""
+    if len(result.names) == 2:
+        yield two_model_table(result)
+    else:
+        yield pair_table(result)
+        yield value_table(result)
+        for measure in result.measures[1:]:
+            yield pair_table(result, measure)
+    others = other_test_table(result, result.measures)
+    yield from (table for table in (right_table(result), others) if table)
+
+
+def two_model_table(result: Comparisons) -> Table:
+    """Give one row a measure: both values, the difference, its interval, test and finding."""
+    first, second = result.names
+    numeric = (first, second, "Change", interval_heading(result.level), "p")
+    columns = (
+        Column("Measure"),
+        *(Column(one, numeric=True) for one in numeric),
+        Column("Finding"),
+    )
+    rows = tuple(
+        (
+            title_of(one.measure),
+            *(_value(one, estimate) for estimate in (one.first, one.second)),
+            *difference_words(one),
+            p_words(one.p_value),
+            one.finding,
+        )
+        for one in result.pairs
+    )
+    return Table(f"{second} against {first}", columns, rows)
+
+
+def pair_table(result: Comparisons, measure: str | None = None) -> Table:
+    """Give one row a pair of models, by one measure: the main one if none is named."""
+    name = measure or result.measure
+    main = name == result.measure
+    adjusted = ("p (Holm)",) if main else ()
+    numeric = ("Change", interval_heading(result.level), "p", *adjusted)
+    columns = (
+        Column("Model"),
+        Column("against"),
+        *(Column(one, numeric=True) for one in numeric),
+        Column("Finding"),
+    )
+    rows = []
+    for one in (one for one in result.pairs if one.measure == name):
+        holm = (p_words(result.adjusted[one.names]),) if main else ()
+        head = (one.names[1], one.names[0])
+        rows.append((*head, *difference_words(one), p_words(one.p_value), *holm, one.finding))
+    return Table(f"{title_of(name)}, every pair", columns, tuple(rows))
+
+
+def value_table(result: Comparisons) -> Table:
+    """Give one row a measure, and a column a model."""
+    columns = (Column("Measure"), *(Column(name, numeric=True) for name in result.names))
+    rows = []
+    for measure in result.measures:
+        found = [result.evaluations[name].get(measure) for name in result.names]
+        words = [NO_INTERVAL if one is None else number(one.value) for one in found]
+        rows.append((title_of(measure), *words))
+    return Table("Values", columns, tuple(rows))
+
+
+def right_table(result: Comparisons) -> Table | None:
+    """Give one row a pair: on how many examples both are right, only one, or neither."""
+    if not result.tables:
+        return None
+    columns = (
+        Column("First"),
+        Column("Second"),
+        *(Column(one, numeric=True) for one in ("Both", "Only first", "Only second", "Neither")),
+    )
+    rows = tuple((*one.names, *map(count, one.counts)) for one in result.tables)
+    return Table("Right on how many examples", columns, rows)
+
+
+def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> Table | None:
+    """Give one row a test of these measures, beside the one that the finding rests on."""
+    several = len(result.names) > 2
+    rows = []
+    kept = {key: tests for key, tests in result.beside.items() if key[0] in measures}
+    for (measure, first, second), tests in kept.items():
+        models = (f"{second} against {first}",) if several else ()
+        rows += [
+            (title_of(measure), *models, spoken(one.method), p_words(one.p_value)) for one in tests
+        ]
+    if not rows:
+        return None
+    heads = (Column("Models"),) if several else ()
+    columns = (Column("Measure"), *heads, Column("Test"), Column("p", numeric=True))
+    return Table("Other tests", columns, tuple(rows))
+
+
+def difference_words(comparison: Comparison) -> tuple[str, str]:
+    """Write a difference and its interval; the sign is always shown.
+
+    Examples
+    --------
+    >>> from truerisk.comparison.compare import compare
+    >>> result = compare([1, 1, 0, 0] * 9, [1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9)
+    >>> difference_words(result["error_rate"])
+    ('-0.500', '[-0.655, -0.345]')
+    """
+    found, ends = comparison.difference, comparison.difference.interval
+    if not found.is_defined or ends is None:
+        return UNDEFINED, NO_INTERVAL
+    decimals = decimals_for(ends.width)
+    value = number(found.value, decimals)
+    sign = "+" if found.value > 0 else ""
+    return f"{sign}{value}", f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
+
+
+def p_words(p_value: float | None) -> str:
+    """Write a p-value to two digits; a very small one as being smaller than a round number.
+
+    Examples
+    --------
+    >>> p_words(0.0213), p_words(3e-9), p_words(1.0), p_words(None)
+    ('0.021', '<0.0001', '1.000', '–')
+    """
+    if p_value is None:
+        return NO_INTERVAL
+    if math.isnan(p_value):
+        return UNDEFINED
+    if p_value < LEAST_P:
+        return "<0.0001"
+    return f"{p_value:.4f}" if p_value < 0.01 else f"{p_value:.3f}"
+
+
+def _value(comparison: Comparison, estimate: Estimate) -> str:
+    ends = comparison.difference.interval
+    return number(estimate.value, decimals_for(ends.width) if ends is not None else 3)
+
+
+def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
+    """Give the notes of the whole, and those of single comparisons, each told once."""
+    told: dict[str, list[str]] = {}
+    for one in result.pairs:
+        for note in one.notes:
+            told.setdefault(note, []).append(title_of(one.measure))
+    listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in told.items())
+    several = len(result.measures) > 1
+    alone = "The p-values of different measures are not adjusted for being several."
+    return (*result.notes, *listed, *([alone] if several else []))
+
+
+def comparison_facts(result: Comparisons) -> tuple[tuple[str, str], ...]:
+    """Give what was assumed and where the predictions came from, as pairs of words."""
+    facts = {
+        "models": ", ".join(result.names),
+        "examples": count(result.n),
+        "main measure": title_of(result.measure),
+        "confidence level": percent(result.level),
+    }
+    told = {"level"}
+    settings = [
+        ("seed" if name == "random_state" else spoken(name), plain_text(as_plain(value)))
+        for name, value in result.settings.items()
+        if name not in told and value is not None
+    ]
+    bare = Evaluation(estimates={}, n=result.n, level=result.level, labels=(), positive=None)
+    own = len(provenance(bare))
+    read = provenance(replace(bare, source=dict(result.source)))[own:]
+    return (*facts.items(), *settings, *read)
+
+
+def comparison_json(result: Comparisons) -> str:
+    """Write everything as one JSON object; undefined is null."""
+    return json_text({"schema": SCHEMA, **result.as_plain()})
+
+
+def comparison_csv(result: Comparisons) -> str:
+    """Write one row a pair and measure; numbers in full."""
+    rows = []
+    for one in result.pairs:
+        ends = one.difference.interval
+        told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
+        adjusted = result.adjusted[one.names] if one.measure == result.measure else ""
+        values = (one.first.value, one.second.value, one.difference.value)
+        last = ("" if fact is None else fact for fact in (one.region, one.settled_by))
+        tests = (one.p_value, adjusted, one.method, one.finding)
+        rows.append((one.measure, *one.names, *values, *told, *tests, *last, "; ".join(one.notes)))
+    return csv_lines(CSV_COLUMNS, rows)
+
+
+def comparison_markdown(result: Comparisons) -> str:
+    """Write the tables in Markdown."""
+    return "\n\n".join(map(markdown_table, comparison_tables(result)))
+
+
+def comparison_latex(result: Comparisons) -> str:
+    """Write the tables in LaTeX, with the rules of booktabs."""
+    tables = "\n\n".join(map(latex_table, comparison_tables(result)))
+    return f"% needs \\usepackage{{booktabs}}\n{tables}"
+
+
+COMPARISON_FORMATS: MappingProxyType[str, Callable[[Comparisons], str]] = MappingProxyType(
+    {
+        "json": comparison_json,
+        "csv": comparison_csv,
+        "markdown": comparison_markdown,
+        "latex": comparison_latex,
+    }
+)
