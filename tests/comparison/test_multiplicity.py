@@ -1,0 +1,54 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truerisk.comparison.multiplicity import bonferroni, holm
+from truerisk.errors import InputError
+
+p_values = st.lists(st.floats(0, 1), min_size=1, max_size=6)
+
+
+def test_by_hand():
+    # In order 0.005, 0.01, 0.03, 0.04: times 4, 3, 2, 1, and never falling.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert bonferroni([0.01, 0.04, 0.3, 0.005]) == pytest.approx([0.04, 0.16, 1.0, 0.02])
+
+
+@settings(max_examples=30, deadline=None)
+@given(raw=p_values)
+def test_holm_is_the_closed_test_by_bonferroni(raw):
+    # A hypothesis falls if every set of hypotheses that it is in falls, by Bonferroni.
+    members = range(len(raw))
+    expected = np.zeros(len(raw))
+    for size in range(1, len(raw) + 1):
+        for together in itertools.combinations(members, size):
+            worst = min(1.0, size * min(raw[i] for i in together))
+            expected[list(together)] = np.maximum(expected[list(together)], worst)
+    assert holm(raw) == pytest.approx(expected, rel=1e-14)
+
+
+@settings(max_examples=30, deadline=None)
+@given(raw=p_values, order=st.randoms(use_true_random=False))
+def test_holm_lies_between_the_raw_ones_and_bonferroni_and_keeps_their_order(raw, order):
+    adjusted = holm(raw)
+    assert np.all(adjusted >= raw)
+    assert np.all(adjusted <= bonferroni(raw) * (1 + 1e-15))
+    assert np.all(np.diff(adjusted[np.argsort(raw)]) >= 0)
+    shuffled = order.sample(range(len(raw)), len(raw))
+    assert np.array_equal(holm(np.array(raw)[shuffled]), adjusted[shuffled])
+
+
+def test_an_undefined_test_stays_undefined_and_is_not_counted():
+    assert holm([0.01, np.nan, 0.04]) == pytest.approx([0.02, np.nan, 0.04], nan_ok=True)
+    assert bonferroni([0.01, np.nan, 0.04]) == pytest.approx([0.02, np.nan, 0.08], nan_ok=True)
+    assert holm([]).size == 0
+
+
+def test_what_is_no_list_of_p_values_is_refused():
+    with pytest.raises(InputError, match=r"`p_values` must lie in \[0, 1\]; got 1\.2\."):
+        holm([0.1, 1.2])
+    with pytest.raises(InputError, match=r"`p_values` must be a list of numbers; got the shape"):
+        bonferroni([[0.1]])
