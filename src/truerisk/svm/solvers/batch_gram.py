@@ -3,18 +3,48 @@
 Problem   that of `gram_dual` for every row of a table of bounds
 Given     K of all examples, the labels, who is trained on, and the bounds of each replicate
 Returns   the decision value of every example under each replicate
+Method    From the solution at the mean bounds, steps of two examples (`batch_gram_steps`) until it
+          is roughly known who is at which bound; then rounds of equations (`batch_gram_rounds`)
+          until it is known exactly.  A few replicates, solved first in every way, tell how rough is
+          best, and on whom to pivot.  What K does not confirm is left to `gram_dual`.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solution import Array, Solution
+from truerisk.svm.solution import Array
+from truerisk.svm.solvers import batch_gram_steps as steps
+from truerisk.svm.solvers.batch_gram_rounds import Tableau
+from truerisk.svm.solvers.batch_gram_tries import (
+    Batch,
+    Bounds,
+    attempt,
+    descend,
+    padded,
+    started,
+)
 from truerisk.svm.solvers.gram_dual import solve_gram
 
 CHUNK = 64  # replicates; not a matter of workers, so that these do not change a bit
+ROUGH = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)  # gaps at which rounds may be tried
+FIRST = ROUGH.index(0.01)  # where nothing is known
+PILOTS = 8  # replicates
+WORTH_A_PILOT = 64  # replicates
+# Nanoseconds: a step, and its part for an example; an equation of a round, in cubes; a round that
+# is of no use ends in `gram_dual`, which takes so long for an example.
+STEP, STEP_PER_EXAMPLE, ROUND_PER_CUBE, GIVEN_UP_PER_EXAMPLE = 150.0, 0.5, 0.025, 2500.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """With which of the rough gaps to begin; their number if rounds are of no use."""
+
+    batch: Batch
+    first: int
 
 
 def gram_decisions(
@@ -26,7 +56,15 @@ def gram_decisions(
     tolerance: float = 1e-8,
     workers: int = 1,
 ) -> Array:
-    """Solve one machine for every row of bounds; give its decision value of every example.
+    r"""Solve one machine for every row of bounds; give its decision value of every example.
+
+    .. math:: f(x) = \sum_i \alpha_i y_i K(x_i, x) + b, \qquad 0 \le \alpha_i \le U_i, \quad
+              \sum_i \alpha_i y_i = 0
+
+    The gap of every solution is at most `tolerance`, measured on the Gram matrix itself and mostly
+    a rounding error; so f is that of the optimum, and its sign is right wherever f is not within
+    rounding of 0.  Where the bias is one of many it is the middle of them.  An indefinite matrix
+    ends, as in `solve_gram`, where no pair of examples wants to move; K must be symmetric.
 
     Parameters
     ----------
@@ -43,32 +81,102 @@ def gram_decisions(
     workers
         Threads; their number changes no bit of the result.
 
+    References
+    ----------
+    .. [1] M. Hintermüller, K. Ito and K. Kunisch, "The primal-dual active set strategy as a
+       semismooth Newton method", SIAM Journal on Optimization 13(3), 865-888, 2002.
+       https://doi.org/10.1137/S1052623401383558
+
     Examples
     --------
     >>> x = np.array([-2.0, -1.0, 1.0, 3.0])
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> gram_decisions(np.outer(x, x), y, np.arange(4), np.array([[1.0, 1.0, 1.0, 1.0],
-    ...                                                           [1.0, 0.0, 0.0, 1.0]]))
+    ...                                                           [1.0, 0.0, 0.0, 1.0]])).round(9)
     array([[-2. , -1. ,  1. ,  3. ],
            [-1. , -0.6,  0.2,  1. ]])
     """
     gram = np.ascontiguousarray(gram, np.float64)
     bounds = np.ascontiguousarray(bounds, np.float64)
-    among = np.ascontiguousarray(gram[np.ix_(train, train)])
-    y = np.ascontiguousarray(y[train], np.float64)
+    if not len(bounds):
+        return np.empty((0, len(gram)))
+    with few_blas_threads(len(gram), workers):
+        batch = shared(gram, y[train].astype(np.float64), train, bounds, tolerance)
+        plan = piloted(batch, bounds) if len(bounds) >= WORTH_A_PILOT else Plan(batch, FIRST)
+        chunks = [bounds[i : i + CHUNK] for i in range(0, len(bounds), CHUNK)]
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(lambda chunk: decisions_of(plan, chunk), chunks))
+    return np.concatenate(parts)
+
+
+def shared(
+    gram: Array, y: Array, train: NDArray[np.intp], bounds: Array, tolerance: float
+) -> Batch:
+    """Solve the machine at the mean bounds, and pivot on who is free there."""
+    rows = gram[train]
+    among = np.ascontiguousarray(rows[:, train])
     middle = solve_gram(among, y, bounds.mean(axis=0), tolerance=tolerance)
-    chunks = [bounds[i : i + CHUNK] for i in range(0, len(bounds), CHUNK)]
-
-    def decisions_of(chunk: Array) -> Array:
-        solutions = [_solved(among, y, upper, middle, tolerance) for upper in chunk]
-        z = np.array([solution.alpha * y for solution in solutions])
-        bias = np.array([solution.bias for solution in solutions])
-        return np.asarray(z @ gram[train] + bias[:, None])
-
-    with few_blas_threads(len(gram), workers), ThreadPoolExecutor(workers) as pool:
-        parts = list(pool.map(decisions_of, chunks))
-    return np.concatenate(parts) if parts else np.empty((0, len(gram)))
+    free = np.flatnonzero(middle.free)
+    # A tableau needs somebody to see the others from.
+    tableau = Tableau.of(among, y, free if len(free) else np.arange(1))
+    return Batch(rows, among, padded(among), train, y, tableau, middle, tolerance)
 
 
-def _solved(among: Array, y: Array, upper: Array, middle: Solution, tolerance: float) -> Solution:
-    return solve_gram(among, y, upper, tolerance=tolerance, start=middle)
+def piloted(batch: Batch, bounds: Array) -> Plan:
+    """Try every rough gap on a few replicates; plan for the cheapest, with the base that suits."""
+    pilots = Bounds.of(batch.y, bounds[:PILOTS])
+    states = started(batch, pilots)
+    n, count = len(batch.y), len(states)
+    ends = np.full(count, GIVEN_UP_PER_EXAMPLE * n)
+    costs, free = np.empty((len(ROUGH), count)), np.zeros((0, n), bool)
+    walked, tried, good = np.zeros(count), [], []
+    for rough in ROUGH:
+        walked = walked + (STEP + STEP_PER_EXAMPLE * n) * descend(batch, states, rough)
+        found = attempt(batch, states, pilots)
+        tried.append((walked, ROUND_PER_CUBE * found.work))
+        good.append(found.good)
+        free = found.free[found.good] if found.good.any() else free
+    # From the last try back: who fails goes on to the next one.
+    after = walked + ends
+    for k in range(len(ROUGH) - 1, -1, -1):
+        after = np.where(good[k], tried[k][0], after) + tried[k][1]
+        costs[k] = after
+    totals = costs.mean(axis=1)
+    first = int(np.argmin(totals))
+    if totals[first] >= ends[0]:
+        return Plan(batch, len(ROUGH))
+    return Plan(with_base(batch, free), first)
+
+
+def with_base(batch: Batch, free: NDArray[np.bool_]) -> Batch:
+    """Pivot on who is free in most of some solutions: nobody else differs from so few."""
+    base = np.flatnonzero(free.mean(axis=0) > 0.5) if len(free) else np.zeros(0, np.intp)
+    if not len(base):
+        return batch
+    return replace(batch, tableau=Tableau.of(batch.among, batch.y, base))
+
+
+def decisions_of(plan: Plan, bounds: Array) -> Array:
+    """Solve the replicates of one chunk."""
+    batch, chunk = plan.batch, Bounds.of(plan.batch.y, bounds)
+    decisions = np.empty((len(bounds), batch.gram.shape[1]))
+    left, states = np.arange(len(bounds)), started(batch, chunk)
+    for rough in ROUGH[plan.first :]:
+        descend(batch, states, rough)
+        found = attempt(batch, states, chunk.of_some(left))
+        decisions[left[found.good]] = found.decisions[found.good]
+        left, states = left[~found.good], states[~found.good]
+        if not len(left):
+            break
+    for place, state in zip(left, states, strict=True):
+        decisions[place] = finished(batch, bounds[place], state[steps.Z])
+    return decisions
+
+
+def finished(batch: Batch, upper: Array, rough: steps.Single) -> Array:
+    """Leave one replicate to `gram_dual`."""
+    alpha = np.abs(rough[: len(batch.y)].astype(np.float64))
+    start = replace(batch.middle, alpha=alpha)
+    solution = solve_gram(batch.among, batch.y, upper, tolerance=batch.tolerance, start=start)
+    decisions: Array = (solution.alpha * batch.y) @ batch.gram + solution.bias
+    return decisions
