@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.comparison.compare_models import CHOICES, DEFAULT, PERTURBATION
+from truerisk.comparison.perturbation_difference import perturbation_difference
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.divisions import halves, repeated_folds
 from truerisk.intervals.resampled_tests import corrected_resampled_t, five_by_two_t
@@ -286,6 +287,26 @@ def test_no_evidence_says_that_more_examples_change_the_learners(data):
     assert found.finding == "no evidence"
     assert found.settled_by > 60
     assert found.verdict.endswith("compare them anew then.")
+
+
+def test_machines_are_compared_by_perturbation(data):
+    X, y = data
+    settings = {"random_state": 1, "replicates": 100, "folds": 3}
+    labels = np.where(y == 1, "yes", "no")
+    pair = (tr.LinearSVM(C=0.01), tr.LinearSVM())
+    found = tr.compare_models(
+        *pair, X, labels, method=PERTURBATION, positive="yes", region=0.5, **settings
+    )
+    direct = perturbation_difference(
+        *pair, X, y, region=0.5, names=("LinearSVM (first)", "LinearSVM (second)"), **settings
+    )
+    assert found == direct
+    with pytest.raises(InputError, match="options that perturbation knows"):
+        tr.compare_models(*pair, X, y, method=PERTURBATION, repeats=3)
+    with pytest.raises(InputError, match="`resume` must be left out for perturbation"):
+        tr.compare_models(*pair, X, y, method=PERTURBATION, resume="kept", random_state=1)
+    with pytest.raises(InputError, match="`measures` must be error_rate for perturbation"):
+        tr.compare_models(*pair, X, y, method=PERTURBATION, measures="accuracy")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.checks import check_choice, check_level, check_number, shown
 from truerisk.comparison.learner_differences import MEAN_LOSSES, Asked, Progress
-from truerisk.comparison.learner_findings import WAYS
+from truerisk.comparison.learner_findings import WAYS, said_anew
 from truerisk.comparison.model_comparisons import ModelComparisons
 from truerisk.errors import InputError
 from truerisk.estimation.examples import Examples
@@ -192,9 +192,10 @@ def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: An
         find_model(one, examples=examples.n) if isinstance(one, str) else one for one in models
     )
     # The error rate does not depend on which class is the positive one.
-    return road.perturbation_difference(
+    found = road.perturbation_difference(
         first, second, examples.X, examples.codes, groups=examples.groups, **settings
     )
+    return said_anew(found)
 
 
 def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:  # noqa: ANN401

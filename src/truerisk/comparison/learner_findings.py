@@ -116,8 +116,7 @@ def concluded(
         region=region,
         notes=(*asked.notes(WAYS[method].remark), *outcome.notes),
     )
-    if found.settled_by is not None:
-        found = replace(found, verdict=found.verdict + ANEW)
+    found = said_anew(found)
     if outcome.shares_at is None:
         return found
     below, within, above = outcome.shares_at(region or 0.0)
@@ -127,6 +126,13 @@ def concluded(
         **{entry.name: getattr(found, entry.name) for entry in fields(Comparison)},
         probabilities=Probabilities(better=better, equivalent=within, worse=worse),
     )
+
+
+def said_anew(found: Comparison) -> Comparison:
+    """Say, where more examples are asked for, that they change the learners, too."""
+    if found.settled_by is None:
+        return found
+    return replace(found, verdict=found.verdict + ANEW)
 
 
 def _one(evaluation: LearnerEvaluation, measure: str) -> Estimate:
