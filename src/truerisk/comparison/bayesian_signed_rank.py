@@ -107,11 +107,15 @@ def bayesian_signed_rank(
 
 
 def _weights(n: int, strength: float, draws: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Draw the weights of the prior and of n differences, a bounded number at a time."""
-    shape = np.concatenate([[strength], np.ones(n)])
+    """Draw the weights of the prior and of n differences, a bounded number at a time.
+
+    They are not divided by their sum: which of three chances is the largest does not need that.
+    """
     most = max(1, MOST_CELLS // (n + 1))
     for start in range(0, draws, most):
-        yield rng.dirichlet(shape, min(most, draws - start))
+        size = min(most, draws - start)
+        prior = rng.standard_gamma(strength, (size, 1))
+        yield np.concatenate([prior, rng.standard_exponential((size, n))], axis=1)
 
 
 def _largest(weights: Array, differences: Array, region: float) -> Array:
@@ -127,7 +131,8 @@ def _largest(weights: Array, differences: Array, region: float) -> Array:
     below_to = np.searchsorted(z, -2 * region - z, side="left")
     above = (sorted_weights * (upto[:, -1:] - upto[:, above_from])).sum(axis=1)
     below = (sorted_weights * upto[:, below_to]).sum(axis=1)
-    within = np.maximum(1 - above - below, 0.0) if region > 0 else np.zeros(len(weights))
+    total = upto[:, -1]
+    within = np.maximum(total**2 - above - below, 0.0) if region > 0 else np.zeros(len(weights))
     is_above = above > np.maximum(below, within)
     is_below = below > np.maximum(above, within)
     rest = len(weights) - is_above.sum() - is_below.sum()

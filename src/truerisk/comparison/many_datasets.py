@@ -39,7 +39,7 @@ from truerisk.errors import InputError
 
 Array = NDArray[np.float64]
 
-LARGEST_SEED = 2**63
+LARGEST_SEED = 2**32
 
 
 def compare_over_datasets(
