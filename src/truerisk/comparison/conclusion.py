@@ -11,6 +11,7 @@ from truerisk.results import Comparison, Estimate, Finding, Interval
 
 Ends = tuple[float, float]
 
+MOST_EXAMPLES = 1e12  # nobody has more
 POWER = 0.8  # with which `settled_by` examples would tell the difference seen
 
 
@@ -106,7 +107,8 @@ def examples_to_settle(value: float, interval: Interval, n: float) -> int | None
     .. math:: n \left(\frac{(z + z_{power})\, s}{d}\right)^2, \quad
               s = \frac{high - low}{2 z}
 
-    An extrapolation: the difference seen is itself uncertain.  None where none was seen.
+    An extrapolation: the difference seen is itself uncertain.  None where none was seen, or one so
+    small that 10¹² examples would not tell it.
 
     Examples
     --------
@@ -117,7 +119,10 @@ def examples_to_settle(value: float, interval: Interval, n: float) -> int | None
         return None
     z = -float(ndtri((1 - interval.level) / 2))
     error = interval.width / (2 * z)
-    return max(math.ceil(n) + 1, math.ceil(n * ((z + float(ndtri(POWER))) * error / value) ** 2))
+    times = ((z + float(ndtri(POWER))) * error) / abs(value)
+    if times > math.sqrt(MOST_EXAMPLES / n):
+        return None
+    return max(math.ceil(n) + 1, math.ceil(n * times**2))
 
 
 def _interval(

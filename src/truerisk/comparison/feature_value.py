@@ -56,7 +56,7 @@ def feature_value(
     >>> feature_value(LinearSVM(), X, y, drop=[1], random_state=1).finding
     'no evidence'
     """
-    rows = Examples.of(X, y).X
+    rows = Examples.of(X, y, needs_positive=False).X
     return perturbation_difference(
         model if without is None else without,
         model,

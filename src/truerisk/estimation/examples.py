@@ -18,7 +18,7 @@ class Examples:
     """Rows, their labels as given, and the same labels as positions in `values`.
 
     `labels` are the values as text; `groups` are numbers from 0; `positive` is None for more than
-    two classes.
+    two classes, and where it is not needed.
 
     Examples
     --------
@@ -42,8 +42,10 @@ class Examples:
         y: Any,  # noqa: ANN401
         groups: Any = None,  # noqa: ANN401
         positive: Any = None,  # noqa: ANN401
+        *,
+        needs_positive: bool = True,
     ) -> "Examples":
-        """Check that rows, labels and groups belong together."""
+        """Check that rows, labels and groups belong together, and that it is plain what to find."""
         rows = _as_rows(X)
         n = number_of_rows(rows)
         labels = _as_labels(y)
@@ -54,7 +56,10 @@ class Examples:
         coded = code_labels(labels, name="y")
         names = _names_of_classes(coded)
         asked = None if positive is None else _named(positive, names)
-        asked = positive_of_two(names, asked) if len(names) == 2 else None
+        if len(names) != 2:
+            asked = None
+        elif asked is not None or needs_positive:
+            asked = positive_of_two(names, asked)
         _, first = np.unique(coded.truth, return_index=True)
         units = None if groups is None else code_groups(_as_groups(groups))
         if units is not None and len(units) != n:

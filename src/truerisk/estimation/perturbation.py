@@ -93,7 +93,7 @@ class Design:
         n_jobs: int | None = 1,
     ) -> "Design":
         """Check the examples; draw the folds, then the weights."""
-        examples = Examples.of(X, y, groups)
+        examples = Examples.of(X, y, groups, needs_positive=False)
         if len(examples.labels) != 2:
             raise InputError(
                 f"`y` must hold two classes; got {len(examples.labels)}. Compare one class with "

@@ -166,7 +166,28 @@ def _by_gram(gram: Array, signs: Array, train: Which, bounds: Array, workers: in
 
 
 def _examples(X: Any) -> Any:  # noqa: ANN401
-    return X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X, dtype=np.float64)
+    """Give the examples as numbers, all of them finite."""
+    if hasattr(X, "tocsr"):
+        rows = X.tocsr()
+        if not np.isfinite(rows.data).all():
+            raise InputError("`X` must be finite; got NaN or infinity in a sparse matrix.")
+        return rows
+    try:
+        table = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "`X` must be a table of numbers; got others. Encode them in a Pipeline, by a "
+            "OneHotEncoder, say."
+        ) from None
+    if table.ndim != 2:
+        raise InputError(f"`X` must have rows and columns; got shape {table.shape}.")
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise InputError(
+            f"`X` must be finite; got {table[row, column]} in row {row}, column {column}. Leave "
+            "the example out, or fill gaps in a Pipeline, by a SimpleImputer, say."
+        )
+    return table
 
 
 def _dense(X: Any) -> Array:  # noqa: ANN401

@@ -1,0 +1,112 @@
+"""From a difference to what may be said: every finding, its words, and what would settle it."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truerisk.comparison.conclusion import conclude, examples_to_settle
+from truerisk.results import Estimate, Interval
+
+
+def an_estimate(value, measure="error_rate", n=400):
+    return Estimate(value=value, interval=None, measure=measure, method="counts", n=n)
+
+
+def concluded(first, second, half, *, measure="error_rate", p_value=None, **options):
+    """Compare two values whose difference is known to ± half at 95 %, ± .84 · half at 90 %."""
+    value = second - first
+
+    def ends_at(level):
+        width = half * {0.95: 1.0, 0.9: 0.84}[round(level, 9)]
+        return value - width, value + width
+
+    return conclude(
+        ("a", "b"),
+        an_estimate(first, measure),
+        an_estimate(second, measure),
+        ends_at=ends_at,
+        level=0.95,
+        interval_method="tango",
+        p_value=p_value,
+        method="mcnemar_mid_p",
+        **options,
+    )
+
+
+def test_a_lower_error_is_better_and_a_higher_one_worse() -> None:
+    assert concluded(0.16, 0.10, 0.03).finding == "better"
+    assert concluded(0.10, 0.16, 0.03).finding == "worse"
+
+
+def test_a_higher_recall_is_better() -> None:
+    assert concluded(0.6, 0.7, 0.03, measure="recall").finding == "better"
+    assert concluded(0.6, 0.7, 0.03, measure="f1_macro").finding == "better"
+
+
+def test_an_interval_around_0_is_no_evidence() -> None:
+    found = concluded(0.16, 0.14, 0.03)
+    assert found.finding == "no evidence"
+    assert "No evidence either way" in found.verdict
+    assert "is lower by 0.020 [-0.010, 0.050]" in found.verdict
+
+
+def test_a_test_that_does_not_reject_holds_the_finding_back() -> None:
+    assert concluded(0.16, 0.10, 0.03, p_value=0.06).finding == "no evidence"
+    assert concluded(0.16, 0.10, 0.03, p_value=0.05).finding == "better"
+
+
+def test_equivalence_is_judged_by_the_interval_of_two_one_sided_tests() -> None:
+    # ± .03 at 95 % is ± .0252 at 90 %: within ± .026 only by the latter.
+    assert concluded(0.10, 0.10, 0.03, region=0.026).finding == "equivalent"
+    assert concluded(0.10, 0.10, 0.03, region=0.025).finding == "no evidence"
+
+
+def test_a_real_difference_can_be_too_small_to_matter() -> None:
+    found = concluded(0.10, 0.09, 0.005, region=0.02)
+    assert found.finding == "equivalent"
+    assert "real, but too small to matter" in found.verdict
+
+
+def test_an_undefined_measure_is_no_evidence_and_has_the_widest_interval() -> None:
+    found = concluded(math.nan, 0.2, 0.01, measure="precision")
+    assert found.finding == "no evidence"
+    assert (found.difference.interval.low, found.difference.interval.high) == (-1.0, 1.0)
+    assert "undefined" in found.verdict
+    assert found.settled_by is None
+
+
+def test_a_correlation_may_differ_by_two() -> None:
+    found = concluded(-0.9, 0.9, 5.0, measure="matthews_correlation")
+    assert (found.difference.interval.low, found.difference.interval.high) == (-2.0, 2.0)
+
+
+def test_what_would_settle_it_is_worked_by_hand() -> None:
+    # s = .08/(2 · 1.96) = .02041; n = 400 ((1.96 + .8416) .02041/.02)² = 3269.5…
+    assert examples_to_settle(0.02, Interval(-0.02, 0.06, 0.95, "tango"), 400) == 3270
+    assert examples_to_settle(0.0, Interval(-0.04, 0.04, 0.95, "tango"), 400) is None
+
+
+def test_what_is_settled_needs_no_more_examples() -> None:
+    assert concluded(0.16, 0.10, 0.03, settled_by=999).settled_by is None
+    assert concluded(0.16, 0.14, 0.03, settled_by=999).settled_by == 999
+
+
+@given(
+    first=st.floats(0, 1),
+    second=st.floats(0, 1),
+    half=st.floats(0, 0.5),
+    region=st.none() | st.floats(0.001, 0.5),
+)
+@settings(max_examples=60)
+def test_swapping_the_models_swaps_the_finding(first, second, half, region) -> None:
+    one = concluded(first, second, half, region=region)
+    other = concluded(second, first, half, region=region)
+    swapped = {"better": "worse", "worse": "better"}
+    assert other.finding == swapped.get(one.finding, one.finding)
+    assert other.difference.value == pytest.approx(-one.difference.value)
+    interval = one.difference.interval
+    assert -1 <= interval.low <= one.difference.value <= interval.high <= 1
+    assert other.difference.interval.low == pytest.approx(-interval.high)
+    assert other.settled_by == one.settled_by

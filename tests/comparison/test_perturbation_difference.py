@@ -1,0 +1,94 @@
+"""The difference of two machines: the same weights and folds for both, and what a feature adds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from truerisk import KernelSVM, LinearSVM, feature_value, perturbation, perturbation_difference
+from truerisk.errors import InputError
+
+RNG = np.random.default_rng(2)
+N = 80
+X = RNG.normal(size=(N, 3))
+Y = (2 * X[:, 0] + X[:, 2] + 0.5 * RNG.normal(size=N) > 0).astype(int)
+FEW = {"replicates": 200, "folds": 5, "random_state": 4}
+
+
+def test_the_deviations_are_the_difference_of_the_two_machines_own() -> None:
+    one = perturbation(LinearSVM(), X, Y, **FEW)
+    two = perturbation(KernelSVM(), X, Y, **FEW)
+    found = perturbation_difference(LinearSVM(), KernelSVM(), X, Y, interval="percentile", **FEW)
+    assert found.first.value == one.value
+    assert found.second.value == two.value
+    deviations = np.subtract(two.replicates, one.replicates)
+    value = two.value - one.value
+    low, high = np.quantile(deviations, [0.025, 0.975])
+    assert found.difference.interval.low == pytest.approx(value - high)
+    assert found.difference.interval.high == pytest.approx(value - low)
+    normal = perturbation_difference(LinearSVM(), KernelSVM(), X, Y, interval="normal", **FEW)
+    assert normal.difference.interval.width == pytest.approx(
+        2 * 1.959963984540054 * deviations.std(ddof=1)
+    )
+
+
+@pytest.mark.parametrize("interval", ["normal", "percentile"])
+def test_identical_machines_have_p_1_and_an_interval_with_a_width(interval) -> None:
+    found = perturbation_difference(LinearSVM(), LinearSVM(), X, Y, interval=interval, **FEW)
+    assert found.p_value == 1.0
+    assert found.difference.value == 0.0
+    assert found.difference.interval.low < 0 < found.difference.interval.high
+    assert found.finding == "no evidence"
+
+
+def test_swapping_the_machines_turns_everything_round() -> None:
+    one = perturbation_difference(LinearSVM(), KernelSVM(), X, Y, **FEW)
+    two = perturbation_difference(KernelSVM(), LinearSVM(), X, Y, **FEW)
+    assert two.difference.value == -one.difference.value
+    assert two.difference.interval.low == pytest.approx(-one.difference.interval.high)
+    assert two.p_value == pytest.approx(one.p_value)
+
+
+def test_a_region_makes_equal_machines_equivalent() -> None:
+    found = perturbation_difference(
+        LinearSVM(C=1.0), LinearSVM(C=1.0001), X, Y, region=0.2, **FEW
+    )
+    assert found.finding == "equivalent"
+
+
+def test_a_feature_that_matters_is_worth_having_and_another_is_not() -> None:
+    assert feature_value(LinearSVM(), X, Y, drop=[0], **FEW).finding == "better"
+    assert feature_value(LinearSVM(), X, Y, drop=[1], **FEW).finding == "no evidence"
+
+
+def test_without_is_the_first_machine_and_sees_the_other_columns() -> None:
+    found = feature_value(LinearSVM(), X, Y, drop=[0], **FEW)
+    assert found.names == ("without", "with")
+    assert found.first.value == perturbation(LinearSVM(), X[:, 1:], Y, **FEW).value
+    assert found.second.value == perturbation(LinearSVM(), X, Y, **FEW).value
+
+
+def test_columns_of_a_frame_go_by_name() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    by_name = feature_value(LinearSVM(), frame, Y, drop=["a"], **FEW)
+    assert by_name.as_plain() == feature_value(LinearSVM(), X, Y, drop=[0], **FEW).as_plain()
+
+
+@pytest.mark.parametrize(
+    ("drop", "words"),
+    [([], "some of the 3"), ([0, 1, 2], "not all"), ([3], "columns of the 3"), (["z"], "name")],
+    ids=["none", "all", "beyond", "unknown"],
+)
+def test_columns_that_cannot_be_dropped_are_refused(drop, words) -> None:
+    with pytest.raises(InputError, match=words):
+        feature_value(LinearSVM(), X, Y, drop=drop, **FEW)
+
+
+def test_other_examples_for_the_second_machine_are_refused() -> None:
+    with pytest.raises(InputError, match="same 80 examples"):
+        perturbation_difference(LinearSVM(), LinearSVM(), X, Y, second_X=X[:70], **FEW)
+
+
+def test_a_test_that_excludes_0_goes_with_a_small_p() -> None:
+    found = feature_value(LinearSVM(), X, Y, drop=[0], **FEW)
+    assert found.p_value <= 0.05
+    assert found.difference.interval.high < 0
