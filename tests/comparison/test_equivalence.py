@@ -91,12 +91,19 @@ def test_a_difference_beyond_the_region_is_never_equivalent():
     assert equivalence_p(0, 0, 20, 80, region=0.1) > 0.99
 
 
-@pytest.mark.parametrize("wrong", [0, -0.1, 1.5, math.nan])
+@pytest.mark.parametrize("wrong", [0, -0.1, math.nan])
 def test_what_is_no_region_is_refused(wrong):
     with pytest.raises(InputError, match=r"`region` must"):
         equivalence_p(120, 4, 5, 31, region=wrong)
     with pytest.raises(InputError, match=r"`region` must"):
         non_inferiority_p_from_ends(normal_ends(0, 1), region=wrong)
+
+
+def test_only_a_difference_of_shares_is_at_most_1():
+    with pytest.raises(InputError, match=r"`region` must lie in \[0, 1\]; got 1\.5\."):
+        equivalence_p(120, 4, 5, 31, region=1.5)
+    found = equivalence_p_from_ends(normal_ends(0.5, 0.5), region=1.5)
+    assert found == pytest.approx(norm.sf(2), abs=3e-9)
 
 
 def test_what_is_no_table_is_refused():

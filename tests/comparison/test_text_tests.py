@@ -100,8 +100,8 @@ def test_a_category_without_f1_is_dropped(test):
 
 @pytest.mark.parametrize("test", [macro_t_test, macro_t_on_ranks])
 def test_differences_that_do_not_vary_leave_the_t_tests_undefined(test):
-    # 0.3 − 0.2 and 0.6 − 0.5 are one tenth up to rounding.
-    found = test([0.2, 0.5], [0.3, 0.6])
+    # 0.3 − 0.2 and 0.8 − 0.7 are one tenth up to rounding.
+    found = test([0.2, 0.7], [0.3, 0.8])
     assert math.isnan(found.statistic)
     assert math.isnan(found.p_value)
     assert math.isnan(test([0.2], [0.3]).p_value)

@@ -1,5 +1,6 @@
 """Are two models equally good for practical purposes: equivalence and non-inferiority."""
 
+import math
 from collections.abc import Callable
 
 from truerisk.checks import check_number
@@ -44,7 +45,7 @@ def equivalence_p(
     0.0246
     """
     n = sum(check_paired_table(both, only_first, only_second, neither))
-    margin = _checked_region(region)
+    margin = _checked_region(region, widest=1.0)
     above = paired_score_p(only_first, only_second, n, null=-margin, alternative="greater")
     below = paired_score_p(only_first, only_second, n, null=margin, alternative="less")
     return max(above, below)
@@ -85,7 +86,7 @@ def non_inferiority_p(
     0.0071
     """
     n = sum(check_paired_table(both, only_first, only_second, neither))
-    margin = _checked_region(region)
+    margin = _checked_region(region, widest=1.0)
     if higher_is_better:
         return paired_score_p(only_first, only_second, n, null=-margin, alternative="greater")
     return paired_score_p(only_first, only_second, n, null=margin, alternative="less")
@@ -105,7 +106,7 @@ def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) 
     ends_at
         Gives the ends of the interval for the difference at any level.
     region
-        The smallest difference that matters, above 0.
+        The smallest difference that matters, above 0, in units of the measure.
 
     References
     ----------
@@ -168,7 +169,7 @@ def _smallest(shown_at: Callable[[float], bool]) -> float:
     return enough if enough < 0.5 else 1.0
 
 
-def _checked_region(region: float) -> float:
-    if check_number(region, "region", low=0.0, high=1.0) == 0:
+def _checked_region(region: float, *, widest: float = math.inf) -> float:
+    if check_number(region, "region", low=0.0, high=widest) == 0:
         raise InputError("`region` must be above 0; got 0. A difference is never exactly 0.")
     return float(region)
