@@ -36,50 +36,60 @@ def packed_products(rows: Array) -> Array:
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=FUSE)
+def subtract_products(entry: Array, left: Array, right: Array, count: int) -> None:
+    """Subtract Σ left·right over `count` neighbouring entries, four at a time."""
+    done = 0
+    while done + 4 <= count:
+        a, b = left[done * LANES :], right[done * LANES :]
+        for r in range(LANES):
+            entry[r] -= (a[r] * b[r] + a[LANES + r] * b[LANES + r]) + (
+                a[2 * LANES + r] * b[2 * LANES + r] + a[3 * LANES + r] * b[3 * LANES + r]
+            )
+        done += 4
+    while done < count:
+        a, b = left[done * LANES :], right[done * LANES :]
+        for r in range(LANES):
+            entry[r] -= a[r] * b[r]
+        done += 1
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=FUSE)
 def factorise_packed(packed: Array, m: int) -> None:
     """Overwrite packed matrices by their factors."""
-    for j in range(m):
-        start_j = j * (j + 1) // 2
-        for i in range(j, m):
-            start_i = i * (i + 1) // 2
-            entry = packed[start_i + j]
-            if i == j:
-                pivot = entry
-                whole = np.empty(LANES)
-                for r in range(LANES):
-                    whole[r] = entry[r]
-            for k in range(j):
-                left, right = packed[start_i + k], packed[start_j + k]
-                for r in range(LANES):
-                    entry[r] -= left[r] * right[r]
-            if i == j:
-                for r in range(LANES):
-                    kept = entry[r] > LOST * whole[r]
-                    entry[r] = 1.0 / math.sqrt(entry[r]) if kept else 0.0
-            else:
+    flat, whole = packed.ravel(), np.empty(LANES)
+    for i in range(m):
+        start = i * (i + 1) // 2
+        whole[:] = packed[start + i]
+        for j in range(i + 1):
+            entry, row = packed[start + j], j * (j + 1) // 2
+            subtract_products(entry, flat[start * LANES :], flat[row * LANES :], j)
+            if j < i:
+                pivot = packed[row + j]
                 for r in range(LANES):
                     entry[r] *= pivot[r]
+        pivot = packed[start + i]
+        for r in range(LANES):
+            kept = pivot[r] > LOST * whole[r]
+            pivot[r] = 1.0 / math.sqrt(pivot[r]) if kept else 0.0
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=FUSE)
 def solve_packed(packed: Array, right: Array) -> None:
     """Solve in place with the factors that `factorise_packed` left; one row an unknown."""
     m = right.shape[0]
+    flat, known = packed.ravel(), right.ravel()
     for i in range(m):
         entry, start = right[i], i * (i + 1) // 2
-        for k in range(i):
-            factor, known = packed[start + k], right[k]
-            for r in range(LANES):
-                entry[r] -= factor[r] * known[r]
+        subtract_products(entry, flat[start * LANES :], known, i)
         pivot = packed[start + i]
         for r in range(LANES):
             entry[r] *= pivot[r]
     for i in range(m - 1, -1, -1):
-        known, start = right[i], i * (i + 1) // 2
+        value, start = right[i], i * (i + 1) // 2
         pivot = packed[start + i]
         for r in range(LANES):
-            known[r] *= pivot[r]
+            value[r] *= pivot[r]
         for k in range(i):
             entry, factor = right[k], packed[start + k]
             for r in range(LANES):
-                entry[r] -= factor[r] * known[r]
+                entry[r] -= factor[r] * value[r]

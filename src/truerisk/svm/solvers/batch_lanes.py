@@ -3,10 +3,10 @@
 Problem   that of `interior_point`, for `LANES` machines that differ in their bounds only
 Given     `tile`, one row an example: for each number of `Row` the values of all machines, next to
           each other, so that the innermost loop runs over machines and every offset is known when
-          compiled; `lanes`, the same for the numbers of `Lane`, one an machine
+          compiled; `lanes`, the same for the numbers of `Lane`, one a machine
 Method    As in `interior_point`, with its quotients gathered: with 1 / (surplus·rest +
-          slack·share) known, prediction and correction need no further division, and µ after a
-          step is a quadratic whose terms fall off on the way.  A bound of 0 needs no branch: its
+          slack·share) known, prediction and correction need no further division, and µ after the
+          predicted step is a quadratic with one unknown term.  A bound of 0 needs no branch: its
           example starts `FAR` from the margin, where it yields to nothing.
 Cost      four passes a step and three divisions an example
 """
@@ -19,7 +19,7 @@ from truerisk.svm.solvers.max_reduction import larger
 
 Array = NDArray[np.float64]
 
-LANES = 32  # machines side by side
+LANES = 64  # machines side by side
 FAR = 1e150  # the surplus of an example that is left out; its square is a number still
 FUSE = {"contract"}  # a product and a sum may be rounded once
 
@@ -30,10 +30,10 @@ D_SHARE, D_SURPLUS, D_SLACK = (LANES * k for k in range(8, 11))
 TILE = LANES * 11
 
 # The rows of `lanes`: Σ of the products α·surplus + (U − α)·slack, Σα, the length of the last step,
-# the steepest descent towards a bound, the first and second order of the gap along a step, the
+# the steepest descent towards a bound, the second order of the gap along the predicted step, the
 # wanted µ, and what is left of the violations at the start.
-GAP, MASS, STEP, STEEPEST, LINEAR, QUADRATIC, CENTRE, LEFT = (LANES * k for k in range(8))
-LANE = LANES * 8
+GAP, MASS, STEP, STEEPEST, QUADRATIC, CENTRE, LEFT = (LANES * k for k in range(7))
+LANE = LANES * 7
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=FUSE)
@@ -101,11 +101,9 @@ def correct(tile: Array, first: Array, lanes: Array, right: Array) -> None:
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=FUSE)
 def direct(tile: Array, first: Array, second: Array, lanes: Array) -> None:
-    """Write the three steps of every example, how far they may go, and the gap along them."""
+    """Write the three steps of every example, and how far they may go."""
     for r in range(LANES):
         lanes[STEEPEST + r] = 0.0
-        lanes[LINEAR + r] = 0.0
-        lanes[QUADRATIC + r] = 0.0
     for i in range(tile.shape[0]):
         row, g, h = tile[i], first[i], second[i]
         for r in range(LANES):
@@ -124,9 +122,6 @@ def direct(tile: Array, first: Array, second: Array, lanes: Array) -> None:
             shrink = larger(-d_surplus * (slack * per_margins), -d_slack * (surplus * per_margins))
             steepest = larger(larger(-up, down), shrink)
             lanes[STEEPEST + r] = larger(lanes[STEEPEST + r], steepest)
-            change = share * d_surplus + rest * d_slack + (surplus - slack) * d_share
-            lanes[LINEAR + r] += row[BOUND + r] * change
-            lanes[QUADRATIC + r] += row[BOUND + r] * (d_share * (d_surplus - d_slack))
             row[D_SHARE + r] = d_share
             row[D_SURPLUS + r] = d_surplus
             row[D_SLACK + r] = d_slack

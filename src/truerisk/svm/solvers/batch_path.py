@@ -1,15 +1,19 @@
 """Many interior points of machines that differ in their bounds, each lane a machine.
 
 Problem   that of `interior_point`, for every row of `bounds`
-Given     the rows rᵢ = yᵢ(zᵢ, 1), their packed products, the metric, and bounds ≥ 0 which leave
-          both classes
-Returns   in place, u of every machine, and how it ended
+Given     the rows rᵢ = yᵢ(zᵢ, 1), their packed products, the metric, a common start u₀, and bounds
+          ≥ 0 which leave both classes
+Returns   in place, u of every machine; how far its objective is from the optimum, at most; and how
+          far the margin of some example that the optimum has on its margin is from 1, ∞ if no
+          example is known to be there
 Method    `LANES` machines take their steps together, so that each step is a handful of matrix
-          products; a machine that has arrived leaves its lane to the next one.
+          products; a machine that has arrived leaves its lane to the next one.  At the start every
+          example is put where u₀ and µ have it on the central path, whatever its bound: only
+          metric·u = Rᵀα is violated, and the steps make up for that.
 Source    as `interior_point`
 """
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,7 +31,6 @@ from truerisk.svm.solvers.batch_lanes import (
     LANE,
     LANES,
     LEFT,
-    LINEAR,
     MARGIN,
     MASS,
     PER_BOUND,
@@ -45,54 +48,142 @@ from truerisk.svm.solvers.batch_lanes import (
     direct,
     predict,
 )
-from truerisk.svm.solvers.interior_point import BACK, STALLED
+from truerisk.svm.solvers.interior_point import STALLED
 
 Array = NDArray[np.float64]
 
-ARRIVED, LOOSE, LOST_WAY = range(3)  # on the margin, with no example on the margin, not at all
+BACK = 0.999  # how far to go towards the nearest bound: the start is central, so far
 NOBODY = -1  # in a lane
-MARGINAL = 1e3  # how much larger share must be than surplus, for an example on the margin
+ON_THE_MARGIN = 1e3  # how much larger share and rest are than surplus and slack, of such an example
+FEASIBLE = 1e-9  # of the violation at the start: with more of it left, a gap is no bound
+
+
+class Machines(NamedTuple):
+    """What all machines share, and where their answers go, one row or entry a machine."""
+
+    rows: Array
+    products: Array
+    metric: Array
+    start: Array  # u₀
+    centre: float  # µ at the start, for each unit of the mean bound
+    bounds: Array
+    found: Array
+    gaps: Array
+    slips: Array
+
+
+class Work(NamedTuple):
+    """The memory of the lanes."""
+
+    tile: Array
+    lanes: Array
+    first: Array
+    second: Array
+    weights: Array
+    right: Array
+    packed: Array
+    u: Array
+    du: Array
+    more: Array
+    owner: NDArray[np.int64]
+    taken: NDArray[np.int64]
+
+
+def workspace(n: int, m: int) -> Work:
+    """Allocate the lanes for n examples and m = features + 1, with nobody in them.
+
+    Examples
+    --------
+    >>> workspace(5, 3).packed.shape == (6, LANES)
+    True
+    """
+    tall, wide = (n, LANES), (m, LANES)
+    return Work(
+        tile=np.ones((n, TILE)),
+        lanes=np.ones(LANE),
+        first=np.zeros(tall),
+        second=np.zeros(tall),
+        weights=np.ones(tall),
+        right=np.ones(tall),
+        packed=np.ones((m * (m + 1) // 2, LANES)),
+        u=np.zeros(wide),
+        du=np.zeros(wide),
+        more=np.zeros(wide),
+        owner=np.full(LANES, NOBODY),
+        taken=np.zeros(LANES, dtype=np.int64),
+    )
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def enter(  # noqa: PLR0917 - compiled code takes no keywords
-    tile: Array, lanes: Array, y: Array, upper: Array, weights: Array, right: Array, r: int
-) -> None:
-    """Put a machine into lane r, at the start of `low_rank`, with all that `advance` writes."""
-    positive, negative, count = 0.0, 0.0, 0
-    for i in range(len(y)):
-        if y[i] > 0.0:
-            positive += upper[i]
-        else:
-            negative += upper[i]
-        count += upper[i] > 0.0
-    half, mean = 0.5 * min(positive, negative), (positive + negative) / count
-    gap, mass = 0.0, 0.0
-    for i in range(len(y)):
+def enter(machines: Machines, work: Work, margin: Array, who: int, r: int) -> None:
+    """Put a machine into lane r, with all that `advance` writes.
+
+    With δ = margin − 1 and ν = µ/U the central path has surplus = ν + (√(δ² + 4ν²) + δ)/2 and
+    slack = surplus − δ; the smaller of the two by its product with the larger, so that no digit is
+    lost.
+    """
+    upper, tile, lanes = machines.bounds[who], work.tile, work.lanes
+    live = 0
+    for i in range(len(upper)):
+        live += upper[i] > 0.0
+    mu = machines.centre * upper.sum() / live
+    mass = 0.0
+    for i in range(len(upper)):
         row, bound = tile[i], upper[i]
-        share = half / (positive if y[i] > 0.0 else negative)
-        away = max(1.0, mean / bound) if bound > 0.0 else FAR
-        row[BOUND + r], row[PER_BOUND + r] = bound, 1.0 / bound if bound > 0.0 else 0.0
-        row[SHARE + r], row[REST + r] = share, 1.0 - share
-        row[SURPLUS + r] = row[SLACK + r] = away
-        row[MARGIN + r] = row[D_SHARE + r] = row[D_SURPLUS + r] = row[D_SLACK + r] = 0.0
-        row[YIELD + r] = 1.0 / away
-        weights[i, r] = bound * share * (1.0 - share) / away
-        right[i, r] = bound * share + weights[i, r]
-        gap += bound * away
+        row[BOUND + r], row[MARGIN + r] = bound, margin[i]
+        row[D_SHARE + r] = row[D_SURPLUS + r] = row[D_SLACK + r] = 0.0
+        row[PER_BOUND + r], row[SURPLUS + r], row[SLACK + r] = 0.0, FAR, FAR
+        row[SHARE + r] = row[REST + r] = 0.5
+        if bound > 0.0:
+            nu, off = mu / bound, abs(margin[i] - 1.0)
+            root = np.sqrt(off * off + 4.0 * nu * nu)
+            large, small = nu + 0.5 * (root + off), nu + 2.0 * nu * nu / (root + off)
+            ahead = margin[i] > 1.0
+            row[PER_BOUND + r] = 1.0 / bound
+            row[SURPLUS + r], row[SLACK + r] = (large, small) if ahead else (small, large)
+            row[SHARE + r], row[REST + r] = nu / row[SURPLUS + r], nu / row[SLACK + r]
+        share, rest = row[SHARE + r], row[REST + r]
+        row[YIELD + r] = 1.0 / (row[SURPLUS + r] * rest + row[SLACK + r] * share)
+        work.weights[i, r] = bound * (share * rest * row[YIELD + r])
+        work.right[i, r] = bound * share + work.weights[i, r] * (1.0 - margin[i])
         mass += bound * share
-    lanes[GAP + r], lanes[MASS + r], lanes[LEFT + r] = gap, mass, 1.0
+    lanes[GAP + r], lanes[MASS + r], lanes[LEFT + r] = 2.0 * mu * live, mass, 1.0
+    for j in range(len(machines.start)):
+        work.u[j, r] = machines.start[j]
+    work.owner[r], work.taken[r] = who, 0
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def marginal(tile: Array, r: int) -> bool:
-    """Say whether an example of lane r is on the margin, and so pins the bias down."""
+def slip(tile: Array, r: int) -> float:
+    """Give the smallest distance to 1 of a margin that is 1 at the optimum of lane r."""
+    smallest = np.inf
     for i in range(tile.shape[0]):
         row = tile[i]
-        if row[BOUND + r] > 0.0 and row[SHARE + r] > MARGINAL * row[SURPLUS + r]:
-            if row[REST + r] > MARGINAL * row[SLACK + r]:
-                return True
-    return False
+        behind, ahead = row[SURPLUS + r], row[SLACK + r]
+        inside = row[SHARE + r] > ON_THE_MARGIN * behind and row[REST + r] > ON_THE_MARGIN * ahead
+        if inside and row[BOUND + r] > 0.0:
+            smallest = min(smallest, behind + ahead)
+    return smallest
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def leave(machines: Machines, work: Work, r: int) -> None:
+    """Write down what became of the machine in lane r: a number that is none, never."""
+    who, gap = work.owner[r], work.lanes[GAP + r]
+    known = work.lanes[LEFT + r] <= FEASIBLE and np.isfinite(gap)
+    for j in range(len(machines.start)):
+        machines.found[who, j] = work.u[j, r] if known else machines.start[j]
+    machines.gaps[who] = gap if known else np.inf
+    machines.slips[who] = slip(work.tile, r)
+    work.owner[r] = NOBODY
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def has_ended(work: Work, r: int, tolerance: float, max_steps: int) -> bool:
+    """Say whether the machine in lane r has arrived, or will get no further."""
+    lanes, taken = work.lanes, work.taken[r]
+    near = lanes[GAP + r] <= tolerance * lanes[MASS + r] and lanes[LEFT + r] <= FEASIBLE
+    return bool(near or taken == max_steps or (taken > 0 and lanes[STEP + r] == 0.0))
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -105,82 +196,61 @@ def aim(lanes: Array, n: int) -> None:
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def measure_steps(lanes: Array, owner: NDArray[np.int64]) -> None:
-    """Choose the length of each lane's step: 0 where it leads nowhere, or nobody is there."""
+def measure_steps(lanes: Array) -> None:
+    """Choose the length of each lane's step: 0 where it leads nowhere."""
     for r in range(LANES):
         step = min(1.0, BACK / lanes[STEEPEST + r])
-        after = step * (lanes[LINEAR + r] + step * lanes[QUADRATIC + r])
-        leads = owner[r] != NOBODY and after < 0.0 and step > STALLED
-        lanes[STEP + r] = step if leads else 0.0
+        lanes[STEP + r] = step if step > STALLED else 0.0
         lanes[LEFT + r] *= 1.0 - lanes[STEP + r]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def follow_paths(  # noqa: PLR0917 - compiled code takes no keywords
-    rows: Array,
-    products: Array,
-    metric: Array,
-    bounds: Array,
-    tolerance: float,
-    max_steps: int,
-    found: Array,
-    ends: NDArray[np.int64],
-) -> int:
-    """Solve the machine of every row of `bounds`; return the number of steps of all lanes."""
-    n, m = rows.shape
-    columns, y = np.ascontiguousarray(rows.T), np.ascontiguousarray(rows[:, -1])
-    tile, lanes = np.ones((n, TILE)), np.ones(LANE)
-    first, second = np.zeros((n, LANES)), np.zeros((n, LANES))
-    weights, right = np.ones((n, LANES)), np.ones((n, LANES))
-    packed = np.empty((len(products), LANES))
-    u, du, more = np.zeros((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
-    owner, taken = np.full(LANES, NOBODY), np.zeros(LANES, dtype=np.int64)
-    waiting, inside, rounds = 0, 0, 0
-    lanes[STEP : STEP + LANES] = 1.0
-    while True:
-        advance(tile, first, second, lanes, weights, right)
+def step_all(machines: Machines, columns: Array, work: Work) -> None:
+    """Predict, correct, and choose the step of every lane; u goes ahead of `advance`."""
+    rows, metric, packed, u, du = machines.rows, machines.metric, work.packed, work.u, work.du
+    lanes = work.lanes
+    np.dot(machines.products, work.weights, packed)
+    np.dot(columns, work.right, du)
+    for j in range(len(metric)):
+        diagonal = packed[j * (j + 3) // 2]
         for r in range(LANES):
-            who = owner[r]
-            if who != NOBODY:
-                near = tolerance * lanes[MASS + r]
-                arrived = lanes[GAP + r] <= near and lanes[LEFT + r] <= tolerance
-                if not (arrived or lanes[STEP + r] == 0.0 or taken[r] == max_steps):
-                    taken[r] += 1
-                    continue
-                for j in range(m):
-                    found[who, j] = u[j, r]
-                ends[who] = LOST_WAY
-                if arrived:
-                    ends[who] = ARRIVED if marginal(tile, r) else LOOSE
-                owner[r] = NOBODY
-                inside -= 1
-            if waiting < len(bounds):
-                enter(tile, lanes, y, bounds[waiting], weights, right, r)
-                u[:, r] = 0.0
-                owner[r], taken[r] = waiting, 1
+            diagonal[r] += metric[j]
+            du[j, r] -= metric[j] * u[j, r]
+    factorise_packed(packed, len(metric))
+    solve_packed(packed, du)
+    np.dot(rows, du, work.first)
+    predict(work.tile, work.first, lanes)
+    aim(lanes, len(rows))
+    correct(work.tile, work.first, lanes, work.right)
+    np.dot(columns, work.right, work.more)
+    solve_packed(packed, work.more)
+    np.dot(rows, work.more, work.second)
+    direct(work.tile, work.first, work.second, lanes)
+    measure_steps(lanes)
+    for j in range(len(metric)):
+        for r in range(LANES):
+            u[j, r] += lanes[STEP + r] * (du[j, r] + work.more[j, r])
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def follow_paths(machines: Machines, work: Work, tolerance: float, max_steps: int) -> int:
+    """Solve every machine; return the number of steps that the lanes took together."""
+    columns = np.ascontiguousarray(machines.rows.T)
+    margin = np.dot(machines.rows, machines.start)
+    waiting, rounds = 0, 0
+    work.lanes[STEP : STEP + LANES] = 0.0
+    while True:
+        inside = 0
+        for r in range(LANES):
+            if work.owner[r] != NOBODY and has_ended(work, r, tolerance, max_steps):
+                leave(machines, work, r)
+            if work.owner[r] == NOBODY and waiting < len(machines.bounds):
+                enter(machines, work, margin, waiting, r)
                 waiting += 1
-                inside += 1
+            work.taken[r] += 1
+            inside += work.owner[r] != NOBODY
         if inside == 0:
             return rounds
+        step_all(machines, columns, work)
+        advance(work.tile, work.first, work.second, work.lanes, work.weights, work.right)
         rounds += 1
-        np.dot(products, weights, packed)
-        np.dot(columns, right, du)
-        for j in range(m):
-            diagonal = packed[j * (j + 3) // 2]
-            for r in range(LANES):
-                diagonal[r] += metric[j]
-                du[j, r] -= metric[j] * u[j, r]
-        factorise_packed(packed, m)
-        solve_packed(packed, du)
-        np.dot(rows, du, first)
-        predict(tile, first, lanes)
-        aim(lanes, n)
-        correct(tile, first, lanes, right)
-        np.dot(columns, right, more)
-        solve_packed(packed, more)
-        np.dot(rows, more, second)
-        direct(tile, first, second, lanes)
-        measure_steps(lanes, owner)
-        for j in range(m):
-            for r in range(LANES):
-                u[j, r] += lanes[STEP + r] * (du[j, r] + more[j, r])
