@@ -6,7 +6,9 @@ Returns   the decision value of every example under each replicate
 Method    From the solution at the mean bounds, steps of two examples (`batch_gram_steps`) until it
           is roughly known who is at which bound; then rounds of equations (`batch_gram_rounds`)
           until it is known exactly.  A few replicates, solved first in every way, tell how rough is
-          best, and on whom to pivot.  What K does not confirm is left to `gram_dual`.
+          best, and on whom to pivot.  What K does not confirm is left to `gram_dual`; and where
+          that is most, because few examples are free and many depend on them, all of it is left to
+          the paths of `cost_path`.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solution import Array
+from truerisk.svm.solution import Array, Solution
 from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_rounds import Tableau
 from truerisk.svm.solvers.batch_gram_tries import (
+    ROUNDS,
+    Attempt,
     Batch,
     Bounds,
     attempt,
@@ -27,16 +31,17 @@ from truerisk.svm.solvers.batch_gram_tries import (
     padded,
     started,
 )
+from truerisk.svm.solvers.cost_path import move, start_of
+from truerisk.svm.solvers.free_block import FreeBlock
 from truerisk.svm.solvers.gram_dual import solve_gram
+from truerisk.svm.solvers.path_state import Path
 
 CHUNK = 64  # replicates; not a matter of workers, so that these do not change a bit
-ROUGH = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)  # gaps at which rounds may be tried
+ROUGH = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)  # gaps at which rounds may be tried
 FIRST = ROUGH.index(0.01)  # where nothing is known
 PILOTS = 8  # replicates
 WORTH_A_PILOT = 64  # replicates
-# Nanoseconds: a step, and its part for an example; an equation of a round, in cubes; a round that
-# is of no use ends in `gram_dual`, which takes so long for an example.
-STEP, STEP_PER_EXAMPLE, ROUND_PER_CUBE, GIVEN_UP_PER_EXAMPLE = 150.0, 0.5, 0.025, 2500.0
+STEP, STEP_PER_EXAMPLE = 150.0, 0.7  # nanoseconds, as measured
 
 
 @dataclass(frozen=True)
@@ -125,27 +130,38 @@ def shared(
 def piloted(batch: Batch, bounds: Array) -> Plan:
     """Try every rough gap on a few replicates; plan for the cheapest, with the base that suits."""
     pilots = Bounds.of(batch.y, bounds[:PILOTS])
-    states = started(batch, pilots)
-    n, count = len(batch.y), len(states)
-    ends = np.full(count, GIVEN_UP_PER_EXAMPLE * n)
-    costs, free = np.empty((len(ROUGH), count)), np.zeros((0, n), bool)
-    walked, tried, good = np.zeros(count), [], []
+    states, n = started(batch, pilots), len(batch.y)
+    given_up = cost_of_a_path(n, int(np.count_nonzero(batch.middle.free)))
+    walked, free = np.zeros(len(states)), np.zeros((0, n), bool)
+    tries: list[tuple[Array, Attempt]] = []
     for rough in ROUGH:
         walked = walked + (STEP + STEP_PER_EXAMPLE * n) * descend(batch, states, rough)
         found = attempt(batch, states, pilots)
-        tried.append((walked, ROUND_PER_CUBE * found.work))
-        good.append(found.good)
+        tries.append((walked, found))
         free = found.free[found.good] if found.good.any() else free
-    # From the last try back: who fails goes on to the next one.
-    after = walked + ends
-    for k in range(len(ROUGH) - 1, -1, -1):
-        after = np.where(good[k], tried[k][0], after) + tried[k][1]
-        costs[k] = after
-    totals = costs.mean(axis=1)
-    first = int(np.argmin(totals))
-    if totals[first] >= ends[0]:
+        # Steps alone, and one round at least, are now dearer than the best that was found.
+        if walked.mean() + found.work.mean() / ROUNDS > min(costs_of(tries, given_up)):
+            break
+    costs = costs_of(tries, given_up)
+    first = int(np.argmin(costs))
+    if costs[first] >= given_up:
         return Plan(batch, len(ROUGH))
     return Plan(with_base(batch, free), first)
+
+
+def costs_of(tries: list[tuple[Array, Attempt]], given_up: float) -> list[float]:
+    """Give what it costs to begin with each try and, where that fails, to go on with the next."""
+    after = tries[-1][0] + given_up
+    costs = []
+    for walked, found in reversed(tries):
+        after = np.where(found.good, walked, after) + found.work
+        costs.append(float(after.mean()))
+    return costs[::-1]
+
+
+def cost_of_a_path(n: int, free: int) -> float:
+    """Give the nanoseconds of a path, as measured: an event for every third example."""
+    return 1e5 + n / 3.0 * (2000.0 + 0.6 * free**2 + 0.3 * free * n)
 
 
 def with_base(batch: Batch, free: NDArray[np.bool_]) -> Batch:
@@ -160,6 +176,9 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
     """Solve the replicates of one chunk."""
     batch, chunk = plan.batch, Bounds.of(plan.batch.y, bounds)
     decisions = np.empty((len(bounds), batch.gram.shape[1]))
+    if plan.first == len(ROUGH):
+        path = start_of(batch.among, batch.middle)
+        return np.array([finished(batch, upper, batch.middle, path) for upper in bounds])
     left, states = np.arange(len(bounds)), started(batch, chunk)
     for rough in ROUGH[plan.first :]:
         descend(batch, states, rough)
@@ -169,14 +188,23 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
         if not len(left):
             break
     for place, state in zip(left, states, strict=True):
-        decisions[place] = finished(batch, bounds[place], state[steps.Z])
+        alpha = np.abs(state[steps.Z, : len(batch.y)].astype(np.float64))
+        decisions[place] = finished(batch, bounds[place], replace(batch.middle, alpha=alpha), None)
     return decisions
 
 
-def finished(batch: Batch, upper: Array, rough: steps.Single) -> Array:
-    """Leave one replicate to `gram_dual`."""
-    alpha = np.abs(rough[: len(batch.y)].astype(np.float64))
-    start = replace(batch.middle, alpha=alpha)
-    solution = solve_gram(batch.among, batch.y, upper, tolerance=batch.tolerance, start=start)
+def finished(batch: Batch, upper: Array, start: Solution, path: Path | None) -> Array:
+    """Solve one replicate exactly: along a path from the mean bounds, or from a start."""
+    moved = None if path is None else move(copied(path), start, upper)
+    solution = None if moved is None else moved[1]
+    if solution is None or solution.gap > batch.tolerance:
+        solution = solve_gram(batch.among, batch.y, upper, tolerance=batch.tolerance, start=start)
     decisions: Array = (solution.alpha * batch.y) @ batch.gram + solution.bias
     return decisions
+
+
+def copied(path: Path) -> Path:
+    """Copy what a path changes on its way."""
+    members, inverse, vectors = path.block
+    block = FreeBlock(members.copy(), inverse.copy(), vectors.copy())
+    return path._replace(rows=path.rows.copy(), at=path.at.copy(), block=block)

@@ -32,6 +32,8 @@ PIVOT = 1e-14  # of the largest K(x, x): a pivot no larger is rounding
 WRONG = 1e-10  # units of the margin by which a bounded example must want to leave its bound
 OUTSIDE = 1e-12  # of the bound, by which a free α must be beyond it
 PANEL = 4  # pivots that are taken out of the other rows together
+# Nanoseconds, as measured, of k equations: their factor, their matrix, and their product with T.
+PER_CUBE, PER_SQUARE, PER_PRODUCT = 0.022, 1.5, 0.2
 FREE, SETTLED, CHANGING, SINGULAR = 0, 0, 1, 2
 # Rows of a state: bounds, what the tableau is given and what it gives.
 LOWER, UPPER, GIVEN, GOT, STATE = range(5)
@@ -278,14 +280,19 @@ def settle(  # noqa: PLR0917 (a compiled function takes no dataclass)
     max_rounds: int,
 ) -> tuple[int, float]:
     """Solve, and let those change sides who want to, until nobody does; give verdict and work."""
-    work = 0.0
+    work, before = 0.0, len(sides) + 1
     for _ in range(max_rounds):
         k = solve_sides(values, base, state, sides, floor)
-        work += float(k) ** 3
         if k < 0:
             return SINGULAR, work
-        if change_sides(values, base, reach, state, sides) == 0:
+        work += PER_CUBE * k**3 + PER_SQUARE * k**2 + PER_PRODUCT * k * len(sides)
+        moved = change_sides(values, base, reach, state, sides)
+        if moved == 0:
             return SETTLED, work
+        # Where more move than before, the rounds go in circles.
+        if moved > before:
+            break
+        before = moved
     return CHANGING, work
 
 
@@ -301,6 +308,6 @@ def settle_all(  # noqa: PLR0917 (as above)
     verdicts: NDArray[np.int64],
     work: Array,
 ) -> None:
-    """Settle every replicate; the work is counted as Σk³ over its rounds."""
+    """Settle every replicate, and write the verdicts and the work."""
     for r in range(len(states)):
         verdicts[r], work[r] = settle(values, base, reach, states[r], sides[r], floor, max_rounds)

@@ -64,7 +64,7 @@ class Attempt:
     decisions: Array
     good: Truths
     free: Truths
-    work: Array  # Σk³ over the rounds
+    work: Array  # nanoseconds, by the number of equations
 
 
 def padded(gram: Array) -> steps.Single:
@@ -85,8 +85,7 @@ def padded(gram: Array) -> steps.Single:
 def started(batch: Batch, bounds: Bounds) -> steps.Single:
     """Start every replicate from the solution at the mean bounds.
 
-    Who is at a bound there starts at it, and the free follow as long as nobody changes sides: for
-    that the tableau of the start has the answer, which is then brought back to the bounds.
+    Who is at a bound there starts at it; the free stay where they are, as far as they may.
     """
     y, lower, upper = batch.y, bounds.lower, bounds.upper
     full = batch.middle.alpha >= (1.0 - ROUNDING) * batch.middle.upper
