@@ -41,6 +41,7 @@ COMMANDS = {
     "compare": "Which of several models is really better, by their predictions?",
     "estimate": "How well a learner will do on examples it has not seen.",
     "curve": "Would more examples help? Learners at growing training sizes.",
+    "perturb": "An SVM's error and what a feature adds, by random weights.",
     "rank": "Which classifier is better over many data sets?",
     "threshold": "The best threshold for scores, and what it costs to move it.",
     "reject": "How much must be left undecided for a wanted error.",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from scipy.special import ndtri
 
+from truerisk.errors import InputError
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.results import Comparison, Estimate, Finding, Interval
@@ -63,6 +64,11 @@ def conclude(
     >>> found.finding, found.verdict
     ('better', 'b is better than a: its error rate is lower by 0.040 [0.010, 0.070].')
     """
+    if region is not None and level <= 0.5:
+        raise InputError(
+            f"`level` must be more than 0.5 with a region: equivalence is two tests at 1 − level; "
+            f"got {level:g}."
+        )
     value = second.value - first.value
     measure = find_measure(base_and_average(first.measure)[0])
     widest = measure.measure_range[1] - measure.measure_range[0]

@@ -1,0 +1,194 @@
+"""`truerisk perturb`: an interval for a machine's error by refits under random weights."""
+
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truerisk.cli.options import FILE, level_option, seed_option
+from truerisk.cli.output import console, format_options, show_rows
+from truerisk.cli.progress import Progress
+from truerisk.cli.table_options import models_from, table_from, table_options
+from truerisk.errors import InputError
+from truerisk.results import as_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from truerisk.estimation.perturbation import Perturbed
+    from truerisk.reading.tables import Table
+    from truerisk.results import Comparison, Estimate
+
+COLUMNS = ("rule", "error_rate", "low", "high", "about", "notes")
+FORMS = {
+    "exact": "exact binomial",
+    "percentile": "perturbation: percentile",
+    "normal": "perturbation: normal",
+    "effective_size": "perturbation: effective size",
+}
+ABOUT = {"this model": "this model", "the learner at this sample size": "the learner"}
+
+
+@click.command(short_help="An SVM's error and what a feature adds, by random weights.")
+@click.argument("data", type=FILE, metavar="DATA")
+@click.option(
+    "--model", default="linear_svm", show_default=True, metavar="NAME",
+    help="linear_svm, rbf_svm, logistic_regression, or module:attribute.",
+)  # fmt: skip
+@click.option(
+    "--without", multiple=True, metavar="COLUMN", help="Tell what this feature adds; repeatable."
+)
+@click.option(
+    "--region", type=float, metavar="SHARE", help="A difference up to this does not matter."
+)
+@click.option("--rivals", is_flag=True, help="Put every other rule beside it, on the same rows.")
+@click.option(
+    "--losses", type=click.Choice(["cross_validated", "training"]), default="cross_validated",
+    show_default=True, help="Losses that are perturbed.",
+)  # fmt: skip
+@click.option(
+    "--interval", type=click.Choice(["effective_size", "percentile", "normal"]), default=None,
+    help="Form of the interval; effective_size if absent, normal with --without.",
+)  # fmt: skip
+@click.option(
+    "--replicates", type=click.IntRange(100), default=1000, show_default=True, help="Weightings."
+)
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Folds.")
+@level_option
+@seed_option
+@click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores.")
+@table_options
+@format_options("json", "csv")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
+    """Train a machine on DATA again and again under random weights, and tell its error.
+
+    DATA holds examples of two classes: CSV, Parquet, JSON lines or svmlight.  With --without the
+    question is what the named features add to all the others.
+
+    \b
+    truerisk perturb data.csv --target y
+    truerisk perturb data.csv --model rbf_svm --rivals --seed 1
+    truerisk perturb data.csv --target y --without age --without sex --region 0.01
+
+    Two machines are compared by `truerisk estimate --model A --against B --test perturbation`.
+
+    Exit code: 0, 2 wrong option, 3 wrong input, 5 when the machine stood in the way.
+    """
+    table = table_from(data, options)
+    seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
+    settings = {
+        **{name: options[name] for name in ("replicates", "folds", "losses", "level")},
+        "groups": table.groups,
+        "random_state": seed,
+        "n_jobs": options["jobs"],
+        **({} if options["interval"] is None else {"interval": options["interval"]}),
+    }
+    with Progress("Training", quiet=options["quiet"]) as progress:
+        settings["progress"] = lambda done, total: progress(done, done, total)
+        if options["without"]:
+            compared = _difference(data, table, options, settings)
+        else:
+            found = _interval(table, options["model"], settings)
+            rivals = _rivals(table, options["model"], settings) if options["rivals"] else {}
+    source = {"file": as_plain(table.source), "target": table.target, "seed": seed}
+    if options["without"]:
+        _show_difference(compared, options["form"], source)
+    else:
+        _show(found, rivals, options["form"], source)
+
+
+def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":
+    from truerisk.estimation.perturbation import perturbation  # noqa: PLC0415  (start-up time)
+
+    model = models_from((name,), table, len(table))[name]
+    found = perturbation(model, table.X, table.y, **settings)
+    return replace(found, notes=(*table.notes, *found.notes))
+
+
+def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str, Estimate]":
+    from truerisk.estimation.rival_intervals import rival_intervals  # noqa: PLC0415  (start-up)
+
+    model = models_from((name,), table, len(table))[name]
+    taken = ("replicates", "folds", "level", "random_state", "n_jobs")
+    return rival_intervals(model, table.X, table.y, **{key: settings[key] for key in taken})
+
+
+def _difference(
+    data: Path, table: "Table", options: dict[str, Any], settings: dict[str, Any]
+) -> "Comparison":
+    """Compare the machine on the table without some columns with that on all of it."""
+    from truerisk.comparison.perturbation_difference import (  # noqa: PLC0415  (start-up time)
+        perturbation_difference,
+    )
+
+    kept = table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
+    if not kept.columns:
+        raise InputError("`--without` must leave some columns; all were named.")
+    name = options["model"]
+    first, second = (models_from((name,), one, len(one))[name] for one in (kept, table))
+    listed = ", ".join(options["without"])
+    found = perturbation_difference(
+        first,
+        second,
+        kept.X,
+        table.y,
+        second_X=table.X,
+        names=(f"without {listed}", "all columns"),
+        region=options["region"],
+        **settings,
+    )
+    return replace(found, notes=(*table.notes, *found.notes))
+
+
+def _show(
+    found: "Perturbed",
+    rivals: "Mapping[str, Estimate]",
+    form: str | None,
+    source: dict[str, Any],
+) -> None:
+    rules = {name: replace(found, interval=one) for name, one in found.forms.items()}
+    listed: list[tuple[str, Estimate]] = [(FORMS[name], one) for name, one in rules.items()]
+    listed += [(name.replace("_", " "), one) for name, one in rivals.items()]
+    if form is not None:
+        rows = [_row(name, one) for name, one in listed]
+        show_rows("perturbation", COLUMNS, rows, form, {**as_plain(found), **source})
+        return
+    click.echo(str(found))
+    for note in found.notes:
+        click.echo(note)
+    click.echo()
+    _print_rules(listed, found.forms["exact"].level)
+
+
+def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
+    ends = ("", "") if one.interval is None else (one.interval.low, one.interval.high)
+    return (name, one.value, *ends, one.target, " ".join(one.notes))
+
+
+def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
+    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
+
+    numeric = ("Error rate", interval_heading(level))
+    columns = (Column("Rule"), *(Column(one, numeric=True) for one in numeric), Column("Speaks of"))
+    rows = []
+    for name, one in listed:
+        words = written(one)
+        rows.append((name, words.value, words.interval, ABOUT[one.target]))
+    print_table(Table("Every rule on the same examples", columns, tuple(rows)), console())
+
+
+def _show_difference(found: "Comparison", form: str | None, source: dict[str, Any]) -> None:
+    from truerisk.reporting.model_comparison import (  # noqa: PLC0415  (needs rich)
+        COMPARISON_FORMATS,
+        print_model_comparison,
+    )
+
+    if form is None:
+        print_model_comparison(found, console())
+    else:
+        click.echo(COMPARISON_FORMATS[form](found, source))

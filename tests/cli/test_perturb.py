@@ -1,0 +1,88 @@
+"""`truerisk perturb`: what it prints, what a feature adds, and what it refuses."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from truerisk import LinearSVM, perturbation
+from truerisk.cli import main
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 2))
+Y = np.where(X[:, 0] + 0.4 * RNG.normal(size=N) > 0, "sick", "well")
+FEW = ["--replicates", "100", "--seed", "3"]
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = [f"{a:.17g},{b:.17g},{label}" for (a, b), label in zip(X, Y, strict=True)]
+    path.write_text("\n".join(["a,b,label", *rows]))
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["perturb", *map(str, arguments), *FEW])
+
+
+def test_the_figures_are_those_of_the_library(data) -> None:
+    told = json.loads(run(data, "--json").stdout)
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415  (slow to import)
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+
+    scaled = make_pipeline(StandardScaler(), LinearSVM())
+    found = perturbation(scaled, X, Y, replicates=100, random_state=3)
+    assert told["value"] == found.value
+    assert told["interval"]["low"] == pytest.approx(found.interval.low, abs=0.02)
+    assert told["seed"] == 3
+    assert told["file"]["sha256"]
+    assert {row["rule"] for row in told["rows"]} >= {"exact binomial", "perturbation: percentile"}
+
+
+def test_a_person_sees_the_error_and_every_form(data) -> None:
+    shown = run(data).stdout
+    assert "error_rate = " in shown
+    assert "perturbation: effective size" in shown
+    assert "this model" in shown
+
+
+def test_csv_has_a_row_for_each_rule(data) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(data, "--csv").stdout)))
+    assert rows[0]["rule"] == "exact binomial"
+    assert len(rows) == 4
+
+
+def test_rivals_stand_beside(data) -> None:
+    told = json.loads(run(data, "--json", "--rivals").stdout)
+    names = {row["rule"] for row in told["rows"]}
+    assert {"agreement", "vc bound", "adaptive", "splitting"} <= names
+
+
+def test_what_a_feature_adds_is_told(data) -> None:
+    told = json.loads(run(data, "--without", "a", "--json").stdout)
+    assert told["names"] == ["without a", "all columns"]
+    assert told["finding"] == "better"
+    none = json.loads(run(data, "--without", "b", "--json").stdout)
+    assert none["finding"] == "no evidence"
+    assert "Learners compared" in run(data, "--without", "b").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--model", "tree"], "`model` must be LinearSVM"),
+        (["--without", "c"], "c"),
+        (["--without", "a", "--without", "b"], "leave some columns"),
+        (["--target", "nowhere"], "nowhere"),
+    ],
+    ids=["a tree", "an unknown column", "no column left", "an unknown target"],
+)
+def test_what_cannot_be_done_ends_with_3(data, arguments, words) -> None:
+    result = run(data, *arguments)
+    assert result.exit_code == 3
+    assert words in result.stderr
