@@ -77,7 +77,7 @@ def test_what_a_feature_adds_is_told(data) -> None:
     [
         (["--model", "tree"], "`model` must be LinearSVM"),
         (["--without", "c"], "c"),
-        (["--without", "a", "--without", "b"], "leave some columns"),
+        (["--without", "a", "--without", "b"], "At least one column must be left"),
         (["--target", "nowhere"], "nowhere"),
     ],
     ids=["a tree", "an unknown column", "no column left", "an unknown target"],

@@ -11,7 +11,6 @@ from truerisk.cli.options import FILE, level_option, seed_option
 from truerisk.cli.output import console, format_options, show_rows
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import models_from, table_from, table_options
-from truerisk.errors import InputError
 from truerisk.results import as_plain
 
 if TYPE_CHECKING:
@@ -125,8 +124,6 @@ def _difference(
     )
 
     kept = table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
-    if not kept.columns:
-        raise InputError("`--without` must leave some columns; all were named.")
     name = options["model"]
     first, second = (models_from((name,), one, len(one))[name] for one in (kept, table))
     listed = ", ".join(options["without"])

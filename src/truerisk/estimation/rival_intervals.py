@@ -109,7 +109,7 @@ def rival_intervals(
     check_level(level)
     check_whole_number(folds, "folds", low=2)
     check_whole_number(replicates, "replicates", low=FEWEST_REPLICATES, high=1_000_000)
-    examples = Examples.of(X, y)
+    examples = Examples.of(X, y, needs_positive=False)
     if len(examples.labels) != 2:
         raise InputError(f"`y` must hold two classes; got {len(examples.labels)}.")
     seed = int(check_random_state(random_state).integers(2**32))
