@@ -18,6 +18,7 @@ Values = NDArray[np.float64]
 REPLICATES = 500
 MOST_ROWS = 2 * 10**7  # examples × models × replicates
 FEWEST = 100
+MOST_ENTRIES = 2**20  # of the table of draws held at once
 
 
 def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
@@ -70,14 +71,17 @@ def _chosen_anew(
     seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]
     rng = np.random.default_rng(seed)
     times = max(FEWEST, min(REPLICATES, MOST_ROWS // (joined.n * len(functions))))
-    judged = []
-    for _ in range(times):
-        drawn = np.bincount(rng.integers(size, size=size), minlength=size)[units].astype(np.float64)
+    block = max(1, MOST_ENTRIES // joined.n)
+    judged: list[float] = []
+    for start in range(0, times, block):
+        rows = min(block, times - start)
+        drawn = np.stack(
+            [np.bincount(rng.integers(size, size=size), minlength=size)[units] for _ in range(rows)]
+        ).astype(np.float64)
         left = (drawn == 0).astype(np.float64)
-        inside = np.array([sign * function(drawn) for function in functions])
-        if np.isnan(inside).all() or not left.any():
-            continue
-        winner = int(np.nanargmax(inside))
-        judged.append(functions[winner](left))
+        inside = np.stack([sign * function(drawn) for function in functions])
+        outside = np.stack([function(left) for function in functions])
+        winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
+        judged.extend(outside[winner, np.arange(rows)].tolist())
     values = np.array(judged)
     return np.asarray(values[np.isfinite(values)])

@@ -53,6 +53,76 @@ def compare(
 ) -> Comparisons:
     r"""Compare models by their predictions of the same examples: every measure, every pair.
 
+    The difference is second − first, and findings are about the second model: "better" or "worse"
+    where interval and test both say so, "equivalent" where a difference of `region` or more is
+    excluded, "no evidence" elsewhere.  It is about *these* trained models, on ever more examples
+    drawn as these were; the examples must not have been used to train or to choose them.
+
+    ======================  ==================================================================
+    measure                 how its difference is judged
+    ======================  ==================================================================
+    accuracy, error_rate    McNemar's mid-p test (exact and asymptotic beside it), Tango's
+                            interval; with groups a t-test of the groups' totals
+    other measures of       delta method on the joint cells (truth, first, second), half an
+    counts, and averages    example added to each kind of discord
+    roc_auc                 paired DeLong, on Student's t with one degree less than the rarer
+                            class has examples; its averages by the same influences
+    log_loss, brier_score,  mean of the differences of the examples
+    eleven_point_documents
+    other rankings          standard error of resamples that both models share
+    ======================  ==================================================================
+
+    Measured at 95 % over pairs of equally good models (prevalence 0.5, 0.2 and 0.05, scores
+    correlated or not), and over pairs that differ: MEASURED
+
+    With groups everything is about groups: they, not rows, are drawn, summed and counted.  The
+    p-values of the pairs by the main measure (the first of `measures`; else the error rate) are
+    adjusted by Holm, and the best model's value for its having been chosen; neither is adjusted for
+    the number of measures.  Models that call every example alike have p = 1 and an interval around
+    0.
+
+    Parameters
+    ----------
+    y_true
+        Labels, as for `evaluate`.
+    first, second, *others
+        The models' predictions; None for a model with scores only.
+    first_score, second_score
+        Scores of the first two models, n of them or an n × K matrix.
+    scores
+        Instead of these two: the scores of all models, None for a model without.
+    names
+        What the models are called.
+    measures
+        Only these measures, the main one first; all that two models have if absent.
+    positive, groups, sample_weight, multilabel, labels
+        As for `evaluate`.
+    region
+        The smallest difference that matters, in units of the measure: one for all measures, or one
+        for each by name.
+    level
+        Confidence level.
+    interval
+        Of the difference of error rates: "tango", "newcombe", "bonett_price" or "wald".
+    replicates, random_state
+        Of the bootstrap.
+    **options
+        Further fields of `Request`: betas, costs, probabilities, threshold, zero_division,
+        average_over, binomial, cell_interval, most_classes.
+
+    References
+    ----------
+    .. [1] M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary matched-pairs
+       data: mid-p and asymptotic are better than exact conditional", BMC Medical Research
+       Methodology 13:91, 2013. https://doi.org/10.1186/1471-2288-13-91
+    .. [2] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
+       the paired-sample design", Statistics in Medicine 17, 891-908, 1998.
+    .. [3] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or
+       more correlated receiver operating characteristic curves", Biometrics 44(3), 837-845, 1988.
+       https://doi.org/10.2307/2531595
+    .. [4] I. Tsamardinos, E. Greasidou and G. Borboudakis, "Bootstrapping the out-of-sample
+       predictions for efficient and accurate cross-validation", Machine Learning 107, 2018.
+
     Examples
     --------
     >>> truth = [1] * 40 + [0] * 60

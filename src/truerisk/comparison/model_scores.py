@@ -57,6 +57,12 @@ class ModelScores:
         return np.ones(len(self.score)) if self.weight is None else self.weight
 
     @cached_property
+    def strata(self) -> NDArray[np.intp]:
+        """What is true of each example, as a number."""
+        packed = np.packbits(self.truth, axis=1)
+        return np.unique(packed, axis=0, return_inverse=True)[1].ravel()
+
+    @cached_property
     def rarest(self) -> int:
         """Independent examples, or groups, of the rarest class or of its opposite."""
         sides = [side for column in self.truth.T for side in (column, ~column)]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.comparison.joined import JoinedPredictions
-from truerisk.comparison.spread import Spread
+from truerisk.comparison.spread import Spread, satterthwaite
 from truerisk.evaluation.cell_sample import CellSample, Function
 from truerisk.measures.averages import AVERAGES, base_and_average, of_each_cell
 from truerisk.measures.costs import CostMatrix
@@ -123,7 +123,14 @@ class PairedCells:
             function = count_function(name, self.first.labels, self.positive, over, zero)
         if function is None:
             raise TypeError(f"{name} is no measure of counts.")
-        return spread_of_cells(sample, _difference_of(function))
+        return spread_of_cells(sample, _difference_of(function), self._strata)
+
+    @cached_property
+    def _strata(self) -> NDArray[np.intp]:
+        """What is true in each cell, as a number."""
+        return np.unique(np.packbits(self.first.truth, axis=1), axis=0, return_inverse=True)[
+            1
+        ].ravel()
 
 
 def joint_cells(
@@ -137,16 +144,23 @@ def joint_cells(
     return found, places
 
 
-def spread_of_cells(sample: CellSample, difference: Function) -> Spread:
+def spread_of_cells(sample: CellSample, difference: Function, strata: NDArray[np.intp]) -> Spread:
     """Take the delta method of the joint cells with half an example added to each kind of discord.
 
     The variance is that of the smoothed cells: two models that called every example alike are not
-    taken to call all examples alike for ever.  The value stays as it is.
+    taken to call all examples alike for ever.  The value stays as it is.  Student's t with the
+    degrees of freedom of the true classes (`satterthwaite`), or of the groups.
     """
     smooth = sample.smoothed()
-    error = smooth.standard_error(smooth.gradient(difference))
-    units = math.inf if sample.by_group is None else float(len(sample.by_group))
-    return Spread(error, units - 1)
+    gradient = smooth.gradient(difference)
+    error = smooth.standard_error(gradient)
+    if sample.by_group is not None:
+        return Spread(error, len(sample.by_group) - 1.0)
+    if math.isnan(error):
+        return Spread(error)
+    totals = smooth.totals if smooth.squares is None else smooth.squares
+    variance = np.where(totals > 0, totals * np.where(totals > 0, gradient, 0.0) ** 2, 0.0)
+    return Spread(error, satterthwaite(variance, strata, smooth.effective()))
 
 
 def count_function(

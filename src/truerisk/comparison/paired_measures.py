@@ -28,7 +28,7 @@ from truerisk.comparison.paired_cells import PairedCells, joint_cells
 from truerisk.comparison.paired_difference import PairedMethod
 from truerisk.comparison.paired_scores import PairedScores
 from truerisk.comparison.right_answers import by_groups, by_table, other_tests, within_region
-from truerisk.comparison.spread import Ends, Found
+from truerisk.comparison.spread import Ends, Found, Spread
 from truerisk.comparison.text_pair import text_tests
 from truerisk.comparison.weighted_values import (
     ValueOfWeights,
@@ -44,6 +44,7 @@ from truerisk.results import Comparison, Evaluation
 from truerisk.tallies.labels import in_order
 
 RIGHT_ANSWERS = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
+MOST_PLANNED = 4  # models between which every open question gets a plan of its own
 OF_COUNTS = ("binary counts", "class counts")
 
 Pair = tuple[int, int]
@@ -92,6 +93,9 @@ class PairedMeasures:
         )
         table = self.table(pair) if found.method == "mcnemar_mid_p" else None
         beside = [] if table is None else list(other_tests(table))
+        if found.method == "delong_paired" and isinstance(found.spread, Spread):
+            normal = replace(found.spread, degrees=math.inf).p_value(value)
+            beside.append(Beside("delong_normal", normal, "there are many of either class"))
         if region is not None and math.isfinite(value):
             upwards = _measure_needs(name)[1]
             beside += within_region(table, ends_at, region, higher_is_better=upwards)
@@ -149,8 +153,13 @@ class PairedMeasures:
         if table is not None and self.joined.weight is None and self._is_of_right_answers(name):
             of_errors = name == "error_rate"
             if self.joined.group is None:
-                level = self.request.level
-                return by_table(table, of_errors=of_errors, level=level, method=self.interval)
+                return by_table(
+                    table,
+                    of_errors=of_errors,
+                    level=self.request.level,
+                    method=self.interval,
+                    plans=len(self.joined.names) <= MOST_PLANNED,
+                )
             first, second = (np.asarray(self.right[at], dtype=np.float64) for at in pair)
             differences = first - second if of_errors else second - first
             return by_groups(differences, self.joined.group)

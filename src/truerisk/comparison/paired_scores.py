@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from truerisk.comparison.joined import JoinedPredictions
 from truerisk.comparison.model_scores import ModelScores
-from truerisk.comparison.spread import Found, NoSpread, Spread, spread_of_influences
+from truerisk.comparison.spread import Found, NoSpread, Spread, satterthwaite, spread_of_influences
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.delong_tests import delong_paired
@@ -38,9 +38,9 @@ class PairedScores:
             spread, method = _delong_spread(first, second, self.request.level), "delong_paired"
         else:
             spread, method = self._spread(pair, name)
-        if spread.error == 0:
-            return _without_spread(first, name, value, method)
         kind = method if self.joined.group is None else f"cluster_{method}"
+        if spread.error == 0:
+            return _without_spread(first, name, value, kind)
         return Found(spread.p_value(value), spread, kind, kind)
 
     def of_model(self, model: int) -> ModelScores:
@@ -68,13 +68,18 @@ class PairedScores:
         before, after = (self.of_model(at).influences(name) for at in pair)
         if before is not None and after is not None:
             method = "paired_delong" if base == "roc_auc" else "paired_mean"
-            return spread_of_influences(after - before, self.joined.group), method
+            strata = self.of_model(pair[0]).strata if base == "roc_auc" else None
+            return spread_of_influences(after - before, self.joined.group, strata), method
         first, second = (self._replicates(at, average)[base] for at in pair)
         apart = (second - first)[~np.isnan(second - first)]
         if len(apart) < MOST_UNDEFINED * len(first):
             return Spread(math.nan), "paired_bootstrap"
-        units = math.inf if self.joined.group is None else float(self.joined.group.max() + 1)
-        return Spread(float(np.std(apart, ddof=1)), units - 1), "paired_bootstrap"
+        # Of one ranking the rarer class decides how well the variance is known.
+        scores = self.of_model(pair[0])
+        degrees = scores.rarest - 1.0 if scores.score.shape[1] == 1 else math.inf
+        if self.joined.group is not None:
+            degrees = min(degrees, float(self.joined.group.max()))
+        return Spread(float(np.std(apart, ddof=1)), degrees), "paired_bootstrap"
 
     def _replicates(self, model: int, average: str | None) -> dict[str, NDArray[np.float64]]:
         """Draw the replicates of all ranking measures at once, and keep them for other pairs."""
@@ -97,13 +102,18 @@ def _delong_spread(first: ModelScores, second: ModelScores, level: float) -> Spr
     if positive.all() or not positive.any():
         return Spread(math.nan)
     both = np.column_stack([first.score[:, 0], second.score[:, 0]]).astype(np.float64)
-    return Spread(delong_paired(both[positive], both[~positive], level=level).standard_error)
+    error = delong_paired(both[positive], both[~positive], level=level).standard_error
+    before, after = (one.influences("roc_auc") for one in (first, second))
+    if before is None or after is None or not error > 0:
+        return Spread(error)
+    sizes = np.ones(len(before))
+    return Spread(error, satterthwaite((after - before) ** 2, first.strata, sizes))
 
 
-def _without_spread(scores: ModelScores, name: str, value: float, method: str) -> Found:
+def _without_spread(scores: ModelScores, name: str, value: float, kind: str) -> Found:
     low, high = find_measure(base_and_average(name)[0]).measure_range
     if math.isinf(high - low):  # a loss without a limit, the same on every example
         exact = NoSpread(math.inf)
-        return Found(exact.p_value(value), exact, method, "no_spread", notes=(NO_SPREAD,))
+        return Found(exact.p_value(value), exact, kind, "no_spread", notes=(NO_SPREAD,))
     bound = NoSpread(scores.rarest, high - low)
-    return Found(bound.p_value(value), bound, method, "no_spread", notes=(NO_SPREAD,))
+    return Found(bound.p_value(value), bound, kind, "no_spread", notes=(NO_SPREAD,))

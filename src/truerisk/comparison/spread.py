@@ -116,14 +116,49 @@ class NoSpread:
         return 2 * float(ndtr(-math.sqrt(self.units * odds)))
 
 
+def satterthwaite(
+    variance: NDArray[np.float64], strata: NDArray[np.intp], size: NDArray[np.float64]
+) -> float:
+    r"""Give the degrees of freedom of a variance that is added up over strata of examples.
+
+    .. math:: \nu = \frac{(\sum_s v_s)^2}{\sum_s v_s^2 / (n_s - 1)}
+
+    A recall's variance comes from the positives alone, and is known as well as they are many.
+
+    Parameters
+    ----------
+    variance, strata, size
+        What each example (or cell) adds to the variance, its stratum, and how many it counts for.
+
+    References
+    ----------
+    .. [1] F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+       Biometrics Bulletin 2(6), 110-114, 1946. https://doi.org/10.2307/3002019
+
+    Examples
+    --------
+    >>> satterthwaite(np.array([0.2, 0.1, 0.0]), np.array([0, 0, 1]), np.array([8.0, 3.0, 90.0]))
+    10.0
+    """
+    parts = np.bincount(strata, weights=variance)
+    sizes = np.bincount(strata, weights=size)
+    total = math.fsum(parts)
+    if not total > 0:
+        return math.inf
+    return float(total**2 / math.fsum(parts**2 / np.maximum(sizes - 1, 1.0)))
+
+
 def spread_of_influences(
-    influences: NDArray[np.float64], group: NDArray[np.intp] | None = None
+    influences: NDArray[np.float64],
+    group: NDArray[np.intp] | None = None,
+    strata: NDArray[np.intp] | None = None,
 ) -> Spread:
     r"""Add up the influences of the examples, group by group where they come in groups.
 
     .. math:: s^2 = \frac{G}{G - 1} \sum_g \Bigl(\sum_{i \in g} u_i\Bigr)^2
 
-    Right for many independent examples or groups.  Rounding is taken for no spread at all.
+    Right for many independent examples or groups.  The degrees of freedom are one less than there
+    are groups; for independent examples those of their strata, if these are given.
 
     Examples
     --------
@@ -135,7 +170,9 @@ def spread_of_influences(
     units = len(totals)
     if units < 2:
         return Spread(math.nan, 0.0)
-    square = units / (units - 1) * math.fsum(totals**2)
-    largest = float(np.abs(influences).max(initial=0.0))
-    error = math.sqrt(square) if largest > 0 else 0.0
-    return Spread(error, math.inf if group is None else units - 1.0)
+    error = math.sqrt(units / (units - 1) * math.fsum(totals**2))
+    if group is not None:
+        return Spread(error, units - 1.0)
+    if strata is None or math.isnan(error):
+        return Spread(error)
+    return Spread(error, satterthwaite(influences**2, strata, np.ones(units)))

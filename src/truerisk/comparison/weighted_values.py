@@ -1,4 +1,4 @@
-"""A measure of one model as a function of how often each example counts."""
+"""A measure of one model as a function of how often each example counts: (R, n) → (R,)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from truerisk.measures.registry import find_measure
 from truerisk.tallies.ranking import rank
 
 Values = NDArray[np.float64]
-ValueOfWeights = Callable[[Values], float]
+ValueOfWeights = Callable[[Values], Values]
 
 
 def value_of_counts(
@@ -33,11 +33,14 @@ def value_of_counts(
     costs = None if cells.costs is None else cells.costs.of_cells(cells.second)
     design: Any = cells.second.design(costs)
 
-    def value(weights: Values) -> float:
-        totals = np.bincount(at, weights=weights, minlength=design.shape[0])
-        return float(function(totals @ design))
+    order = np.argsort(at, kind="stable")
+    starts = np.searchsorted(at[order], np.arange(int(at.max()) + 1))
 
-    return value
+    def values(weights: Values) -> Values:
+        totals = np.add.reduceat(weights[:, order], starts, axis=1)
+        return np.asarray(function(totals @ design[: len(starts)]), dtype=np.float64)
+
+    return values
 
 
 def value_of_scores(name: str, scores: ModelScores) -> ValueOfWeights:
@@ -45,11 +48,13 @@ def value_of_scores(name: str, scores: ModelScores) -> ValueOfWeights:
     base, average = base_and_average(name)
     rows = scores.rows_of_loss(name)
     if rows is not None:
-        return lambda weights: _mean(rows, weights)
+        return lambda weights: np.array([_mean(rows, one) for one in weights])
     measure = find_measure(base)
 
     def ranked(score: NDArray[Any], truth: NDArray[np.bool_], weights: Values) -> float:
         taken = weights > 0
+        if not taken.any():
+            return np.nan
         return float(measure.value(rank(score[taken], truth[taken], weights[taken])))
 
     def value(weights: Values) -> float:
@@ -62,7 +67,7 @@ def value_of_scores(name: str, scores: ModelScores) -> ValueOfWeights:
         support = weights @ scores.truth
         return _mean(each, support if average == "weighted" else (support > 0).astype(np.float64))
 
-    return value
+    return lambda weights: np.array([value(one) for one in weights])
 
 
 def _mean(values: Values, weights: Values) -> float:

@@ -129,16 +129,21 @@ def _row(comparison: Comparison, axis: Axis | None, *, several: bool) -> dict[st
         band = {"low": axis.place(-region), "width": axis.place(region) - axis.place(-region)}
     return {
         "title": title,
-        "values": f"{first} {seen[0]}, {second} {seen[1]}",
+        "seen": f"{first} {seen[0]}, {second} {seen[1]}",
         "value": value,
         "interval": interval,
-        "p": p_words(comparison.p_value),
+        "p": _p_sentence(comparison.p_value),
         "method": visible(spoken(comparison.method)),
         "finding": comparison.finding,
         "defined": comparison.difference.is_defined,
         "strip": strip(comparison.difference, axis),
         "band": band,
     }
+
+
+def _p_sentence(p_value: float | None) -> str:
+    words = p_words(p_value)
+    return f"p {words[0]} {words[1:]}" if words.startswith("<") else f"p = {words}"
 
 
 def _table(table: Table) -> dict[str, Any]:
