@@ -97,3 +97,39 @@ def test_a_table_of_figures_has_no_picture(run, tmp_path):
     ended = run("reproduce", "shah-shanian-table2", "--plot", tmp_path / "a.png")
     assert ended.exit_code == 3
     assert "has none" in ended.stderr
+
+
+def test_a_simulation_takes_its_parameters_from_options(run):
+    options = ("--datasets", "2", "--replicates", "20", "--losses", "training", "--sigma", "2")
+    ended = run("reproduce", "jiang-table2", *options, "--random-state", "7", "--json")
+    found = json.loads(ended.stdout)
+    assert [row["losses"] for row in found["rows"]] == ["training"] * 6
+    assert {row["σ"] for row in found["rows"]} == {"2"}
+    assert any("2 data sets from seed 7" in sentence for sentence in found["conclusion"])
+
+
+@pytest.mark.parametrize(
+    ("table", "option"),
+    [("jiang-table2", ("--noise", "0.1")), ("joachims-table1", ("--sigma", "2"))],
+    ids=["another table", "another paper"],
+)
+def test_a_parameter_of_another_table_is_refused(run, table, option):
+    ended = run("reproduce", table, *option)
+    assert ended.exit_code == 2
+    assert f"{option[0]} is no parameter of {table}" in ended.stderr
+
+
+def test_tables_of_data_sets_ask_for_the_folder(run, monkeypatch):
+    monkeypatch.delenv("TRUERISK_DATA", raising=False)
+    ended = run("reproduce", "jiang-table3")
+    assert ended.exit_code == 2
+    assert "jiang-table3 is made from data sets: name their folder by --data" in ended.stderr
+
+
+def test_sites_must_be_numbers(run, tmp_path):
+    ended = run("reproduce", "jiang-table5", "--data", tmp_path, "--sites", "30,x")
+    assert ended.exit_code == 2
+    assert "--sites must be numbers such as 30,32" in ended.stderr
+    ended = run("reproduce", "jiang-table5", "--data", tmp_path, "--sites", "30,32")
+    assert ended.exit_code == 3
+    assert "hiv_pi2006_raw.csv.gz" in ended.stderr

@@ -1,9 +1,12 @@
 """What can be recomputed, by the name the command line knows it under."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 
 from truerisk.reproduction import shah_shanian
+from truerisk.reproduction.jiang_settings import JiangSettings
 from truerisk.reproduction.reproduced import Reproduction
 from truerisk.reproduction.settings import Settings
 
@@ -22,6 +25,20 @@ def _figures_of_joachims(settings: Settings) -> Reproduction:
     return joachims_figures.reproduce(settings)
 
 
+def _table_of_jiang(number: int, settings: JiangSettings) -> Reproduction:
+    module = import_module(f"truerisk.reproduction.jiang_table{number}")  # loads as above
+    found: Reproduction = module.reproduce(settings)
+    return found
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """An experiment with parameters of its own; `uses` are those that matter to it."""
+
+    run: Callable[[JiangSettings], Reproduction]
+    uses: tuple[str, ...]
+
+
 # From the figures of the document alone.
 TABLES: dict[str, Callable[[], Reproduction]] = {
     "shah-shanian-table2": shah_shanian.reproduce,
@@ -33,4 +50,16 @@ EXPERIMENTS: dict[str, Experiment] = {
         for name in ("joachims-table1", "joachims-table2", "joachims-table3")
     },
     "joachims-figures4-6": _figures_of_joachims,
+}
+# From data that are drawn, or from tables, which are not part of this package.
+SIMULATIONS: dict[str, Simulation] = {
+    f"jiang-table{number}": Simulation(
+        partial(_table_of_jiang, number), (*uses, "replicates", "n_jobs", "random_state")
+    )
+    for number, uses in (
+        (2, ("datasets", "losses", "sigmas")),
+        (3, ("data", "partitions")),
+        (4, ("datasets", "losses", "noises")),
+        (5, ("data", "losses", "cutoff", "sites", "encoding")),
+    )
 }

@@ -1,0 +1,83 @@
+"""Table 4 in the small: the points, the cubic kernel as features, the choice of C."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from truerisk.reproduction import JiangSettings, jiang_table4
+from truerisk.reproduction.jiang_table4 import (
+    COLUMNS,
+    COSTS,
+    choose,
+    cubic_features,
+    one_data_set,
+    points,
+    reproduce,
+)
+from truerisk.svm.kernels import Kernel
+
+
+@pytest.mark.parametrize(("kind", "share"), [(1, 0.5), (2, 0.1166)])
+def test_the_curve_parts_the_square_as_it_should(kind, share):
+    # Under x³ + y³ = 1 lies Γ(4/3)² / Γ(5/3) = .8834 of the square.
+    _, y = points(kind, 100_000, 0.0, np.random.default_rng(0))
+    assert y.mean() == pytest.approx(share, abs=0.005)
+
+
+def test_noise_turns_its_share_of_the_labels_round():
+    rng = np.random.default_rng(1)
+    X, y = points(1, 50_000, 0.1, rng)
+    assert np.mean(y != (X.sum(axis=1) > 1)) == pytest.approx(0.1, abs=0.01)
+
+
+def test_four_monomials_are_the_cubic_kernel():
+    X = np.random.default_rng(2).uniform(size=(6, 2))
+    kernel = Kernel("poly", gamma=1.0, degree=3, coef0=0.0)
+    F = cubic_features(X)
+    np.testing.assert_allclose(F @ F.T, kernel.between(X, X), rtol=1e-12)
+
+
+def test_c_is_that_of_the_least_cross_validated_error():
+    rng = np.random.default_rng(3)
+    (X, y), (fresh, y_fresh) = points(2, 60, 0.1, rng), points(2, 500, 0.1, rng)
+    parts = np.arange(60) % 5
+    found = choose(X, fresh, (y, y_fresh), parts)
+    errors = []
+    for cost in COSTS[:4]:
+        wrong = np.zeros(60, dtype=bool)
+        for fold in range(5):
+            train, judged = parts != fold, parts == fold
+            machine = SVC(C=cost, kernel="linear", tol=1e-9).fit(X[train], y[train])
+            wrong[judged] = machine.predict(X[judged]) != y[judged]
+        errors.append(wrong.mean())
+    if found.cost in COSTS[:4]:
+        assert found.error == pytest.approx(min(errors), abs=1e-12)
+        assert found.cost == COSTS[int(np.argmin(errors))]
+        machine = SVC(C=found.cost, kernel="linear", tol=1e-9).fit(X, y)
+        assert found.true == pytest.approx(np.mean(machine.predict(fresh) != y_fresh), abs=0.005)
+    assert found.error <= min(errors) + 1e-12
+
+
+def test_only_the_first_data_sets_have_intervals(monkeypatch):
+    monkeypatch.setattr(jiang_table4, "JUDGED", 1)
+    monkeypatch.setattr(jiang_table4, "FRESH", 200)
+    shared = {"type": 1, "n": 40, "noise": 0.05, "seed": 0, "replicates": 20}
+    shared["losses"] = ("training",)
+    assert set(one_data_set(shared, 0)) == {"cv", "true", "training"}
+    assert set(one_data_set(shared, 1)) == {"cv", "true"}
+
+
+def test_the_whole_table_in_the_small(monkeypatch):
+    monkeypatch.setattr(jiang_table4, "JUDGED", 1)
+    monkeypatch.setattr(jiang_table4, "FRESH", 200)
+    settings = JiangSettings(datasets=2, replicates=20, noises=(0.05,), losses=("training",))
+    table = reproduce(settings)
+    assert len(table.rows) == 4
+    cells = [dict(zip(COLUMNS, row, strict=True)) for row in table.rows]
+    assert [row["type"] for row in cells] == ["1", "2", "1", "2"]
+    assert cells[0]["estimated paper"] == "[-0.111, 0.066]"
+    assert {row["cubic better"] for row in cells} <= {"0 %", "100 %"}
+    text = "\n".join(table.conclusion)
+    assert "Type 2, n = 200, training losses: the cubic kernel is found better in" in text
+    assert "of 1 data sets (noise 0.05)" in text
+    assert "2 data sets from seed 0" in text
