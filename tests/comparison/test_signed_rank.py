@@ -68,9 +68,20 @@ def test_normal_as_scipy_with_ties_and_zeros_beyond_50(zeros):
     column = np.round(np.random.default_rng(1).normal(0.2, 1, 80), 1)
     assert (column == 0).any()
     found = signed_rank(column, zeros=zeros)
-    expected = stats.wilcoxon(column, zero_method=zeros, correction=True, method="asymptotic")
     assert not found.is_exact
-    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-10)
+    for alternative, own in (
+        ("two-sided", found.p_value),
+        ("less", found.less),
+        ("greater", found.greater),
+    ):
+        expected = stats.wilcoxon(
+            column,
+            zero_method=zeros,
+            correction=True,
+            method="asymptotic",
+            alternative=alternative,
+        )
+        assert own == pytest.approx(expected.pvalue, rel=1e-10), alternative
 
 
 @settings(max_examples=30)
