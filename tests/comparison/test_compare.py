@@ -57,7 +57,7 @@ def test_every_measure_that_both_models_have_is_compared():
     assert all(one.difference.interval.covers(one.difference.value) for one in result.values())
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10**6), grouped=st.booleans())
 def test_swapping_the_models_negates_the_difference_and_keeps_the_test(seed, grouped):
     truth, called, scores = scored(40, seed)

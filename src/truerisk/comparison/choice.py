@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.comparison.comparisons import Chosen
-from truerisk.comparison.paired_measures import PairedMeasures
+from truerisk.comparison.paired_measures import OF_COUNTS, PairedMeasures
 from truerisk.comparison.weighted_values import ValueOfWeights
 from truerisk.estimation.winner import estimate_of_choices
 from truerisk.measures.averages import base_and_average
@@ -16,6 +16,7 @@ from truerisk.measures.registry import find_measure
 Values = NDArray[np.float64]
 
 REPLICATES = 500
+REPLICATES_OF_SCORES = 200  # each ranks all examples anew
 MOST_ROWS = 2 * 10**7  # examples × models × replicates
 FEWEST = 100
 MOST_ENTRIES = 2**20  # of the table of draws held at once
@@ -70,7 +71,9 @@ def _chosen_anew(
     size = int(units.max()) + 1
     seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]
     rng = np.random.default_rng(seed)
-    times = max(FEWEST, min(REPLICATES, MOST_ROWS // (joined.n * len(functions))))
+    of_counts = find_measure(base_and_average(name)[0]).needs in OF_COUNTS
+    wanted = REPLICATES if of_counts else REPLICATES_OF_SCORES
+    times = max(FEWEST, min(wanted, MOST_ROWS // (joined.n * len(functions))))
     block = max(1, MOST_ENTRIES // joined.n)
     judged: list[float] = []
     for start in range(0, times, block):

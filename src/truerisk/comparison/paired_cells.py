@@ -136,12 +136,20 @@ class PairedCells:
 def joint_cells(
     joined: JoinedPredictions, pair: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """Give the codes of the joint cells that occur, and the place of each example among them."""
-    code = np.asarray(joined.truth, dtype=np.int64)
-    for at in pair:
-        code = code * len(joined.members) + np.asarray(joined.predicted[at])
-    found, places = np.unique(code, return_inverse=True)
-    return found, places
+    """Give the codes of the joint cells that occur, and the place of each example among them.
+
+    The cells stand in the order of their labels, so that no sum depends on where the labels came
+    from.
+    """
+    size = len(joined.members)
+    rank = np.empty(size, dtype=np.int64)
+    rank[sorted(range(size), key=joined.members.__getitem__)] = np.arange(size)
+    columns = (joined.truth, *(np.asarray(joined.predicted[at]) for at in pair))
+    ranked = code = np.zeros(joined.n, dtype=np.int64)
+    for column in columns:
+        ranked, code = ranked * size + rank[column], code * size + column
+    _, first, places = np.unique(ranked, return_index=True, return_inverse=True)
+    return code[first], places
 
 
 def spread_of_cells(sample: CellSample, difference: Function, strata: NDArray[np.intp]) -> Spread:
