@@ -64,15 +64,11 @@ def test_each_has_its_own_stream_and_the_seed_settles_it(rivals):
     assert splitting(_case(SEED + 1)).interval != rivals["splitting"].interval
 
 
-def test_agreement_and_nested_are_those_of_the_library(rivals):
-    X, y = _data()
-    plain = estimate(LinearSVM(), X, y, folds=5, random_state=SEED)["error_rate"]
+def test_agreement_is_that_of_the_library_and_nested_has_its_own_rule(rivals):
+    plain = estimate(LinearSVM(), *_data(), folds=5, random_state=SEED)["error_rate"]
     assert rivals["agreement"].interval == plain.interval
-    nested = estimate(
-        LinearSVM(), X, y, folds=5, method="nested_cross_validation", random_state=SEED
-    )["error_rate"]
-    assert rivals["nested_cross_validation"].interval == nested.interval
-    assert rivals["nested_cross_validation"].value == nested.value
+    assert rivals["nested_cross_validation"].interval.method == "nested_cross_validation"
+    assert rivals["corrected_t"].interval.method == "corrected_t"
 
 
 def test_splitting_is_the_error_of_folds_and_half_the_squared_difference_of_halves(rivals):
@@ -132,7 +128,13 @@ def test_the_vc_dimension_counts_coefficients(model, expected):
     assert vc_dimension(model, np.random.default_rng(0).normal(size=(9, 3))) == expected
 
 
-def test_what_a_rival_cannot_do_is_said_and_stops_no_other():
+def _only(monkeypatch, *names):
+    rules = {name: RIVALS[name] for name in names}
+    monkeypatch.setattr("truerisk.estimation.rival_intervals.RIVALS", rules)
+
+
+def test_what_a_rival_cannot_do_is_said_and_stops_no_other(monkeypatch):
+    _only(monkeypatch, "adaptive", "vc_bound", "splitting")
     found = rival_intervals(KernelSVM(gamma=0.5), *_data(n=40), replicates=100, random_state=1)
     assert not found["adaptive"].is_defined
     assert found["adaptive"].interval is None
@@ -152,7 +154,8 @@ def test_a_logistic_rule_and_class_weights_have_no_stability_bound():
             stability(Case(model, Examples.of(*_data(n=40)), 5, 100, 0.95, 3))
 
 
-def test_few_examples_leave_what_needs_more_undefined():
+def test_few_examples_leave_what_needs_more_undefined(monkeypatch):
+    _only(monkeypatch, "splitting", "vc_bound")
     X, y = _data(n=8)
     found = rival_intervals(LinearSVM(), X, y, folds=5, replicates=100, random_state=1)
     assert not found["splitting"].is_defined
@@ -160,7 +163,8 @@ def test_few_examples_leave_what_needs_more_undefined():
     assert found["vc_bound"].is_defined
 
 
-def test_without_any_error_there_is_a_value_and_a_reason():
+def test_without_any_error_there_is_a_value_and_a_reason(monkeypatch):
+    _only(monkeypatch, "splitting", "rho_based")
     X = np.array([[-3.0], [-2.5], [-2.0], [-1.9]] * 5 + [[3.0], [2.5], [2.0], [1.9]] * 5)
     y = np.repeat([0, 1], 20)
     found = rival_intervals(LinearSVM(), X, y, replicates=100, random_state=1)
