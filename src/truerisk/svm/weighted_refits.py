@@ -25,7 +25,9 @@ from truerisk.svm.one_vs_rest import targets_of, upper_bounds
 from truerisk.svm.problems import gram_problem
 from truerisk.svm.solvers.batch_gram import gram_decisions
 from truerisk.svm.solvers.batch_interior_point import batch_decisions
-from truerisk.svm.solvers.low_rank import pivoted_cholesky
+from truerisk.svm.solvers.batch_logistic import logistic_decisions
+from truerisk.svm.solvers.batch_rows import row_decisions
+from truerisk.svm.solvers.pivoted_cholesky import pivoted_features
 from truerisk.svm.solvers.rows import as_rows
 
 Array = NDArray[np.float64]
@@ -131,17 +133,13 @@ def _decide(  # noqa: PLR0917 - what every solver takes
 ) -> Array:
     """Choose the solver: by the loss, then by the form that costs least."""
     if isinstance(model, LogisticRegression):
-        from truerisk.svm.solvers.batch_logistic import logistic_decisions  # noqa: PLC0415
-
         features = _dense(X)
-        penalty = np.ones(features.shape[1])
+        penalty = np.append(np.ones(features.shape[1]), 0.0)  # the bias is free
         return logistic_decisions(features, signs, train, bounds, penalty=penalty, workers=workers)
     if isinstance(model, LinearSVM) or model.kernel == "linear":
         if X.shape[1] <= LOW_RANK:
             return batch_decisions(_dense(X), signs, train, bounds, workers=workers)
         if X.shape[0] > GRAM_EXAMPLES:
-            from truerisk.svm.solvers.batch_rows import row_decisions  # noqa: PLC0415
-
             return row_decisions(as_rows(X), signs, train, bounds, workers=workers)
         return _by_gram(_products(X), signs, train, bounds, workers)
     if model.kernel == "precomputed":
@@ -159,7 +157,7 @@ def _decide(  # noqa: PLR0917 - what every solver takes
 
 def _by_gram(gram: Array, signs: Array, train: Which, bounds: Array, workers: int) -> Array:
     """Take a kernel of low rank for what it is, a linear machine on few features."""
-    features = pivoted_cholesky(gram, LOW_RANK)
+    features = pivoted_features(gram, LOW_RANK)
     if features is not None:
         return batch_decisions(features, signs, train, bounds, workers=workers)
     return gram_decisions(gram, signs, train, bounds, workers=workers)

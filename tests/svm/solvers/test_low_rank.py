@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.svm import SVC
 
-from truerisk.svm.solvers.low_rank import pivoted_cholesky, solve_features
+from truerisk.svm.solvers.low_rank import solve_features
+from truerisk.svm.solvers.pivoted_cholesky import pivoted_features
 
 COSTS = (1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 TABLES = ("banana", "flare_solar", "image", "ionosphere", "svmguide1", "titanic", "waveform")
@@ -248,29 +249,10 @@ def test_a_polynomial_kernel_is_a_table():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(80, 2))
     gram = (1.0 + X @ X.T) ** 3
-    features = pivoted_cholesky(gram, 20)
+    features = pivoted_features(gram, 20)
     assert features.shape == (80, 10)  # the monomials of two letters up to the third degree
     np.testing.assert_allclose(features @ features.T, gram, atol=1e-12 * gram.max())
     y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=80) > 0, 1.0, -1.0)
     ours = solve_features(features, y, np.full(80, 0.1))
     theirs = SVC(kernel="precomputed", C=0.1, tol=1e-8).fit(gram, y)
     np.testing.assert_allclose(ours.decision, theirs.decision_function(gram), atol=1e-5)
-
-
-@settings(max_examples=60)
-@given(n=st.integers(1, 40), rank=st.integers(0, 12), allowed=st.integers(0, 12))
-def test_a_rank_within_what_is_allowed_is_found_and_no_other(n, rank, allowed):
-    X = np.random.default_rng(n + 100 * rank).normal(size=(n, rank)) * 10.0 ** -np.arange(
-        rank
-    ).clip(0, 3)
-    features = pivoted_cholesky(X @ X.T, allowed)
-    if min(n, rank) > allowed:
-        assert features is None
-    else:
-        assert features.shape == (n, min(n, rank))
-        np.testing.assert_allclose(features @ features.T, X @ X.T, atol=1e-12)
-
-
-def test_a_matrix_that_is_no_gram_matrix_is_no_table():
-    assert pivoted_cholesky(np.array([[0.0, 1.0], [1.0, 0.0]]), 2) is None
-    assert pivoted_cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]), 2) is None

@@ -104,55 +104,6 @@ def solve_features(
     )
 
 
-def pivoted_cholesky(gram: Array, rank: int) -> Array | None:
-    r"""Write a Gram matrix as features of at most `rank` columns, if it has no higher rank.
-
-    .. math:: K = F F^\top
-
-    A kernel of low rank (linear on few features, a polynomial of low degree) is then a linear
-    machine on `F`, which costs n·rank² a step and no Gram matrix.  None is given where what is left
-    after `rank` columns is more than rounding.
-
-    Parameters
-    ----------
-    gram
-        Symmetric, positive semidefinite up to rounding.
-    rank
-        How many columns to try.
-
-    References
-    ----------
-    .. [1] N. J. Higham, "Analysis of the Cholesky decomposition of a semi-definite matrix", in
-       M. G. Cox and S. J. Hammarling (eds.), Reliable Numerical Computation, Oxford 1990, 161-185.
-
-    Examples
-    --------
-    >>> x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    >>> features = pivoted_cholesky(x @ x.T, 2)
-    >>> np.allclose(features @ features.T, x @ x.T), pivoted_cholesky(x @ x.T, 1)
-    (True, None)
-    """
-    left = np.array(np.diagonal(gram), dtype=np.float64)
-    rounding = 8.0 * np.finfo(np.float64).eps * max(rank, 1) * left.max(initial=0.0)
-    features = np.zeros((len(left), min(rank, len(left))))
-    used = 0
-    while left.max(initial=0.0) > rounding:
-        if used == features.shape[1]:
-            return None
-        pivot = int(np.argmax(left))
-        column = gram[:, pivot] - features[:, :used] @ features[pivot, :used]
-        column /= np.sqrt(left[pivot])
-        features[:, used] = column
-        left -= column * column
-        left[pivot] = 0.0
-        used += 1
-    features = np.ascontiguousarray(features[:, :used])
-    # What is left of the diagonal bounds what is left elsewhere only if no eigenvalue is negative.
-    probe = np.random.default_rng(0).choice([-1.0, 1.0], size=len(left))
-    error = np.abs(gram @ probe - features @ (features.T @ probe)).max(initial=0.0)
-    return features if error <= len(left) * rounding else None
-
-
 def _rows(features: Array, y: Array) -> tuple[Array, Units]:
     """Write y(z, 1) with z centred and scaled, in one copy of the table."""
     n, d = features.shape
