@@ -42,7 +42,7 @@ def three(data):
     """Give 60 examples of three classes."""
     X, _ = data
     y = np.arange(60) % 3
-    return X + y[:, None], y
+    return X + 2 * y[:, None], y
 
 
 class Fails(ClassifierMixin, BaseEstimator):
@@ -83,7 +83,9 @@ def errors_by_hand(model, X, y, parts):
 
 def test_the_corrected_t_is_over_the_errors_of_both_in_the_same_folds(data):
     X, y = data
-    found = tr.compare_models(BLUNT, BAYES, X, y, folds=3, repeats=2, random_state=5)
+    found = tr.compare_models(
+        BLUNT, BAYES, X, y, method="corrected_t", folds=3, repeats=2, random_state=5
+    )
     parts = repeated_folds(y, 3, 2, np.random.default_rng([5, 0])).parts
     differences = errors_by_hand(BAYES, X, y, parts) - errors_by_hand(BLUNT, X, y, parts)
     expected = corrected_resampled_t(differences.ravel(), 1 / 2)
@@ -128,6 +130,14 @@ def test_swapping_the_learners_negates_the_difference(data, method):
     )
     assert swapped.p_value == pytest.approx(found.p_value) or found.p_value is None
     assert swapped.names == found.names[::-1]
+
+
+@pytest.mark.parametrize("method", [name for name in WAYS if name != "five_by_two_t"])
+def test_the_interval_is_centred_at_the_difference(data, method):
+    found = tr.compare_models(STUMP, BAYES, *data, method=method, random_state=1, **few(method))
+    ends = found.difference.interval
+    assert found.difference.value != 0
+    assert (ends.low + ends.high) / 2 == pytest.approx(found.difference.value)
 
 
 @pytest.mark.parametrize("method", [name for name in WAYS if name != "bayesian"])
@@ -213,7 +223,13 @@ def test_groups_stay_together_and_are_the_units(data):
 
 def test_several_classes_are_compared_by_averages(three):
     found = tr.compare_models(
-        STUMP, BAYES, *three, measures=("error_rate", "f1_macro"), random_state=1, **few(DEFAULT)
+        STUMP,
+        BAYES,
+        *three,
+        measures=("error_rate", "f1_macro"),
+        folds=5,
+        repeats=1,
+        random_state=1,
     )
     assert found["f1_macro"].finding == found["error_rate"].finding == "better"
     assert json.loads(json.dumps(found.as_plain()))["f1_macro"]["finding"] == "better"
@@ -312,7 +328,7 @@ def test_machines_are_compared_by_perturbation(data):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"method": "t"}, "`method` must be one of corrected_t"),
+        ({"method": "t"}, "`method` must be one of cautious_t"),
         ({"level": 95}, "Write 0.95"),
         ({"region": 0}, "`region` must lie in"),
         ({"names": ("a", "a")}, "`names` must be two different names"),

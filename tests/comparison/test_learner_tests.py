@@ -11,6 +11,7 @@ from scipy.stats import f, norm, t
 
 from truerisk.comparison.learner_tests import (
     by_agreement,
+    by_cautious_t,
     by_corrected_t,
     by_five_by_two_f,
     by_five_by_two_t,
@@ -25,7 +26,7 @@ VECTORS = {
     vector["id"]: vector for vector in json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
 }
 PAIRS = np.array([[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]])
-OF_FOLDS = (by_corrected_t, by_resampled_t, by_posterior)
+OF_FOLDS = (by_cautious_t, by_corrected_t, by_resampled_t, by_posterior)
 OF_HALVES = (by_five_by_two_t, by_five_by_two_f)
 tables = arrays(np.float64, (5, 2), elements=st.integers(-20, 20).map(lambda k: k / 40))
 
@@ -73,6 +74,17 @@ def test_the_posterior_is_that_of_another_program():
     assert below + within + above == pytest.approx(1)
 
 
+def test_the_cautious_t_has_the_degrees_of_one_cross_validation():
+    # Mean .02; squares .0001, .0009, .0004, 0, 0, .0004, .0001, .0001: s² = .002/7; K = 4, R = 2.
+    twice = np.array([[0.03, -0.01, 0.04, 0.02], [0.02, 0.0, 0.03, 0.03]])
+    error = math.sqrt(0.002 / 7 * (1 / 8 + 1 / 3))
+    found = by_cautious_t(twice, 100)
+    assert found.p_value == pytest.approx(2 * t.sf(0.02 / error, 3))
+    assert found.ends_at(0.9)[0] == pytest.approx(0.02 - t.ppf(0.95, 3) * error)
+    once = by_cautious_t(twice[:1], 100)
+    assert once.p_value == pytest.approx(by_corrected_t(twice[:1], 100).p_value)
+
+
 def test_five_by_two_f_worked_by_hand():
     # S = (.02² + .04² + 0 + .02² + .02²)/2 = .0014; Σd² = .0088
     found = by_five_by_two_f(PAIRS, 100)
@@ -104,7 +116,7 @@ def test_swapping_the_learners_negates_the_interval_and_keeps_p(table):
 @settings(max_examples=25)
 @given(tables, st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_interval_excludes_0_where_the_test_rejects(table, level):
-    for rule in (by_corrected_t, by_resampled_t, by_five_by_two_t):
+    for rule in (by_cautious_t, by_corrected_t, by_resampled_t, by_five_by_two_t):
         found = rule(table, 100)
         low, high = found.ends_at(level)
         if abs(low) > 1e-12 and abs(high) > 1e-12:

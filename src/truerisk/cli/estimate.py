@@ -30,8 +30,8 @@ ONLY_ONE = (
 )  # fmt: skip
 ONLY_TWO = ("test", "region")
 TESTS = (
-    "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian", "nested_cross_validation",
-    "agreement", "resampled_t", "perturbation",
+    "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",
+    "nested_cross_validation", "agreement", "resampled_t", "perturbation",
 )  # fmt: skip
 METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 

@@ -20,6 +20,7 @@ from truerisk.comparison.learner_differences import (
 from truerisk.comparison.learner_tests import (
     Outcome,
     by_agreement,
+    by_cautious_t,
     by_corrected_t,
     by_five_by_two_f,
     by_five_by_two_t,
@@ -146,6 +147,11 @@ def _one(evaluation: LearnerEvaluation, measure: str) -> Estimate:
 
 
 WAYS = {
+    "cautious_t": Way(
+        resampling="cross_validation",
+        found=_by_refits("cautious_t", by_cautious_t),
+        remark=LEARNERS,
+    ),
     "corrected_t": Way(
         resampling="cross_validation",
         found=_by_refits("corrected_t", by_corrected_t),

@@ -63,13 +63,43 @@ def by_corrected_t(differences: Array, units: float) -> Outcome:
     >>> round(found.p_value, 3), [round(end, 3) for end in found.ends_at(0.95)]
     (0.312, [-0.033, 0.073])
     """
+    return _of_folds(differences, units, differences.size - 1, "corrected_t")
+
+
+def by_cautious_t(differences: Array, units: float) -> Outcome:
+    r"""Test by the corrected resampled t with the degrees of one cross-validation, K − 1.
+
+    .. math:: \bar d \pm t_{K-1}\, s \sqrt{\frac{1}{RK} + \frac{1}{K - 1}}
+
+    Repeating cross-validation steadies the mean and s, and adds no examples: R·K − 1 degrees are
+    more than there are [1]_.  That K − 1 are about right was found by simulation.
+
+    References
+    ----------
+    .. [1] R. R. Bouckaert, "Choosing between two learning algorithms based on calibrated tests",
+       ICML 2003, 51-58.
+
+    Examples
+    --------
+    >>> twice = np.array([[0.03, -0.01, 0.04, 0.02], [0.02, 0.0, 0.03, 0.03]])
+    >>> round(by_corrected_t(twice, 100).p_value, 3), round(by_cautious_t(twice, 100).p_value, 3)
+    (0.124, 0.179)
+    """
+    return _of_folds(differences, units, differences.shape[1] - 1, "cautious_t")
+
+
+def _of_folds(differences: Array, units: float, degrees: int, name: str) -> Outcome:
     column, ratio = differences.ravel(), 1 / (differences.shape[1] - 1)
     found = corrected_resampled_t(column, ratio)
     if not found.is_defined:
-        return without_spread(found.difference, units, "corrected_t")
-    error = corrected_standard_error(column, ratio)
-    ends = partial(_student_ends, found.difference, error, column.size - 1)
-    return Outcome(ends_at=ends, p_value=found.p_value, method="corrected_t")
+        return without_spread(found.difference, units, name)
+    return Outcome(
+        ends_at=partial(
+            _student_ends, found.difference, corrected_standard_error(column, ratio), degrees
+        ),
+        p_value=2 * float(stdtr(degrees, -abs(found.statistic))),
+        method=name,
+    )
 
 
 def by_resampled_t(differences: Array, units: float) -> Outcome:
