@@ -143,6 +143,8 @@ def test_groups_are_the_units_of_the_test():
     result = compare(truth, *called, scores=scores, groups=groups, probabilities=True)
     differences = (called[1] == truth).astype(float) - (called[0] == truth)
     assert result["accuracy"].p_value == pytest.approx(clustered_paired_p(differences, groups))
+    right, wrong = (result[name].difference.interval for name in ("accuracy", "error_rate"))
+    assert (wrong.low, wrong.high) == pytest.approx((-right.high, -right.low))
     for measure in ("f1", "roc_auc", "average_precision", "log_loss"):
         assert result[measure].method.startswith("cluster_")
 

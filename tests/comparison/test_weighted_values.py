@@ -12,8 +12,8 @@ from truerisk.evaluation import evaluate
 )
 def test_an_example_that_counts_twice_is_worth_two(measure):
     rng = np.random.default_rng(6)
-    label = rng.integers(3, size=40)
-    score = rng.dirichlet(np.ones(3), size=40) + np.eye(3)[label]
+    label = rng.choice(3, size=40, p=[0.2, 0.3, 0.5])
+    score = rng.dirichlet(np.ones(3), size=40) + 0.2 * np.eye(3)[label]
     score /= score.sum(axis=1, keepdims=True)
     times = rng.integers(0, 3, size=40)
     value = value_of_scores(measure, ModelScores(score, np.eye(3, dtype=bool)[label]))
