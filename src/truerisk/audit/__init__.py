@@ -11,5 +11,9 @@ checks          quick checks of the libraries underneath, here and now
 learner_…       the same for resampling: problems whose truth is known, batched learners (rules,
                 trees), their refits kept in files, coverage, measures, and the page
                 docs/coverage-of-learners.md
+perturbation_…  the same for perturbation resampling: cells, coverage, and the page
+                docs/coverage-of-perturbation.md
+sizes_…         how often the default tests tell equally good models apart, and the page
+                docs/size-of-tests.md
 ==============  ==================================================================================
 """
