@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truerisk.checks import check_choice, check_number, shown
+from truerisk.checks import check_choice, shown
 from truerisk.comparison.choice import chosen_here
 from truerisk.comparison.cochran import OmnibusTest, cochran_q
 from truerisk.comparison.comparison_verdict import verdict_of
@@ -18,6 +18,7 @@ from truerisk.comparison.multiplicity import holm
 from truerisk.comparison.paired_difference import PairedMethod
 from truerisk.comparison.paired_intervals import PAIRED_DIFFERENCES
 from truerisk.comparison.paired_measures import PairedMeasures
+from truerisk.comparison.regions import Region, margins_of
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
@@ -26,7 +27,6 @@ from truerisk.results import Evaluation
 MAIN = ("error_rate", "accuracy", "roc_auc")  # the first of these that all models have
 
 Progress = Callable[[int, int, int], None]
-Region = float | Mapping[str, float] | None
 
 
 def compare(
@@ -178,7 +178,7 @@ def compare_joined(
     paired = PairedMeasures(joined, request, tallies, evaluations, interval)
     every = list(combinations(range(len(joined.names)), 2))
     asked = _asked(paired, every, request)
-    margins = _margins(region, [name for _, name in asked])
+    margins = margins_of(region, [name for _, name in asked])
     pairs, beside = [], {}
     for done, (pair, name) in enumerate(asked, start=1):
         comparison, others = paired.compare(pair, name, margins.get(name))
@@ -265,25 +265,6 @@ def _main(asked: list[tuple[tuple[int, int], str]], request: Request) -> str:
     if request.measures is not None:
         return names[0]
     return next((name for name in MAIN if name in names), names[0])
-
-
-def _margins(region: Region, names: list[str]) -> dict[str, float]:
-    """Give the region of each measure: one for all, or each its own."""
-    if region is None:
-        return {}
-    if not isinstance(region, Mapping):
-        return dict.fromkeys(names, _margin(region))
-    unknown = next((name for name in region if name not in names), None)
-    if unknown is not None:
-        listed = ", ".join(dict.fromkeys(names))
-        raise InputError(f"`region` must name measures compared ({listed}); got {shown(unknown)}.")
-    return {name: _margin(value) for name, value in region.items()}
-
-
-def _margin(region: float) -> float:
-    if check_number(region, "region", low=0.0, high=1e300) == 0:
-        raise InputError("`region` must be above 0; got 0. A difference is never exactly 0.")
-    return float(region)
 
 
 def _number(p_value: float | None) -> float:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from truerisk.comparison.compare import Region, compare_joined
+from truerisk.comparison.compare import compare_joined
 from truerisk.comparison.comparisons import Comparisons
 from truerisk.comparison.joined_files import Join, join_files
 from truerisk.comparison.paired_difference import PairedMethod
+from truerisk.comparison.regions import Region
 from truerisk.evaluation.request import Request
 from truerisk.reading.options import ReadingOptions
 from truerisk.reading.roles import Roles
