@@ -162,7 +162,7 @@ def _in_words(
     interval = difference.interval
     if interval is None or not difference.is_defined:
         return f"The {title} is undefined for at least one of {first} and {second}."
-    seen = f"{title} {_apart(difference.value, interval)}"
+    seen = _apart(difference.value, interval)
     if finding == "equivalent":
         real = " The difference is real, but too small to matter." if _excludes_0(interval) else ""
         return (
@@ -170,13 +170,14 @@ def _in_words(
             f"is excluded.{real}"
         )
     if finding != "no evidence":
-        return f"{second} is {finding} than {first}: its {seen}."
+        return f"{second} is {finding} than {first}: its {title} {seen}."
     more = (
         f" About {settled_by:,} examples in all would tell a difference as large as the one seen."
         if settled_by is not None
         else ""
     )
-    return f"No evidence either way between {second} and {first}: {second}'s {seen}.{more}"
+    undecided = f"No evidence either way between {second} and {first}"
+    return f"{undecided}: the {title} of {second} {seen}.{more}"
 
 
 def spoken_measure(name: str) -> str:
