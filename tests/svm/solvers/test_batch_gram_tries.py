@@ -37,9 +37,8 @@ def test_balance_leaves_bounded_examples_alone_if_it_can():
 
 
 def test_rounding_takes_nobody_off_a_bound():
-    lower, upper = np.zeros((1, 3)), np.array([[0.3, 0.2, 0.1]])
-    lower[0, 0], upper[0, 0] = -0.30000000000000004, 0.0
-    z = np.array([[-0.30000000000000004, 0.2, 0.1]])
+    z = np.array([[-0.1 - 0.2, 0.2, 0.1, 0.0]])  # whose sum is 3e-17 below 0
+    lower, upper = np.array([[z[0, 0], 0.0, 0.0, 0.0]]), np.array([[0.0, 0.2, 0.1, 1.0]])
     assert np.array_equal(tries.balanced(z, lower, upper), z)
 
 

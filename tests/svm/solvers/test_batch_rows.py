@@ -31,6 +31,12 @@ def test_two_points_by_hand():
     np.testing.assert_allclose(found, [[-1.0, 1.0], [-0.5, 0.5]], atol=1e-9)
 
 
+def test_an_example_on_the_boundary_has_its_machine_solved_further_and_stays_there():
+    rows, y = as_rows(np.array([[0.0], [2.0], [1.0]])), np.array([-1.0, 1.0, 1.0])
+    found = row_decisions(rows, y, np.arange(2), np.array([[9.0, 9.0], [0.25, 0.25]]))
+    np.testing.assert_allclose(found, [[-1.0, 1.0, 0.0], [-0.5, 0.5, 0.0]], atol=1e-9)
+
+
 @pytest.mark.parametrize("cost", [0.05, 1.0, 20.0])
 def test_it_agrees_with_single_fits_and_with_libsvm(cost):
     X, y = wide(1)
