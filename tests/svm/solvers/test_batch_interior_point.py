@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from truerisk.svm.solvers import batch_interior_point
-from truerisk.svm.solvers.batch_interior_point import FEW, PIECE, batch_decisions, unsure
+from truerisk.svm.solvers.batch_interior_point import FEW, PIECE, Table, batch_decisions, unsure
 from truerisk.svm.solvers.batch_lanes import LANES
 from truerisk.svm.solvers.low_rank import solve_features
 
@@ -137,6 +137,16 @@ def test_an_example_that_the_gap_allows_on_both_sides_is_unsure():
     values, reach = np.array([[0.3, -0.21], [0.3, -0.19], [0.3, -0.21]]), np.ones(2)
     gaps, slips = np.full(3, 0.02), np.array([0.0, 0.0, 0.05])
     assert unsure(values, gaps, slips, reach).tolist() == [False, True, True]
+
+
+def test_no_example_is_farther_from_one_trained_on_than_its_reach():
+    features, _, _ = problem(30, 3)
+    train = np.arange(0, 30, 2)
+    features = features * [1.0, 100.0, 0.01] + 7.0
+    distances = np.linalg.norm(features[:, None] - features[train], axis=2)
+    reach = Table.of(features, train).reach
+    assert np.all(reach >= distances.max(axis=1))
+    assert np.all(reach <= 3.0 * distances.max())
 
 
 @pytest.mark.parametrize(("gap", "slip"), [(np.inf, 0.0), (0.0, np.inf), (np.nan, 0.0)])
