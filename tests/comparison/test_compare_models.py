@@ -112,14 +112,15 @@ def test_the_same_learner_twice_is_no_better(data, method):
     assert found.p_value == (None if method == "bayesian" else 1.0)
     assert found.difference.interval.low < 0 < found.difference.interval.high
     assert found.settled_by is None
-    wide = tr.compare_models(
-        BAYES, BAYES, *data, method=method, region=0.1, random_state=1, **few(method)
-    )
-    assert wide.finding == "equivalent"
+
+
+def test_the_same_learner_twice_is_equivalent_within_a_region(data):
+    found = tr.compare_models(BAYES, BAYES, *data, region=0.1, random_state=1, **few(DEFAULT))
+    assert found.finding == "equivalent"
 
 
 @pytest.mark.parametrize("method", WAYS)
-def test_swapping_the_learners_negates_the_difference(data, method):
+def test_swapping_the_learners_negates_the_difference_and_its_interval_around_it(data, method):
     settings = {"method": method, "random_state": 1, **few(method)}
     found = tr.compare_models(STUMP, BAYES, *data, **settings)
     swapped = tr.compare_models(BAYES, STUMP, *data, **settings)
@@ -130,17 +131,12 @@ def test_swapping_the_learners_negates_the_difference(data, method):
     )
     assert swapped.p_value == pytest.approx(found.p_value) or found.p_value is None
     assert swapped.names == found.names[::-1]
-
-
-@pytest.mark.parametrize("method", [name for name in WAYS if name != "five_by_two_t"])
-def test_the_interval_is_centred_at_the_difference(data, method):
-    found = tr.compare_models(STUMP, BAYES, *data, method=method, random_state=1, **few(method))
-    ends = found.difference.interval
     assert found.difference.value != 0
-    assert (ends.low + ends.high) / 2 == pytest.approx(found.difference.value)
+    if method != "five_by_two_t":  # whose interval is of the first of ten differences
+        assert (ends.low + ends.high) / 2 == pytest.approx(found.difference.value)
 
 
-@pytest.mark.parametrize("method", [name for name in WAYS if name != "bayesian"])
+@pytest.mark.parametrize("method", ["corrected_t", "agreement", "nested_cross_validation"])
 def test_accuracy_says_what_the_error_rate_says(data, method):
     found = tr.compare_models(
         STUMP,

@@ -102,7 +102,7 @@ def test_the_uncorrected_t_is_students_and_says_that_it_is_invalid():
     assert "invalid" in found.method
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(tables)
 def test_swapping_the_learners_negates_the_interval_and_keeps_p(table):
     for rule in (*OF_FOLDS, *OF_HALVES):
@@ -113,7 +113,7 @@ def test_swapping_the_learners_negates_the_interval_and_keeps_p(table):
             assert swapped.p_value == pytest.approx(found.p_value, nan_ok=True)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(tables, st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_interval_excludes_0_where_the_test_rejects(table, level):
     for rule in (by_cautious_t, by_corrected_t, by_resampled_t, by_five_by_two_t):
