@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from truerisk.comparison.paired_difference import paired_difference_ends
-from truerisk.comparison.spread import NoSpread, Spread, spread_of_influences
+from truerisk.comparison.spread import Drawn, NoSpread, Spread, spread_of_influences
 
 values = st.floats(-1, 1).filter(lambda value: abs(value) > 1e-6)
 
@@ -56,6 +56,12 @@ def test_the_test_without_spread_inverts_its_interval(value, units):
     p_value = bound.p_value(value)
     if 1e-9 < p_value < 1 - 1e-9:
         assert min(bound.ends(value, 1 - p_value), key=abs) == pytest.approx(0, abs=1e-6)
+
+
+def test_resamples_are_judged_around_their_mean():
+    drawn = Drawn(Spread(0.02, 9.0), 0.03)
+    assert drawn.ends(0.1, 0.95) == Spread(0.02, 9.0).ends(0.03, 0.95)
+    assert drawn.p_value(0.1) == Spread(0.02, 9.0).p_value(0.03)
 
 
 def test_the_largest_difference_without_spread_is_never_certain_to_be_none():

@@ -9,7 +9,7 @@ any other of counts         delta method, joint cells       the same, robust var
 area under the ROC curve    DeLong, paired                  influences, summed over groups, t
 its averages                influences of the examples      the same
 losses, documents           mean of the differences         the same, summed over groups, t
-other rankings              paired bootstrap, normal        whole groups are drawn, t
+other rankings              paired bootstrap, t             whole groups are drawn, t
 ==========================  ==============================  ====================================
 """
 

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from truerisk.comparison.joined import JoinedPredictions
 from truerisk.comparison.model_scores import ModelScores
-from truerisk.comparison.spread import Found, NoSpread, Spread, satterthwaite, spread_of_influences
+from truerisk.comparison.spread import (
+    Drawn,
+    Found,
+    NoSpread,
+    Spread,
+    satterthwaite,
+    spread_of_influences,
+)
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.delong_tests import delong_paired
@@ -33,15 +40,22 @@ class PairedScores:
 
     def found(self, pair: tuple[int, int], name: str, value: float) -> Found:
         """Compare two models by a measure of their scores; `value` is the difference seen."""
+        spread, method = self._spread(pair, name)
+        kind = method if self.joined.group is None else f"cluster_{method}"
+        if (spread.spread if isinstance(spread, Drawn) else spread).error == 0:
+            return _without_spread(self.of_model(pair[0]), name, value, kind)
+        p_value = math.nan if math.isnan(value) else spread.p_value(value)
+        return Found(p_value, spread, kind, kind)
+
+    def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread | Drawn, str]:
         first, second = self.of_model(pair[0]), self.of_model(pair[1])
         if name == "roc_auc" and self.joined.group is None and self.joined.weight is None:
-            spread, method = _delong_spread(first, second, self.request.level), "delong_paired"
-        else:
-            spread, method = self._spread(pair, name)
-        kind = method if self.joined.group is None else f"cluster_{method}"
-        if spread.error == 0:
-            return _without_spread(first, name, value, kind)
-        return Found(spread.p_value(value), spread, kind, kind)
+            return _delong_spread(first, second, self.request.level), "delong_paired"
+        influenced = self._influenced(pair, name)
+        if influenced is None:
+            return self._drawn_spread(pair, name), "paired_bootstrap"
+        of_areas = base_and_average(name)[0] == "roc_auc"
+        return influenced, "paired_delong" if of_areas else "paired_mean"
 
     def of_model(self, model: int) -> ModelScores:
         """Give the scores of one model."""
@@ -63,23 +77,28 @@ class PairedScores:
     def _scores(self) -> dict[int, ModelScores]:
         return {}
 
-    def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread, str]:
-        base, average = base_and_average(name)
+    def _influenced(self, pair: tuple[int, int], name: str) -> Spread | None:
+        """Add up the influences of the examples; None for a measure without any."""
         before, after = (self.of_model(at).influences(name) for at in pair)
-        if before is not None and after is not None:
-            method = "paired_delong" if base == "roc_auc" else "paired_mean"
-            strata = self.of_model(pair[0]).strata if base == "roc_auc" else None
-            return spread_of_influences(after - before, self.joined.group, strata), method
+        if before is None or after is None:
+            return None
+        of_areas = base_and_average(name)[0] == "roc_auc"
+        strata = self.of_model(pair[0]).strata if of_areas else None
+        return spread_of_influences(after - before, self.joined.group, strata)
+
+    def _drawn_spread(self, pair: tuple[int, int], name: str) -> Drawn:
+        """Take mean and standard deviation of the differences in resamples that both share."""
+        base, average = base_and_average(name)
         first, second = (self._replicates(at, average)[base] for at in pair)
         apart = (second - first)[~np.isnan(second - first)]
         if len(apart) < MOST_UNDEFINED * len(first):
-            return Spread(math.nan), "paired_bootstrap"
+            return Drawn(Spread(math.nan), math.nan)
         # Of one ranking the rarer class decides how well the variance is known.
         scores = self.of_model(pair[0])
         degrees = scores.rarest - 1.0 if scores.score.shape[1] == 1 else math.inf
         if self.joined.group is not None:
             degrees = min(degrees, float(self.joined.group.max()))
-        return Spread(float(np.std(apart, ddof=1)), degrees), "paired_bootstrap"
+        return Drawn(Spread(float(np.std(apart, ddof=1)), degrees), float(np.mean(apart)))
 
     def _replicates(self, model: int, average: str | None) -> dict[str, NDArray[np.float64]]:
         """Draw the replicates of all ranking measures at once, and keep them for other pairs."""

@@ -80,6 +80,34 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """A spread around the mean of the resamples, not around the value itself.
+
+    A difference of two maxima over thresholds jumps about more than its resamples tell; their mean
+    does not.
+
+    Examples
+    --------
+    >>> drawn = Drawn(Spread(0.02), 0.04)
+    >>> [round(end, 3) for end in drawn.ends(0.05, 0.95)], round(drawn.p_value(0.05), 4)
+    ([0.001, 0.079], 0.0455)
+    """
+
+    spread: Spread
+    centre: float
+
+    def ends(self, value: float, level: float) -> Ends:
+        """Give the ends of the interval."""
+        del value
+        return self.spread.ends(self.centre, level)
+
+    def p_value(self, value: float) -> float:
+        """Give the p-value of the two-sided test of no difference."""
+        del value
+        return self.spread.p_value(self.centre)
+
+
+@dataclass(frozen=True)
 class NoSpread:
     r"""A difference that no example, drawn again, would change: bounded by how many there are.
 
