@@ -25,6 +25,9 @@ NAMES = (
     "reuters_in_one_command",
     "svm_folds",
     "estimation",
+    "perturbation",
+    "jiang_table2",
+    "comparison",
 )
 PEERS = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "polars", "statsmodels")
 

@@ -1,0 +1,332 @@
+"""Perturbation resampling, in training and over folds, beside loops over scikit-learn's SVC."""
+
+import gc
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
+
+from benchmarks.leave_one_out_sets import Array, Data, from_file
+from truerisk.estimation.perturbation import perturbation
+from truerisk.svm.weighted_refits import decisions_under
+
+TITLE = (
+    "Perturbation resampling, 1,000 replicates, C = 1, by two threads, beside loops over SVC "
+    "(tolerance 1e-3), which are timed on a sample of fits"
+)
+COLUMNS = (
+    *("losses", "data, kernel", "n × d", "all refits", "tr.perturbation", "SVC loop", "ratio"),
+    *("by two threads", "ratio", "SVC(precomputed), Gram free, one or two threads", "ratio"),
+    *("signs unlike SVC's at 1e-9", "goal", "met"),
+)
+
+KERNELS = {
+    "linear": SVC(kernel="linear"),
+    "cubic": SVC(kernel="poly", degree=3, coef0=1.0),  # gamma="scale", as in the third
+    "RBF": SVC(kernel="rbf"),
+}
+FILES = ("banana", "ringnorm", "twonorm", "covtype_binary")
+FOLDS = 5
+BEST_OF = 3
+PATIENCE = 1.5  # seconds; what has taken as long in all is not run again
+CHECKED = 3  # replicates whose signs are compared
+CLEAR = 1e-6  # decision values nearer to 0 than this are of no side
+MAX_ITER = 2 * 10**6  # of a fit at the tolerance 1e-9; what is not finished by then is told
+LEAST, MEDIAN, MEDIAN_PRECOMPUTED, MEDIAN_FOLDS = 20, 60, 30, 50  # times faster
+SMALL, SMALL_SECONDS = (100, 10), 0.3  # examples and features, and what their folds may take
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much is run."""
+
+    replicates: int = 1000
+    fits: int = 40  # that the loops are timed on
+    sizes: tuple[int, ...] = (50, 100, 200, 400, 600)
+    features: tuple[int, ...] = (2, 10, 54)
+    sizes_of_files: tuple[int, ...] = (150, 500)
+
+
+QUICK = Amount(100, 10, (50, 100), (2, 10), (60,))
+
+
+@dataclass(frozen=True)
+class Times:
+    """What the two sides took, in seconds, for all replicates."""
+
+    ours: float
+    whole: float
+    loop: float
+    threads: float
+    precomputed: float = np.nan
+
+    def cells(self, goal: float, signs: str) -> tuple[str, ...]:
+        """Write them with their ratios; the goal is for the loop on one thread."""
+        known = not np.isnan(self.precomputed)
+        return (
+            seconds(self.ours) if known else "–",
+            seconds(self.whole),
+            *(seconds(self.loop), times(self.loop / self.ours)),
+            *(seconds(self.threads), times(self.threads / self.ours)),
+            *((seconds(self.precomputed), times(self.precomputed / self.ours)) if known else "––"),
+            *(signs, *judged(self.loop / self.ours, goal)),
+        )
+
+
+class Threads:
+    """Two threads that are there before they are timed; libsvm lets both work at once."""
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(2)
+
+    def __call__(self, loop: Callable[[Array], object], weights: Array) -> None:
+        """Run a loop over replicates by both."""
+        list(self.pool.map(loop, np.array_split(weights, 4)))
+
+
+def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
+    amount = QUICK if quick else Amount()
+    threads = Threads()
+    with threadpool_limits(1):
+        for machine in KERNELS.values():  # loads and compiles what is loaded and compiled once
+            small = generated(50, 2)
+            for losses in ("training", "cross_validated"):
+                perturbation(machine, small.X, small.y, replicates=100, losses=losses, n_jobs=2)
+        found = []
+        for data in (*generated_sets(amount), *files(amount)):
+            for kernel, machine in KERNELS.items():
+                taken, signs = training(data, machine, amount, threads)
+                found.append(taken)
+                yield ("training", *named(data, kernel), *taken.cells(LEAST, signs))
+        yield from in_all("training", found, MEDIAN)
+        found = []
+        for data in generated_sets(amount):
+            for kernel, machine in KERNELS.items():
+                taken = folded(data, machine, amount, threads)
+                found.append(taken)
+                yield ("5 folds", *named(data, kernel), *taken.cells(LEAST, "–"))
+                if data.X.shape == SMALL:
+                    yield few_seconds(data, kernel, taken.whole)
+        yield from in_all("5 folds", found, MEDIAN_FOLDS)
+
+
+def generated_sets(amount: Amount) -> Iterator[Data]:
+    for n in amount.sizes:
+        for d in amount.features:
+            yield generated(n, d)
+
+
+def generated(n: int, d: int) -> Data:
+    """Draw two normal classes, as far apart as makes 16 % errors unavoidable."""
+    rng = np.random.default_rng([20, n, d])
+    y = rng.permutation(np.repeat([-1.0, 1.0], [n - n // 2, n // 2]))
+    return Data("two normals", rng.standard_normal((n, d)) + y[:, None] / np.sqrt(d), y)
+
+
+def files(amount: Amount) -> Iterator[Data]:
+    folder = os.environ.get("TRUERISK_DATA")
+    for name in FILES if folder else ():
+        most = max(amount.sizes_of_files)
+        data = from_file(Path(str(folder)) / "tabular" / f"{name}.csv.gz", most)
+        order = np.random.default_rng(1).permutation(len(data.y))
+        for n in amount.sizes_of_files:
+            yield Data(name, np.ascontiguousarray(data.X[order[:n]]), data.y[order[:n]])
+
+
+def training(data: Data, machine: SVC, amount: Amount, threads: Threads) -> tuple[Times, str]:
+    """Time the losses in training: each replicate one machine, which calls all examples."""
+    X, y, everyone = data.X, data.y, np.arange(len(data.y))
+    weights = even(np.random.default_rng(2).exponential(size=(amount.replicates, len(y))))
+    gram = gram_of(X, machine)
+    precomputed = SVC(kernel="precomputed")
+
+    def loop(some: Array) -> None:
+        refit(machine, X, y, some)
+
+    def loop_precomputed(some: Array) -> None:
+        refit(precomputed, gram, y, some)
+
+    def ours() -> Array:
+        return decisions_under(machine, X, y, everyone, weights, workers=2)
+
+    few = weights[: amount.fits]
+    best = fastest(
+        {
+            "ours": ours,
+            "loop": lambda: loop(few),
+            "threads": lambda: threads(loop, few),
+            "whole": lambda: whole(data, machine, amount, "training"),
+            "precomputed": lambda: loop_precomputed(few),
+            "precomputed, threads": lambda: threads(loop_precomputed, few),
+        }
+    )
+    share = amount.replicates / len(few)
+    expert = min(best["precomputed"], best["precomputed, threads"])
+    return Times(
+        best["ours"],
+        best["whole"],
+        share * best["loop"],
+        share * best["threads"],
+        share * expert,
+    ), signs_unlike(machine, data, weights, ours())
+
+
+def folded(data: Data, machine: SVC, amount: Amount, threads: Threads) -> Times:
+    """Time the cross-validated losses: each replicate a machine for each fold."""
+    X, y = data.X, data.y
+    weights = np.random.default_rng(2).exponential(size=(amount.replicates, len(y)))
+    splits = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
+
+    def loop(some: Array) -> None:
+        own = clone(machine)
+        for train, test in splits:
+            for weight in even(some[:, train]):
+                own.fit(X[train], y[train], sample_weight=weight).decision_function(X[test])
+
+    few = weights[: amount.fits // FOLDS]
+    best = fastest(
+        {
+            "whole": lambda: whole(data, machine, amount, "cross_validated"),
+            "loop": lambda: loop(few),
+            "threads": lambda: threads(loop, few),
+        }
+    )
+    share = amount.replicates / len(few)
+    return Times(best["whole"], best["whole"], share * best["loop"], share * best["threads"])
+
+
+def whole(data: Data, machine: SVC, amount: Amount, losses: Any) -> object:  # noqa: ANN401
+    return perturbation(
+        machine,
+        data.X,
+        data.y,
+        replicates=amount.replicates,
+        losses=losses,
+        random_state=1,
+        n_jobs=2,
+    )
+
+
+def even(weights: Array) -> Array:
+    return weights / weights.mean(axis=1, keepdims=True)
+
+
+def gram_of(X: Array, machine: SVC) -> Array:
+    options = {"gamma": 1.0 / (X.shape[1] * X.var())}
+    options |= (
+        {"degree": machine.degree, "coef0": machine.coef0} if machine.kernel == "poly" else {}
+    )
+    gram: Array = pairwise_kernels(
+        X, metric=machine.kernel, **({} if machine.kernel == "linear" else options)
+    )
+    return gram
+
+
+def refit(machine: SVC, X: Array, y: Array, weights: Array) -> None:
+    own = clone(machine)
+    for weight in weights:
+        own.fit(X, y, sample_weight=weight).decision_function(X)
+
+
+def signs_unlike(machine: SVC, data: Data, weights: Array, ours: Array) -> str:
+    """Count the calls that an SVC all but exact makes otherwise, of those that are clear."""
+    differing = compared = unfinished = 0
+    tight = clone(machine).set_params(tol=1e-9, max_iter=MAX_ITER)
+    for at in np.linspace(0, len(weights) - 1, CHECKED).astype(int):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it is counted
+            tight.fit(data.X, data.y, sample_weight=weights[at])
+        if tight.n_iter_[0] >= MAX_ITER:
+            unfinished += 1
+            continue
+        theirs = tight.decision_function(data.X)
+        clear = np.abs(theirs) > CLEAR
+        compared += int(clear.sum())
+        differing += int(np.count_nonzero(((ours[at] > 0) != (theirs > 0)) & clear))
+    told = f"{differing} of {compared:,}"
+    return f"{told}; SVC did not finish {unfinished} of {CHECKED}" if unfinished else told
+
+
+def fastest(
+    works: Mapping[str, Callable[[], object]], *, patience: float = PATIENCE
+) -> dict[str, float]:
+    """Time all in turn, several times over; give the best of each, in seconds by the clock."""
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(BEST_OF):
+        for name, work in works.items():
+            if sum(taken[name]) < patience:
+                gc.collect()
+                start = time.perf_counter()
+                work()
+                taken[name].append(time.perf_counter() - start)
+    return {name: min(found) for name, found in taken.items()}
+
+
+def in_all(losses: str, found: list[Times], goal: float) -> Iterator[tuple[str, ...]]:
+    """Give the median and the least of all ratios."""
+    loop = [one.loop / one.ours for one in found]
+    threads = [one.threads / one.ours for one in found]
+    precomputed = [one.precomputed / one.ours for one in found]
+    whole_run = [one.loop / one.whole for one in found]
+    known = not np.isnan(precomputed[0])
+    for name, of, aim in (("median", np.median, goal), ("least", np.min, LEAST)):
+        yield (
+            *(losses, f"{len(found)} of the above: {name}", "", "", ""),
+            *("SVC loop", times(of(loop)), "by two threads", times(of(threads))),
+            *(("SVC(precomputed)", times(of(precomputed))) if known else "––"),
+            *("–", *judged(float(of(loop)), aim)),
+        )
+    if known:
+        median = float(np.median(precomputed))
+        yield (
+            *(losses, "median beside SVC(precomputed)", "", "", "", "", "", "", ""),
+            *("SVC(precomputed)", times(median), "–", *judged(median, MEDIAN_PRECOMPUTED)),
+        )
+        yield (
+            *(losses, "median of tr.perturbation, whole", "", "", "", "SVC loop"),
+            *(times(float(np.median(whole_run))), "", "", "", "", "–"),
+            *judged(float(np.median(whole_run)), goal),
+        )
+
+
+def few_seconds(data: Data, kernel: str, taken: float) -> tuple[str, ...]:
+    return (
+        *("5 folds", *named(data, kernel), "–", f"{taken:.3f} s", *[""] * 7),
+        *(f"< {SMALL_SECONDS} s", "yes" if taken < SMALL_SECONDS else "no"),
+    )
+
+
+def named(data: Data, kernel: str) -> tuple[str, str]:
+    n, d = data.X.shape
+    return f"{data.name}, {kernel}", f"{n} × {d}"
+
+
+def judged(ratio: float, goal: float) -> tuple[str, str]:
+    return f"≥ {goal:g}", "yes" if ratio >= goal else "no"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.3g} s"
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
+
+
+if __name__ == "__main__":
+    print(" | ".join(COLUMNS))
+    for line in rows(quick="--quick" in sys.argv):
+        print(" | ".join(line), flush=True)
