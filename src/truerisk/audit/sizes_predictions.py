@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
-from truerisk.audit.sizes_outcomes import Found, outcome_of
+from truerisk.audit.sizes_outcomes import Found, Outcome, outcome_of
 from truerisk.comparison.compare import request_of
 from truerisk.comparison.joined import JoinedPredictions, join_arrays
 from truerisk.comparison.paired_measures import PairedMeasures
+from truerisk.comparison.right_answers import by_table
 from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.request import Request
 
 Array = NDArray[np.float64]
 
@@ -138,10 +140,20 @@ def compared(drawn: dict[str, Any], measures: Sequence[str], **options: Any) -> 
     )
     request = request_of(options, measures=tuple(measures), random_state=0)
     paired = _paired(joined.with_made_predictions(request), request)
-    return {name: outcome_of(paired.compare((0, 1), name)[0]) for name in measures}
+    return {name: _by(paired, name) for name in measures}
 
 
-def _paired(joined: JoinedPredictions, request: Any) -> PairedMeasures:  # noqa: ANN401
+def _by(paired: PairedMeasures, name: str) -> Outcome:
+    table = paired.table((0, 1))
+    if name != "error_rate" or table is None or paired.joined.group is not None:
+        return outcome_of(paired.compare((0, 1), name)[0])
+    # The same without planning a larger test set, which takes most of the time.
+    level = paired.request.level
+    found = by_table(table, of_errors=True, level=level, method=paired.interval, plans=False)
+    return Outcome(found.p_value, found.method, *found.spread.ends(0.0, level))
+
+
+def _paired(joined: JoinedPredictions, request: Request) -> PairedMeasures:
     tallies = tuple(joined.tallies(at, request) for at in range(2))
     evaluations = {
         name: assemble(found, request) for name, found in zip(joined.names, tallies, strict=True)
