@@ -82,3 +82,21 @@ def test_one_class_in_training_is_refused() -> None:
 def test_what_is_no_table_of_numbers_is_refused(broken, words) -> None:
     with pytest.raises(InputError, match=words):
         decisions_under(LinearSVM(), broken, Y, EVERYONE, WEIGHTS)
+
+
+@pytest.mark.parametrize("apart", [2.0, 0.2], ids=["far apart", "mixed"])
+def test_many_features_go_the_shorter_of_two_roads_and_end_in_one_place(apart, monkeypatch) -> None:
+    wide = np.random.default_rng(4).normal(size=(N, 25)) + apart * (Y == "b")[:, None]
+    taken = []
+    for name in ("gram_decisions", "batch_decisions"):
+        road = getattr(weighted_refits, name)
+
+        def noted(*arguments, name=name, road=road, **options):
+            taken.append(name)
+            return road(*arguments, **options)
+
+        monkeypatch.setattr(weighted_refits, name, noted)
+    ours = decisions_under(LinearSVM(), wide, Y, EVERYONE, WEIGHTS)
+    theirs = one_by_one(SVC(kernel="linear", tol=1e-9), wide)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    assert taken == ["gram_decisions" if apart > 1 else "batch_decisions"]
