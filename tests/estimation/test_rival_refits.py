@@ -40,7 +40,7 @@ def test_the_training_error_is_that_of_the_machine_of_all():
 
 
 def test_the_cross_validated_error_is_the_share_of_examples_called_wrong_by_others():
-    case = _case(n=31, folds=4)  # folds of 8, 8, 8 and 7: shares of examples, not of folds
+    case = _case(n=31, d=8, folds=4)  # folds of 8, 8, 8 and 7: shares of examples, not of folds
     rng = np.random.default_rng(7)
     found = case.cross_validated([np.arange(31)], rng)[0]
     assert round(found * 31, 9) == round(found * 31)

@@ -107,6 +107,33 @@ def test_with_every_example_near_it_reaches_as_far_as_any_rule():
     assert found.high == pytest.approx(0.25 - np.quantile(least, 0.25) / 4)
 
 
+def test_far_from_the_boundary_it_is_the_rule_itself_and_near_it_any_rule():
+    rng = np.random.default_rng(8)
+    n, resamples = 12, 40
+    x = rng.normal(size=n)
+    y = np.where(x + rng.normal(size=n) > 0, 1.0, -1.0)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=resamples).astype(float)
+    rules = x * rng.uniform(0.5, 2, size=(resamples, 1)) + 0.5 * rng.normal(size=(resamples, 1))
+    calls = _calls_of_a_line(x)
+    most, least = [], []
+    for drawn, rule in zip(counts, rules, strict=True):
+        near = rule**2 <= 2.0 * rules.var(axis=0, ddof=1)
+        gains = np.where(near, drawn - 1, 0.0)
+        wrong = (rule > 0) != (y > 0)
+        far = (drawn - 1)[wrong & ~near].sum()
+        if np.count_nonzero(gains) <= 2:
+            ends = np.minimum(gains, 0).sum(), np.maximum(gains, 0).sum()
+        else:
+            ends = -_largest(y, -gains, calls), _largest(y, gains, calls)
+        least.append(far + ends[0])
+        most.append(far + ends[1])
+        assert 0 < near.sum() < n
+    found = adaptive_interval(x[:, None], y, x, Resamples(counts, rules), level=0.8, cutoff=2.0)
+    error = np.mean((x > 0) != (y > 0))
+    assert found.low == pytest.approx(max(0.0, error - np.quantile(most, 0.9) / n))
+    assert found.high == pytest.approx(error - np.quantile(least, 0.1) / n)
+
+
 def test_near_is_measured_in_deviations_of_the_decision_value():
     x, y, decision, resamples = _example()
     ratio = resamples.decisions**2 / resamples.decisions.var(axis=0, ddof=1)

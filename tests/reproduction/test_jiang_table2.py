@@ -11,6 +11,7 @@ from truerisk.reproduction.jiang_table2 import (
     Row,
     exact_error,
     one_data_set,
+    row_of,
     two_normals,
 )
 
@@ -49,12 +50,29 @@ def test_a_data_set_depends_on_its_number_alone():
 
 
 def test_coverage_is_counted_for_the_model_and_for_the_learner():
-    ends = np.array([[0.1, 0.2], [0.1, 0.3], [0.2, 0.4], [0.25, 0.35]])
+    ends = np.array([[0.1, 0.2], [0.1, 0.25], [0.2, 0.4], [0.25, 0.35]])
     truth = np.array([0.15, 0.35, 0.4, 0.3])  # held: yes, no, yes, yes; the mean is 0.3
     found = Coverage.of(ends, truth)
-    assert (found.this_model, found.learner) == (75.0, 75.0)
-    assert found.length == pytest.approx((0.1 + 0.2 + 0.2 + 0.1) / 4)
-    assert found.cells("94.7", "0.20") == ("94.7", "75.0 (75.0)", "0.20", "0.15")
+    assert (found.this_model, found.learner) == (75.0, 50.0)
+    assert found.length == pytest.approx((0.1 + 0.15 + 0.2 + 0.1) / 4)
+    assert found.cells("94.7", "0.20") == ("94.7", "75.0 (50.0)", "0.20", "0.14")
+
+
+def test_a_row_has_intervals_by_percentiles_by_estimated_and_by_true_deviations():
+    found = {
+        "truth": np.array([0.2, 0.2, 0.3]),
+        "value": np.array([0.1, 0.2, 0.3]),  # their deviation is .1
+        "bounds": np.array([[1.0, 0.25], [1.0, 0.25], [0.29, 0.25]]),
+        "training ends": np.array([[0.15, 0.25], [0.3, 0.4], [0.3, 0.5]]),
+        "training sd": np.array([0.04, 0.01, 0.02]),
+    }
+    row = row_of(2.5, printed_rows(2)[0], "training", found)
+    assert row.percentile.this_model == pytest.approx(200 / 3)
+    assert row.normal.length == pytest.approx(2 * 1.959964 * 0.07 / 3, rel=1e-6)
+    assert row.normal.this_model == pytest.approx(200 / 3)  # .1 ± .078 does not reach .2
+    assert row.true_sd.length == pytest.approx(2 * 1.959964 * 0.1, rel=1e-6)
+    assert row.true_sd.this_model == 100.0
+    assert row.bounds == pytest.approx((200 / 3, 200 / 3))
 
 
 @pytest.mark.parametrize(("ours", "agrees"), [(94.0, True), (92.0, True), (90.5, False)])

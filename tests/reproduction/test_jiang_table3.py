@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 
 from truerisk import InputError
+from truerisk.estimation.rival_intervals import divided_errors, halves_and_whole
 from truerisk.reproduction import JiangSettings, jiang_table3
 from truerisk.reproduction.jiang_printed import printed_rows
 from truerisk.reproduction.jiang_table3 import (
     COLUMNS,
     RULES,
+    case_of,
+    cells_of,
     deviations_of_partition,
     error_of_partition,
     read_partitions,
     reproduce,
 )
+from truerisk.reproduction.jiang_trials import Perturbing
 
 LINE = {
     "data_set": "flare-solar",
@@ -63,6 +67,36 @@ def test_a_partition_of_one_class_errs_never_and_varies_never():
     shared = {"X": np.zeros((1, 10, 2)), "y": np.zeros((1, 10), dtype=int), "seed": 0}
     assert error_of_partition(shared, 0)["error"] == 0
     assert deviations_of_partition(shared, 0)["deviations"].tolist() == [0.0] * len(RULES)
+
+
+def test_each_rule_is_that_of_its_formula(folder):
+    parts = read_partitions(JiangSettings(data=folder), LINE)
+    shared = {
+        "X": np.array([X for X, _ in parts]),
+        "y": np.array([y for _, y in parts]),
+        "seed": 0,
+        "replicates": 20,
+    }
+    found = dict(zip(RULES, deviations_of_partition(shared, 1)["deviations"], strict=True))
+    case = case_of(shared, 1)
+    values, test = divided_errors(case, 20, case.rng(3))
+    assert test == 5
+    expected = np.sqrt((1 / 20 + 5 / 19) * values.var(ddof=1))
+    assert found["rho"] == pytest.approx(expected, rel=1e-12)
+    _, pairs = halves_and_whole(case, 20, case.rng(2))
+    expected = np.sqrt(np.sum((pairs[:, 0] - pairs[:, 1]) ** 2) / 40)
+    assert found["splitting"] == pytest.approx(expected, rel=1e-12)
+    design = Perturbing.of(case.examples.codes, case.rng(1), folds=5, replicates=20)
+    for losses in ("training", "cross_validated"):
+        expected = design.spread(case.examples.X, losses).std(ddof=1)
+        assert found[losses] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_true_deviation_is_that_of_all_partitions_but_the_first():
+    errors, deviations = np.array([0.9, 0.1, 0.3]), np.array([[0.1, 0.2, 0.3, 0.4], [0.3] * 4])
+    row = cells_of(LINE, errors, deviations, np.ones((2, 4)))
+    assert row[3:6] == ("0.433", "0.120", "0.141")
+    assert row[6:14] == ("0.124", "0.100", "0.200", "1.00", "0.124", "0.200", "0.250", "1.00")
 
 
 def test_the_whole_table_in_the_small(folder, monkeypatch):

@@ -5,14 +5,17 @@ import pytest
 from sklearn.svm import SVC
 
 from truerisk.reproduction import JiangSettings, jiang_table4
+from truerisk.reproduction.jiang_printed import printed_rows
 from truerisk.reproduction.jiang_table4 import (
     COLUMNS,
+    cells_of,
     choose,
     cubic_features,
     one_data_set,
     points,
     reproduce,
 )
+from truerisk.reproduction.jiang_trials import Perturbing
 from truerisk.svm.kernels import Kernel
 
 
@@ -56,6 +59,35 @@ def test_c_is_that_of_the_least_cross_validated_error(monkeypatch):
     assert found.cost == costs[int(np.argmin(errors))]
     machine = SVC(C=found.cost, kernel="linear", tol=1e-7).fit(X, y)
     assert found.true == pytest.approx(np.mean(machine.predict(fresh) != y_fresh), abs=0.005)
+
+
+def test_the_interval_is_that_of_cubic_less_linear(monkeypatch):
+    monkeypatch.setattr(jiang_table4, "FRESH", 200)
+    shared = {"type": 2, "n": 60, "noise": 0.1, "seed": 3, "replicates": 40}
+    found = one_data_set({**shared, "losses": ("training",)}, 0)
+    rng = np.random.default_rng([3, 2, 60, 100_000, 0])
+    (X, y), (fresh, y_fresh) = points(2, 60, 0.1, rng), points(2, 200, 0.1, rng)
+    design = Perturbing.of(y, rng, folds=10, replicates=40)
+    F = cubic_features(X)
+    linear = choose(X, fresh, (y, y_fresh), design.parts)
+    cubic = choose(F, cubic_features(fresh), (y, y_fresh), design.parts)
+    assert found["cv"].tolist() == [linear.error, cubic.error]
+    assert found["true"].tolist() == [linear.true, cubic.true]
+    moved = design.spread(F, "training", cubic.cost) - design.spread(X, "training", linear.cost)
+    low, high = np.quantile(moved, [0.025, 0.975])
+    difference = cubic.error - linear.error
+    np.testing.assert_allclose(found["training"], [difference - high, difference - low], atol=1e-12)
+
+
+def test_the_exact_interval_holds_the_middle_of_all_differences():
+    differences = np.linspace(-0.2, 0.2, 401)
+    found = [{"cv": np.array([0.3, 0.3 + at]), "true": np.array([0.1, 0.2])} for at in differences]
+    found[0]["training"] = np.array([-0.1, 0.1])
+    row = cells_of(printed_rows(4)[0], 0.05, "training", found, (0.5, 0.25))
+    cells = dict(zip(COLUMNS, row, strict=True))
+    assert cells["exact ours"] == "[-0.190, 0.190]"
+    assert (cells["cubic better"], cells["cubic worse"]) == ("50 %", "25 %")
+    assert row[3:11] == ("0.060", "0.300", "0.055", "0.100", "0.050", "0.100", "0.065", "0.200")
 
 
 def test_only_the_first_data_sets_have_intervals(monkeypatch):

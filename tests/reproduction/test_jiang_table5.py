@@ -15,9 +15,11 @@ from truerisk.reproduction.jiang_table5 import (
     FILE,
     encoded,
     finding,
+    one_drug,
     read_isolates,
     reproduce,
 )
+from truerisk.reproduction.jiang_trials import Perturbing
 
 DRUGS = [line["drug"] for line in printed_rows(5)]
 
@@ -77,6 +79,33 @@ def test_the_finding_is_about_the_machine_with_the_site():
     assert finding((0.1, 0.2)) == "worse"
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_interval_is_that_of_with_less_without(grouped):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, size=50)
+    X = rng.normal(size=(50, 3)) + np.array([0.4, 0.0, 0.7]) * y[:, None]
+    groups = np.arange(50) // 5
+    shared = {"seed": 2, "replicates": 40, "losses": ("training",)}
+    shared |= {"y0": y, "groups0": groups, "without0": X[:, :2], "with0": X}
+    found = one_drug(shared, (0, grouped))
+    design = Perturbing.of(
+        y,
+        np.random.default_rng([2, 5, 0]),
+        folds=10,
+        replicates=40,
+        groups=groups if grouped else None,
+    )
+    without, beside = (design.spread(part, "training") for part in (X[:, :2], X))
+    errors = [design.error(X[:, :2]), design.error(X)]
+    assert found["errors"].tolist() == errors
+    values = (errors[0], errors[1], errors[1] - errors[0])
+    for ends, value, moved in zip(
+        found["training"], values, (without, beside, beside - without), strict=True
+    ):
+        low, high = np.quantile(moved, [0.025, 0.975])
+        np.testing.assert_allclose(ends, [value - high, value - low], atol=1e-12)
+
+
 def test_the_whole_table_in_the_small(folder, monkeypatch):
     monkeypatch.setattr(jiang_table5, "printed_rows", lambda _: printed_rows(5)[:2])
     settings = JiangSettings(data=folder, replicates=40, sites=(30,), losses=("training",))
@@ -87,6 +116,9 @@ def test_the_whole_table_in_the_small(folder, monkeypatch):
     ]
     assert {(row["n"], row["patients"]) for row in cells} == {("60", "30")}
     assert {row[-1] for row in table.rows} == {"better"}
+    resistant = np.mean(read_isolates(folder, "APV").factor > 3)
+    assert {row[5] for row in table.rows} == {f"{resistant:.3f}"}
+    assert resistant != 0.5
     assert [row[13] for row in table.rows] == ["0.000"] * 4  # with site 90 nothing is wrong
     text = "\n".join(table.conclusion)
     assert "grouped by patient: site 90 makes the prediction better for APV, ATV." in text

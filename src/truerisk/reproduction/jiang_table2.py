@@ -182,21 +182,26 @@ def _rows(settings: JiangSettings) -> Iterator[Row]:
     for sigma, line in cells:
         ours = list(islice(outcomes, settings.datasets))
         found = {name: np.array([one[name] for one in ours]) for name in ours[0]}
-        truth, value = found["truth"], found["value"]
-        half = Z * float(value.std(ddof=1))
-        bounds = 100 * np.mean(found["bounds"] >= truth[:, None], axis=0)
         for losses in settings.losses:
-            halves = Z * found[f"{losses} sd"]
-            yield Row(
-                sigma,
-                line,
-                losses,
-                truth,
-                Coverage.of(found[f"{losses} ends"], truth),
-                Coverage.of(np.column_stack([value - halves, value + halves]), truth),
-                Coverage.of(np.column_stack([value - half, value + half]), truth),
-                (float(bounds[0]), float(bounds[1])),
-            )
+            yield row_of(sigma, line, losses, found)
+
+
+def row_of(sigma: float, line: Mapping[str, str], losses: str, found: Mapping[str, Array]) -> Row:
+    """Count over the data sets of one setting what each interval covers."""
+    truth, value = found["truth"], found["value"]
+    halves = Z * found[f"{losses} sd"]
+    half = Z * float(value.std(ddof=1))  # the true deviation, as far as the data sets tell it
+    bounds = 100 * np.mean(found["bounds"] >= truth[:, None], axis=0)
+    return Row(
+        sigma,
+        line,
+        losses,
+        truth,
+        Coverage.of(found[f"{losses} ends"], truth),
+        Coverage.of(np.column_stack([value - halves, value + halves]), truth),
+        Coverage.of(np.column_stack([value - half, value + half]), truth),
+        (float(bounds[0]), float(bounds[1])),
+    )
 
 
 def _simulated(

@@ -77,7 +77,7 @@ def read_partitions(settings: JiangSettings, line: Mapping[str, str]) -> list[tu
 
 def error_of_partition(shared: Mapping[str, Any], at: int) -> dict[str, Array]:
     """Give the cross-validated error of one partition."""
-    case = _case(shared, at)
+    case = case_of(shared, at)
     if case is None:
         return {"error": np.array(0.0)}
     return {"error": case.cross_validated([np.arange(case.n)], case.rng(0))}
@@ -85,7 +85,7 @@ def error_of_partition(shared: Mapping[str, Any], at: int) -> dict[str, Array]:
 
 def deviations_of_partition(shared: Mapping[str, Any], at: int) -> dict[str, Array]:
     """Estimate from one partition, by every rule, how much its cross-validated error varies."""
-    case = _case(shared, at)
+    case = case_of(shared, at)
     if case is None:
         return {"deviations": np.zeros(len(RULES)), "seconds": np.zeros(len(RULES))}
     design = Perturbing.of(
@@ -108,7 +108,7 @@ def _deviation(rule: str, case: Case, design: Perturbing) -> float:
     return float(design.spread(case.examples.X, rule, C).std(ddof=1))
 
 
-def _case(shared: Mapping[str, Any], at: int) -> Case | None:
+def case_of(shared: Mapping[str, Any], at: int) -> Case | None:
     """Give one partition; None where all its examples are of one class."""
     X, y = shared["X"][at], shared["y"][at]
     if not 0 < y.sum() < len(y):
@@ -133,7 +133,7 @@ def reproduce(settings: JiangSettings) -> Reproduction:
         seconds = np.array([one["seconds"] for one in judged])
         truths.append(float(errors[1:].std(ddof=1)))
         firsts.append(deviations[0])
-        rows.append(_cells(line, errors, deviations, seconds))
+        rows.append(cells_of(line, errors, deviations, seconds))
     return Reproduction(
         title="Table 3: the standard deviation of the error of 5 folds, estimated from one sample",
         source=SOURCE,
@@ -164,9 +164,10 @@ def _outcomes(
         yield from run_each(deviations_of_partition, shared, which, n_jobs=jobs)
 
 
-def _cells(
+def cells_of(
     line: Mapping[str, str], errors: Array, deviations: Array, seconds: Array
 ) -> tuple[str, ...]:
+    """Write a row: the error of each partition, and what each rule says of the first ones."""
     by_rule = (
         (
             line[PAPER[rule]],

@@ -136,8 +136,8 @@ def reproduce(settings: JiangSettings) -> Reproduction:
         found = list(islice(outcomes, settings.datasets))
         for losses in settings.losses:
             ends = np.array([one[losses] for one in found if losses in one])
-            shares = float(np.mean(ends[:, 1] < 0)), float(np.mean(ends[:, 0] > 0))
-            rows.append(_cells(line, noise, losses, found, shares))
+            shares = better_and_worse(ends)
+            rows.append(cells_of(line, noise, losses, found, shares))
             better.setdefault((line["data_type"], line["n"], losses), []).append(shares[0])
     return Reproduction(
         title="Table 4: the choice between a linear and a cubic kernel",
@@ -163,13 +163,25 @@ def _outcomes(
         yield from run_each(one_data_set, shared, range(settings.datasets), n_jobs=settings.n_jobs)
 
 
-def _cells(
+def better_and_worse(ends: Array) -> tuple[float, float]:
+    """Give the shares of intervals of a difference that lie below 0, and above it.
+
+    Examples
+    --------
+    >>> better_and_worse(np.array([[-0.2, -0.1], [-0.1, 0.1], [-0.3, 0.0], [0.1, 0.2]]))
+    (0.25, 0.25)
+    """
+    return float(np.mean(ends[:, 1] < 0)), float(np.mean(ends[:, 0] > 0))
+
+
+def cells_of(
     line: Mapping[str, str],
     noise: float,
     losses: str,
     found: list[dict[str, NDArray[Any]]],
     shares: tuple[float, float],
 ) -> tuple[str, ...]:
+    """Write a row: the first data set, and what all of them come to."""
     cv, true = (np.array([one[name] for one in found]) for name in ("cv", "true"))
     low, high = np.quantile(cv[:, 1] - cv[:, 0], [0.025, 0.975])
 
