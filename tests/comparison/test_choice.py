@@ -4,7 +4,7 @@ import pytest
 from truerisk.comparison.compare import compare
 
 
-def coins(models=12, n=60):
+def coins(models=8, n=60):
     rng = np.random.default_rng(3)
     truth = rng.random(n) < 0.5
     return truth, [rng.random(n) < 0.5 for _ in range(models)]
