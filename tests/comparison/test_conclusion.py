@@ -93,6 +93,10 @@ def test_what_is_settled_needs_no_more_examples() -> None:
     assert concluded(0.16, 0.14, 0.03, settled_by=999).settled_by == 999
 
 
+def test_an_undefined_test_extrapolates_nothing() -> None:
+    assert concluded(0.16, 0.14, 0.03, p_value=math.nan).settled_by is None
+
+
 @given(
     first=st.floats(0, 1),
     second=st.floats(0, 1),
