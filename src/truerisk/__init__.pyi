@@ -27,6 +27,7 @@ from .estimation.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.leave_one_out import leave_one_out as leave_one_out
 from .estimation.perturbation import Perturbed as Perturbed
 from .estimation.perturbation import perturbation as perturbation
+from .estimation.rival_intervals import rival_intervals as rival_intervals
 from .estimation.selection import Selection as Selection
 from .estimation.selection import select as select
 from .estimation.splits import five_by_two as five_by_two

@@ -16,6 +16,8 @@ delong_tests        are two areas the same?
 differences         two independent proportions
 agreement           a share of examples that several refits judge: what they are worth
 nested_cross_validation, cross_validation_clt, conservative_z: what others say of that
+adaptive, rho_based Laber and Murphy's interval; a variance of Nadeau and Bengio's
+perturbed           how far refits under random weights moved an error
 resampled_tests     the values of refits: corrected t, 5×2cv, Bayesian correlated t
 planning            how large a test set?
 paired_power        how often a paired test finds what is there

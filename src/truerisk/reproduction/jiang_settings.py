@@ -55,7 +55,7 @@ class JiangSettings:
     losses: tuple[str, ...] = LOSSES
     sigmas: tuple[float, ...] = (2.5,)
     partitions: int = 10
-    noises: tuple[float, ...] = (0.02, 0.05, 0.1)
+    noises: tuple[float, ...] = (0.0, 0.02, 0.05, 0.1)
     cutoff: float = 3.0
     sites: tuple[int, ...] = SITES
     encoding: str = "amino_acids"
