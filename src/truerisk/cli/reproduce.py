@@ -27,7 +27,7 @@ PARAMETERS = (
     click.option("--sigma", "sigmas", multiple=True, type=float, help="Deviation of normals; 2.5."),
     click.option("--partitions", type=click.IntRange(1, 50), help="Partitions judged; 10."),
     click.option(
-        "--noise", "noises", multiple=True, type=float, help="Labels turned; 0.02, 0.05, 0.1."
+        "--noise", "noises", multiple=True, type=float, help="Labels turned; 0, 0.02, 0.05, 0.1."
     ),
     click.option("--cutoff", type=float, help="Resistance factor that is resistant; 3."),
     click.option("--sites", metavar="30,32,…", help="Sites of the protease."),
