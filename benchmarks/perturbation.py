@@ -38,7 +38,6 @@ KERNELS = {
     "cubic": SVC(kernel="poly", degree=3, coef0=1.0),  # gamma="scale", as in the third
     "RBF": SVC(kernel="rbf"),
 }
-FILES = ("banana", "ringnorm", "twonorm", "covtype_binary")
 FOLDS = 5
 BEST_OF = 3
 PATIENCE = 1.5  # seconds; what has taken as long in all is not run again
@@ -57,32 +56,41 @@ class Amount:
     fits: int = 40  # that the loops are timed on
     sizes: tuple[int, ...] = (50, 100, 200, 400, 600)
     features: tuple[int, ...] = (2, 10, 54)
+    files: tuple[str, ...] = ("banana", "ringnorm", "twonorm", "covtype_binary")
     sizes_of_files: tuple[int, ...] = (150, 500)
 
 
-QUICK = Amount(100, 10, (50, 100), (2, 10), (60,))
+QUICK = Amount(100, 10, (100,), (2, 10), ("banana",), (60,))
 
 
 @dataclass(frozen=True)
 class Times:
-    """What the two sides took, in seconds, for all replicates."""
+    """What the two sides took for all replicates, in seconds; the peers by one thread and by two.
 
-    ours: float
+    `refits` is ours for what the loops do; `whole` is `tr.perturbation`, with its folds besides.
+    """
+
+    refits: float
     whole: float
     loop: float
-    threads: float
+    loop_by_two: float
     precomputed: float = np.nan
+    precomputed_by_two: float = np.nan
 
-    def cells(self, goal: float, signs: str) -> tuple[str, ...]:
+    @property
+    def expert(self) -> float:
+        """The better of one thread and two, on a Gram matrix that is there."""
+        return min(self.precomputed, self.precomputed_by_two)
+
+    def cells(self, goal: float | None, signs: str) -> tuple[str, ...]:
         """Write them with their ratios; the goal is for the loop on one thread."""
-        known = not np.isnan(self.precomputed)
+        known = not np.isnan(self.expert)
         return (
-            seconds(self.ours) if known else "–",
-            seconds(self.whole),
-            *(seconds(self.loop), times(self.loop / self.ours)),
-            *(seconds(self.threads), times(self.threads / self.ours)),
-            *((seconds(self.precomputed), times(self.precomputed / self.ours)) if known else "––"),
-            *(signs, *judged(self.loop / self.ours, goal)),
+            *(seconds(self.refits) if known else "–", seconds(self.whole)),
+            *(seconds(self.loop), times(self.loop / self.refits)),
+            *(seconds(self.loop_by_two), times(self.loop_by_two / self.refits)),
+            *((seconds(self.expert), times(self.expert / self.refits)) if known else "––"),
+            *(signs, *judged(self.loop / self.refits, goal)),
         )
 
 
@@ -117,7 +125,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
             for kernel, machine in KERNELS.items():
                 taken = folded(data, machine, amount, threads)
                 found.append(taken)
-                yield ("5 folds", *named(data, kernel), *taken.cells(LEAST, "–"))
+                yield ("5 folds", *named(data, kernel), *taken.cells(None, "–"))
                 if data.X.shape == SMALL:
                     yield few_seconds(data, kernel, taken.whole)
         yield from in_all("5 folds", found, MEDIAN_FOLDS)
@@ -138,7 +146,7 @@ def generated(n: int, d: int) -> Data:
 
 def files(amount: Amount) -> Iterator[Data]:
     folder = os.environ.get("TRUERISK_DATA")
-    for name in FILES if folder else ():
+    for name in amount.files if folder else ():
         most = max(amount.sizes_of_files)
         data = from_file(Path(str(folder)) / "tabular" / f"{name}.csv.gz", most)
         order = np.random.default_rng(1).permutation(len(data.y))
@@ -165,23 +173,24 @@ def training(data: Data, machine: SVC, amount: Amount, threads: Threads) -> tupl
     few = weights[: amount.fits]
     best = fastest(
         {
-            "ours": ours,
+            "refits": ours,
             "loop": lambda: loop(few),
-            "threads": lambda: threads(loop, few),
+            "loop by two": lambda: threads(loop, few),
             "whole": lambda: whole(data, machine, amount, "training"),
             "precomputed": lambda: loop_precomputed(few),
-            "precomputed, threads": lambda: threads(loop_precomputed, few),
+            "precomputed by two": lambda: threads(loop_precomputed, few),
         }
     )
     share = amount.replicates / len(few)
-    expert = min(best["precomputed"], best["precomputed, threads"])
-    return Times(
-        best["ours"],
+    taken = Times(
+        best["refits"],
         best["whole"],
         share * best["loop"],
-        share * best["threads"],
-        share * expert,
-    ), signs_unlike(machine, data, weights, ours())
+        share * best["loop by two"],
+        share * best["precomputed"],
+        share * best["precomputed by two"],
+    )
+    return taken, signs_unlike(machine, data, weights, ours())
 
 
 def folded(data: Data, machine: SVC, amount: Amount, threads: Threads) -> Times:
@@ -201,11 +210,11 @@ def folded(data: Data, machine: SVC, amount: Amount, threads: Threads) -> Times:
         {
             "whole": lambda: whole(data, machine, amount, "cross_validated"),
             "loop": lambda: loop(few),
-            "threads": lambda: threads(loop, few),
+            "loop by two": lambda: threads(loop, few),
         }
     )
     share = amount.replicates / len(few)
-    return Times(best["whole"], best["whole"], share * best["loop"], share * best["threads"])
+    return Times(best["whole"], best["whole"], share * best["loop"], share * best["loop by two"])
 
 
 def whole(data: Data, machine: SVC, amount: Amount, losses: Any) -> object:  # noqa: ANN401
@@ -221,7 +230,8 @@ def whole(data: Data, machine: SVC, amount: Amount, losses: Any) -> object:  # n
 
 
 def even(weights: Array) -> Array:
-    return weights / weights.mean(axis=1, keepdims=True)
+    made: Array = np.ascontiguousarray(weights) / weights.mean(axis=1, keepdims=True)
+    return made
 
 
 def gram_of(X: Array, machine: SVC) -> Array:
@@ -276,30 +286,31 @@ def fastest(
 
 
 def in_all(losses: str, found: list[Times], goal: float) -> Iterator[tuple[str, ...]]:
-    """Give the median and the least of all ratios."""
-    loop = [one.loop / one.ours for one in found]
-    threads = [one.threads / one.ours for one in found]
-    precomputed = [one.precomputed / one.ours for one in found]
-    whole_run = [one.loop / one.whole for one in found]
-    known = not np.isnan(precomputed[0])
-    for name, of, aim in (("median", np.median, goal), ("least", np.min, LEAST)):
-        yield (
-            *(losses, f"{len(found)} of the above: {name}", "", "", ""),
-            *("SVC loop", times(of(loop)), "by two threads", times(of(threads))),
-            *(("SVC(precomputed)", times(of(precomputed))) if known else "––"),
-            *("–", *judged(float(of(loop)), aim)),
-        )
-    if known:
-        median = float(np.median(precomputed))
-        yield (
-            *(losses, "median beside SVC(precomputed)", "", "", "", "", "", "", ""),
-            *("SVC(precomputed)", times(median), "–", *judged(median, MEDIAN_PRECOMPUTED)),
-        )
-        yield (
-            *(losses, "median of tr.perturbation, whole", "", "", "", "SVC loop"),
-            *(times(float(np.median(whole_run))), "", "", "", "", "–"),
-            *judged(float(np.median(whole_run)), goal),
-        )
+    """Give the median and the least of the ratios, to every peer."""
+
+    def ratios(peer: str, ours: str = "refits") -> list[float]:
+        return [getattr(one, peer) / getattr(one, ours) for one in found]
+
+    told: list[tuple[str, list[float], float | None]] = [
+        ("SVC loop", ratios("loop"), goal),
+        ("SVC loop by two threads", ratios("loop_by_two"), None),
+    ]
+    if losses == "training":
+        told += [
+            ("SVC(precomputed), one thread", ratios("precomputed"), MEDIAN_PRECOMPUTED),
+            ("SVC(precomputed), the better", ratios("expert"), MEDIAN_PRECOMPUTED),
+            ("SVC loop beside tr.perturbation, whole", ratios("loop", "whole"), None),
+        ]
+    for name, of_all, aim in told:
+        least_aim = LEAST if name == "SVC loop" and losses == "training" else None
+        for word, value, sought in (
+            ("median", float(np.median(of_all)), aim),
+            ("least", min(of_all), least_aim),
+        ):
+            yield (
+                *(losses, f"**{word} of {len(found)}: {name}**", *[""] * 4, f"**{times(value)}**"),
+                *("", "", "", "", "", *judged(value, sought)),
+            )
 
 
 def few_seconds(data: Data, kernel: str, taken: float) -> tuple[str, ...]:
@@ -314,7 +325,9 @@ def named(data: Data, kernel: str) -> tuple[str, str]:
     return f"{data.name}, {kernel}", f"{n} × {d}"
 
 
-def judged(ratio: float, goal: float) -> tuple[str, str]:
+def judged(ratio: float, goal: float | None) -> tuple[str, str]:
+    if goal is None:
+        return "–", "–"
     return f"≥ {goal:g}", "yes" if ratio >= goal else "no"
 
 
