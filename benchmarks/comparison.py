@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ TITLE = (
     "(1,000 replicates, timed on a few) and statsmodels"
 )
 COLUMNS = (
-    *("work", "examples", "truerisk", "memory above the data", "peak in all"),
-    *("beside", "it takes", "ratio"),
+    *("work", "examples", "truerisk", "beside", "it takes", "ratio"),
+    *("memory above the data", "peak in all"),
 )
 
 REPLICATES = 1000
@@ -35,7 +36,7 @@ SHARE = 0.3  # of positives
 PEAK = """
 import sys
 from benchmarks.comparison import peak
-print(*peak(int(sys.argv[1]), sys.argv[2:]))
+print(*peak(int(sys.argv[1])))
 """
 
 
@@ -85,6 +86,9 @@ def difference_of_areas(problem: Problem, drawn: Any) -> float:  # noqa: ANN401
     return second - first
 
 
+BOOTSTRAPPED = {"f1": difference_of_f1, "roc_auc": difference_of_areas}
+
+
 def mcnemar_of_statsmodels(problem: Problem) -> float:
     right = [calls == problem.truth for calls in problem.calls]
     table = confusion_matrix(*right, labels=[False, True])
@@ -93,82 +97,68 @@ def mcnemar_of_statsmodels(problem: Problem) -> float:
 
 def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
     Problem.of(1000).compared([])  # loads what is loaded once
-    for n in (2000, 5000) if quick else (10**4, 10**6):
-        problem = Problem.of(n)
-        Problem.of(n).compared([])  # compiles what only many examples need
-        yield from beside_resampling(problem, "f1", difference_of_f1)
-        yield from beside_resampling(problem, "roc_auc", difference_of_areas)
-        yield beside_mcnemar(problem)
+    for n in (1000, 2000) if quick else (10**4, 10**6):
+        yield from beside(Problem.of(n))
 
 
-def beside_resampling(
-    problem: Problem, measure: str, replicate: Replicate
-) -> Iterator[tuple[str, ...]]:
-    """Time one measure and all of them beside a paired bootstrap of that one."""
+def beside(problem: Problem) -> Iterator[tuple[str, ...]]:
+    """Time each measure beside its peer, and all measures at once beside each of them."""
     n, rng = len(problem.truth), np.random.default_rng(1)
     few = int(np.clip(ROWS_RESAMPLED // n, 3, 50))
+    last: dict[str, Comparisons] = {}
 
-    def loop() -> None:
+    def ours(measure: str) -> None:
+        last[measure] = problem.compared([measure] if measure != "all" else [])
+
+    def loop(replicate: Replicate) -> None:
         for _ in range(few):
             replicate(problem, rng.integers(0, n, n))
 
-    best = fastest(
-        {
-            "one": lambda: problem.compared([measure]),
-            "loop": loop,
-            "all": lambda: problem.compared([]),
-        },
-        patience=PATIENCE,
-    )
-    theirs = best["loop"] * REPLICATES / few
-    every = problem.compared([])
-    if not np.isclose(every[measure].difference.value, replicate(problem, slice(None))):
-        raise AssertionError("The two sides must compare the same models.")
-    name = f"scikit-learn, paired bootstrap of {measure}"
-    yield row((measure, n, [measure]), best["one"], name, theirs)
-    yield row((f"all {len(every.pairs)} measures", n, []), best["all"], name, theirs)
-
-
-def beside_mcnemar(problem: Problem) -> tuple[str, ...]:
-    best = fastest(
-        {
-            "one": lambda: problem.compared(["error_rate"]),
-            "theirs": lambda: mcnemar_of_statsmodels(problem),
-        },
-        patience=PATIENCE,
-    )
+    works: dict[str, Callable[[], object]] = {}
+    for measure, replicate in BOOTSTRAPPED.items():
+        works[measure] = partial(ours, measure)
+        works[f"{measure}, beside"] = partial(loop, replicate)
+    works["error_rate"] = partial(ours, "error_rate")
+    works["error_rate, beside"] = partial(mcnemar_of_statsmodels, problem)
+    works["all"] = partial(ours, "all")
+    best = fastest(works, patience=PATIENCE)
+    for measure, replicate in BOOTSTRAPPED.items():
+        found = last[measure][measure].difference.value
+        if not np.isclose(found, replicate(problem, slice(None))):
+            raise AssertionError("The two sides must compare the same models.")
+    above, in_all = peak_in_a_process(n)
+    memory = (mebibytes(above), mebibytes(in_all))
+    for measure in BOOTSTRAPPED:
+        name = f"scikit-learn, paired bootstrap of {measure}"
+        theirs = best[f"{measure}, beside"] * REPLICATES / few
+        yield (measure, f"{n:,}", *against(best[measure], name, theirs), "–", "–")
+        every = f"all {len(last['all'].pairs)} measures"
+        yield (every, f"{n:,}", *against(best["all"], name, theirs), *memory)
     name = "statsmodels, McNemar's test (no interval), of scikit-learn's table"
-    what = ("error_rate", len(problem.truth), ["error_rate"])
-    return row(what, best["one"], name, best["theirs"])
+    theirs = best["error_rate, beside"]
+    yield ("error_rate", f"{n:,}", *against(best["error_rate"], name, theirs), "–", "–")
 
 
-def row(
-    what: tuple[str, int, list[str]], ours: float, beside: str, theirs: float
-) -> tuple[str, ...]:
-    work, n, measures = what
-    held, in_all = peak_in_a_process(n, measures)
-    return (
-        *(work, f"{n:,}", seconds(ours), mebibytes(held), mebibytes(in_all)),
-        *(beside, seconds(theirs), f"{theirs / ours:.3g}"),
-    )
+def against(ours: float, beside_name: str, theirs: float) -> tuple[str, str, str, str]:
+    return seconds(ours), beside_name, seconds(theirs), f"{theirs / ours:.3g}"
 
 
-def peak_in_a_process(n: int, measures: list[str]) -> tuple[int, int]:
+def peak_in_a_process(n: int) -> tuple[int, int]:
     """Measure in a process of its own: what others have freed must not serve this one."""
-    words = [sys.executable, "-c", PEAK, str(n), *measures]
+    words = [sys.executable, "-c", PEAK, str(n)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603
     above, in_all = done.stdout.split()
     return int(above), int(in_all)
 
 
-def peak(n: int, measures: list[str]) -> tuple[int, int]:
+def peak(n: int) -> tuple[int, int]:
     """Give the highest resident memory, above what data and libraries take, and in all."""
-    Problem.of(min(n, 2 * 10**5)).compared(measures)  # loads libraries, and what is compiled
+    Problem.of(min(n, 10**4)).compared([])  # loads libraries, and what is compiled
     problem = Problem.of(n)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
     before = status("VmRSS")
-    problem.compared(measures)
+    problem.compared([])
     highest = status("VmHWM")
     return highest - before, highest
 
