@@ -23,6 +23,9 @@ A = [1] * 30 + [0] * 10 + [0] * 50 + [1] * 10
 B = [1] * 38 + [0] * 2 + [0] * 54 + [1] * 6
 
 
+MEASURED = ("error_rate", "f1", "roc_auc", "brier_score", "average_precision", "ks")
+
+
 def scored(n=120, seed=1, models=2):
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < 0.4
@@ -159,7 +162,7 @@ def test_micro_averages_of_single_labels_are_judged_as_the_accuracy_they_are():
 
 
 def test_weights_make_the_delta_method_speak_for_error_rates():
-    found = compare(TRUTH, A, B, sample_weight=[1.0] * 100)["error_rate"]
+    found = compare(TRUTH, A, B, sample_weight=[1.0, 2.0] * 50)["error_rate"]
     assert found.method == "paired_delta"
     assert found.finding == "better"
 
@@ -226,13 +229,52 @@ def test_what_cannot_be_meant_is_refused(options, match):
         compare(TRUTH, A, B, **options)
 
 
-def test_the_same_seed_gives_the_same_result_and_the_order_of_rows_does_not_matter():
+def assert_alike(result, other):
+    assert list(result) == list(other)
+    for key, found in result.items():
+        assert found.method == other[key].method
+        assert found.p_value == pytest.approx(other[key].p_value)
+        ends, others = found.difference.interval, other[key].difference.interval
+        assert (ends.low, ends.high) == pytest.approx((others.low, others.high))
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{"groups": np.arange(60) % 7 * 60 + np.arange(60)}, {"sample_weight": np.full(60, 3.0)}],
+    ids=["groups-of-one", "equal-weights"],
+)
+def test_what_says_nothing_changes_no_difference(extra):
     truth, called, scores = scored(60)
-    measures = ["error_rate", "f1", "roc_auc", "brier_score"]
-    options = {"measures": measures, "probabilities": True}
-    turned = [column[::-1] for column in (truth, *called)]
-    there = compare(truth, *called, scores=scores, **options)
-    back = compare(*turned, scores=[score[::-1] for score in scores], **options)
-    assert there.as_plain() == compare(truth, *called, scores=scores, **options).as_plain()
-    for measure in measures:
-        assert there[measure].p_value == pytest.approx(back[measure].p_value)
+    options = {"scores": scores, "probabilities": True, "replicates": 200}
+    assert_alike(compare(truth, *called, **options, **extra), compare(truth, *called, **options))
+
+
+def test_an_example_of_weight_0_might_as_well_not_be_there():
+    truth, called, scores = scored(60)
+    kept = np.arange(60) % 3 > 0
+    options = {"probabilities": True, "replicates": 200}
+    light = compare(truth, *called, scores=scores, sample_weight=kept.astype(float), **options)
+    columns = [column[kept] for column in (truth, *called)]
+    assert_alike(light, compare(*columns, scores=[score[kept] for score in scores], **options))
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 4], ids=["alone", "grouped"])
+def test_the_same_seed_gives_the_same_result_and_no_order_matters(groups):
+    truth, called, scores = scored(60, models=3)
+    scores = [score.round(1) for score in scores]
+    options = {"probabilities": True, "replicates": 200, "measures": list(MEASURED)}
+    there = compare(truth, *called, scores=scores, groups=groups, names=tuple("abc"), **options)
+    rows = np.random.default_rng(3).permutation(60)
+    turned = compare(
+        truth[rows],
+        *(one[rows] for one in called[::-1]),
+        scores=[score[rows] for score in scores[::-1]],
+        groups=None if groups is None else groups[rows],
+        names=tuple("cba"),
+        **options,
+    )
+    for (measure, first, second), found in there.items():
+        other = turned[measure, second, first]
+        assert other.p_value == pytest.approx(found.p_value)
+        assert other.difference.interval.low == pytest.approx(-found.difference.interval.high)
+    assert turned.best.corrected.value == pytest.approx(there.best.corrected.value)

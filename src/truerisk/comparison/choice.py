@@ -88,7 +88,9 @@ def _chosen_anew(
         left = (drawn == 0).astype(np.float64)
         inside = np.stack([sign * function(drawn) for function in functions])
         outside = np.stack([function(left) for function in functions])
-        winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
-        judged.extend(outside[winner, np.arange(rows)].tolist())
+        known = np.where(np.isnan(inside), -np.inf, inside)
+        winners = known == known.max(axis=0)
+        # Of winners that are even, any might have been chosen.
+        judged.extend((np.where(winners, outside, 0.0).sum(axis=0) / winners.sum(axis=0)).tolist())
     values = np.array(judged)
     return np.asarray(values[np.isfinite(values)])

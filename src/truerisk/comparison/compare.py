@@ -19,6 +19,7 @@ from truerisk.comparison.paired_difference import PairedMethod
 from truerisk.comparison.paired_intervals import PAIRED_DIFFERENCES
 from truerisk.comparison.paired_measures import PairedMeasures
 from truerisk.comparison.regions import Region, margins_of
+from truerisk.comparison.rows_that_count import rows_that_count
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
@@ -180,7 +181,7 @@ def compare_joined(
     evaluations = {
         name: assemble(found, request) for name, found in zip(joined.names, tallies, strict=True)
     }
-    paired = PairedMeasures(joined, request, tallies, evaluations, interval)
+    paired = PairedMeasures(rows_that_count(joined), request, tallies, evaluations, interval)
     every = list(combinations(range(len(joined.names)), 2))
     asked = _asked(paired, every, request)
     margins = margins_of(region, [name for _, name in asked])

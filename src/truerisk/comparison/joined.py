@@ -61,6 +61,28 @@ class JoinedPredictions:
         codes = {int(code) for column in columns for code in np.unique(column)}
         return in_order({label for code in codes for label in self.members[code]})
 
+    @cached_property
+    def ranks(self) -> NDArray[np.int64]:
+        """The place of each code in the order of the labels, wherever the codes came from."""
+        found = np.empty(len(self.members), dtype=np.int64)
+        found[sorted(range(len(found)), key=self.members.__getitem__)] = np.arange(len(found))
+        return found
+
+    def taken(self, rows: NDArray[np.intp]) -> "JoinedPredictions":
+        """Take some rows, in this order."""
+
+        def of(column: NDArray[Any] | None) -> Any:  # noqa: ANN401
+            return None if column is None else column[rows]
+
+        return replace(
+            self,
+            truth=of(self.truth),
+            predicted=tuple(map(of, self.predicted)),
+            scores=tuple(map(of, self.scores)),
+            weight=of(self.weight),
+            group=of(self.group),
+        )
+
     def tallies(self, model: int, request: Request) -> Tallies:
         """Tally one model's predictions; all models share one list of labels."""
         classes = self.classes

@@ -141,9 +141,7 @@ def joint_cells(
     The cells stand in the order of their labels, so that no sum depends on where the labels came
     from.
     """
-    size = len(joined.members)
-    rank = np.empty(size, dtype=np.int64)
-    rank[sorted(range(size), key=joined.members.__getitem__)] = np.arange(size)
+    size, rank = len(joined.members), joined.ranks
     columns = (joined.truth, *(np.asarray(joined.predicted[at]) for at in pair))
     ranked = code = np.zeros(joined.n, dtype=np.int64)
     for column in columns:
