@@ -37,7 +37,7 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
     """
     entries = {
         at: paired.evaluations[model][name]
-        for at, model in enumerate(paired.joined.names)
+        for at, model in enumerate(paired.rows.names)
         if name in paired.evaluations[model]
     }
     values = {at: entry.value for at, entry in entries.items() if np.isfinite(entry.value)}
@@ -54,12 +54,12 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
         return None
     corrected = replace(
         estimate_of_choices(
-            judged, name, level=paired.request.level, n=paired.joined.n, method="best_of"
+            judged, name, level=paired.request.level, n=paired.rows.n, method="best_of"
         ),
         target="this model",
     )
     return Chosen(
-        name=paired.joined.names[best],
+        name=paired.rows.names[best],
         own=entries[best],
         corrected=corrected,
         optimism=sign * (values[best] - corrected.value),
@@ -70,7 +70,7 @@ def _chosen_anew(
     paired: PairedMeasures, functions: list[ValueOfWeights], sign: float, name: str
 ) -> Values:
     """Choose on units drawn with replacement; give the winners' values on those not drawn."""
-    joined = paired.joined
+    joined = paired.rows
     units = np.arange(joined.n) if joined.group is None else joined.group
     size = int(units.max()) + 1
     seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]

@@ -19,7 +19,6 @@ from truerisk.comparison.paired_difference import PairedMethod
 from truerisk.comparison.paired_intervals import PAIRED_DIFFERENCES
 from truerisk.comparison.paired_measures import PairedMeasures
 from truerisk.comparison.regions import Region, margins_of
-from truerisk.comparison.rows_that_count import rows_that_count
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
@@ -181,7 +180,7 @@ def compare_joined(
     evaluations = {
         name: assemble(found, request) for name, found in zip(joined.names, tallies, strict=True)
     }
-    paired = PairedMeasures(rows_that_count(joined), request, tallies, evaluations, interval)
+    paired = PairedMeasures(joined, request, tallies, evaluations, interval)
     every = list(combinations(range(len(joined.names)), 2))
     asked = _asked(paired, every, request)
     margins = margins_of(region, [name for _, name in asked])
@@ -279,7 +278,7 @@ def _number(p_value: float | None) -> float:
 
 def _omnibus(paired: PairedMeasures) -> OmnibusTest | None:
     right = [one for one in paired.right if one is not None]
-    grouped = paired.joined.group is not None or paired.joined.weight is not None
+    grouped = paired.rows.group is not None or paired.rows.weight is not None
     if len(right) < max(3, len(paired.right)) or grouped:
         return None
     return cochran_q(np.column_stack(right))
@@ -294,7 +293,7 @@ def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Ite
         yield note if len(names) == len(evaluations) else f"{', '.join(names)}: {note}"
     without = [
         name
-        for name, score in zip(paired.joined.names, paired.joined.scores, strict=True)
+        for name, score in zip(paired.rows.names, paired.rows.scores, strict=True)
         if score is None
     ]
     if without and len(without) < len(evaluations):

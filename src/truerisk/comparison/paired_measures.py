@@ -28,6 +28,7 @@ from truerisk.comparison.paired_cells import PairedCells, joint_cells
 from truerisk.comparison.paired_difference import PairedMethod
 from truerisk.comparison.paired_scores import PairedScores
 from truerisk.comparison.right_answers import by_groups, by_table, other_tests, within_region
+from truerisk.comparison.rows_that_count import rows_that_count
 from truerisk.comparison.spread import Ends, Found, Spread
 from truerisk.comparison.text_pair import text_tests
 from truerisk.comparison.weighted_values import (
@@ -60,16 +61,21 @@ class PairedMeasures:
     evaluations: Mapping[str, Evaluation]
     interval: PairedMethod = "tango"
 
+    @cached_property
+    def rows(self) -> JoinedPredictions:
+        """What the differences rest on; the evaluations are of the rows as given."""
+        return rows_that_count(self.joined)
+
     def measures(self, pair: Pair) -> list[str]:
         """List the measures that both models have."""
-        first, second = (self.evaluations[self.joined.names[at]] for at in pair)
+        first, second = (self.evaluations[self.rows.names[at]] for at in pair)
         return [name for name in first if name in second]
 
     def compare(
         self, pair: Pair, name: str, region: float | None = None
     ) -> tuple[Comparison, tuple[Beside, ...]]:
         """Compare two models by one measure; give what other tests say beside it."""
-        names = (self.joined.names[pair[0]], self.joined.names[pair[1]])
+        names = (self.rows.names[pair[0]], self.rows.names[pair[1]])
         first, second = (self.evaluations[one][name] for one in names)
         value = second.value - first.value
         found = self._found(pair, name, value)
@@ -99,7 +105,7 @@ class PairedMeasures:
         if region is not None and math.isfinite(value):
             upwards = _measure_needs(name)[1]
             beside += within_region(table, ends_at, region, higher_is_better=upwards)
-        if self.joined.multilabel and self.joined.weight is None:
+        if self.rows.multilabel and self.rows.weight is None:
             beside += [] if self.table(pair) is None else text_tests(name, *self._cells(pair).both)
         return comparison, tuple(beside)
 
@@ -109,7 +115,7 @@ class PairedMeasures:
         if first is None or second is None:
             return None
         return PairTable(
-            names=(self.joined.names[pair[0]], self.joined.names[pair[1]]),
+            names=(self.rows.names[pair[0]], self.rows.names[pair[1]]),
             both=int(np.count_nonzero(first & second)),
             only_first=int(np.count_nonzero(first & ~second)),
             only_second=int(np.count_nonzero(~first & second)),
@@ -120,14 +126,14 @@ class PairedMeasures:
     def right(self) -> tuple[NDArray[np.bool_] | None, ...]:
         """Which examples each model gets right in every label."""
         return tuple(
-            None if codes is None else np.asarray(codes == self.joined.truth)
-            for codes in self.joined.predicted
+            None if codes is None else np.asarray(codes == self.rows.truth)
+            for codes in self.rows.predicted
         )
 
     @cached_property
     def scores(self) -> PairedScores:
         """What the scores have to offer."""
-        return PairedScores(self.joined, self.tallies, self.request)
+        return PairedScores(self.rows, self.tallies, self.request)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -136,13 +142,13 @@ class PairedMeasures:
 
     def value_of_weights(self, model: int, name: str) -> ValueOfWeights | None:
         """Give a measure of one model as a function of how often each example counts."""
-        weight = 1.0 if self.joined.weight is None else self.joined.weight
+        weight = 1.0 if self.rows.weight is None else self.rows.weight
         function: ValueOfWeights | None
         if _measure_needs(name)[0] in OF_COUNTS:
             pair = (model, model)
             zero = self.request.zero_division
             function = value_of_counts(
-                name, self._cells(pair), joint_cells(self.joined, pair)[1], self._over, zero
+                name, self._cells(pair), joint_cells(self.rows, pair)[1], self._over, zero
             )
         else:
             function = value_of_scores(name, self.scores.of_model(model))
@@ -150,28 +156,28 @@ class PairedMeasures:
 
     def _found(self, pair: Pair, name: str, value: float) -> Found:
         table = self.table(pair)
-        if table is not None and self.joined.weight is None and self._is_of_right_answers(name):
+        if table is not None and self.rows.weight is None and self._is_of_right_answers(name):
             of_errors = name == "error_rate"
-            if self.joined.group is None:
+            if self.rows.group is None:
                 return by_table(
                     table,
                     of_errors=of_errors,
                     level=self.request.level,
                     method=self.interval,
-                    plans=len(self.joined.names) <= MOST_PLANNED,
+                    plans=len(self.rows.names) <= MOST_PLANNED,
                 )
             first, second = (np.asarray(self.right[at], dtype=np.float64) for at in pair)
             differences = first - second if of_errors else second - first
-            return by_groups(differences, self.joined.group)
+            return by_groups(differences, self.rows.group)
         if _measure_needs(name)[0] not in OF_COUNTS:
             return self.scores.found(pair, name, value)
         spread = self._cells(pair).difference(name, self._over, self.request.zero_division)
-        method = "paired_delta" if self.joined.group is None else "cluster_paired_delta"
+        method = "paired_delta" if self.rows.group is None else "cluster_paired_delta"
         return Found(spread.p_value(value), spread, method, method)
 
     def _is_of_right_answers(self, name: str) -> bool:
         """Whether a measure is the share of right, or of wrong, answers, by whatever name."""
-        micro = not self.joined.multilabel and self.request.average_over is None
+        micro = not self.rows.multilabel and self.request.average_over is None
         return name in {"accuracy", "error_rate"} or (micro and name in RIGHT_ANSWERS)
 
     @cached_property
@@ -186,7 +192,7 @@ class PairedMeasures:
 
     def _cells(self, pair: Pair) -> PairedCells:
         if pair not in self._counted:
-            cells = PairedCells.of(self.joined, pair, self.labels)
+            cells = PairedCells.of(self.rows, pair, self.labels)
             positive = self.tallies[pair[0]].positive
             costs = None
             if self.request.costs is not None:
@@ -197,7 +203,7 @@ class PairedMeasures:
     def _same(self, pair: Pair, name: str) -> bool:
         """Whether both models say the same of every example, as far as the measure looks."""
         of_counts = _measure_needs(name)[0] in OF_COUNTS
-        columns = self.joined.predicted if of_counts else self.joined.scores
+        columns = self.rows.predicted if of_counts else self.rows.scores
         first, second = columns[pair[0]], columns[pair[1]]
         return first is not None and second is not None and np.array_equal(first, second)
 
