@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KernelCenterer
 from sklearn.svm import SVC
 
 from truerisk import KernelSVM, LinearSVM
-from truerisk.errors import InputError
+from truerisk.errors import InputError, RefitError
 from truerisk.svm import weighted_refits
-from truerisk.svm.weighted_refits import decisions_under
+from truerisk.svm.weighted_refits import check_model, decisions_under, prepared
 
 RNG = np.random.default_rng(1)
 N = 40
@@ -86,7 +90,7 @@ def test_what_is_no_table_of_numbers_is_refused(broken, words) -> None:
 
 @pytest.mark.parametrize("apart", [2.0, 0.2], ids=["far apart", "mixed"])
 def test_many_features_go_the_shorter_of_two_roads_and_end_in_one_place(apart, monkeypatch) -> None:
-    wide = np.random.default_rng(4).normal(size=(N, 25)) + apart * (Y == "b")[:, None]
+    wide = np.random.default_rng(4).normal(size=(N, 22)) + apart * (Y == "b")[:, None]
     taken = []
     for name in ("gram_decisions", "batch_decisions"):
         road = getattr(weighted_refits, name)
@@ -100,3 +104,93 @@ def test_many_features_go_the_shorter_of_two_roads_and_end_in_one_place(apart, m
     theirs = one_by_one(SVC(kernel="linear", tol=1e-9), wide)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
     assert taken == ["gram_decisions" if apart > 1 else "batch_decisions"]
+
+
+@pytest.mark.parametrize("scaling", [1.0, 3.0])
+def test_liblinear_penalises_the_bias_too(scaling) -> None:
+    model = LogisticRegression(
+        solver="liblinear", C=0.05, intercept_scaling=scaling, tol=1e-10, max_iter=5000
+    )
+    moved = X + 3.0  # so that the bias is far from 0
+    ours = decisions_under(model, moved, Y, EVERYONE, WEIGHTS)
+    np.testing.assert_allclose(ours, one_by_one(model, moved), atol=1e-5)
+
+
+def test_weights_of_classes_go_by_their_names() -> None:
+    # The name of the one class is the number of the other among the classes.
+    named = {"a": 5.0, "b": 1.0}
+    numbered = np.where(Y == "a", 1, 2)
+    theirs = one_by_one(SVC(kernel="linear", class_weight=named, tol=1e-9), X)
+    ours = decisions_under(LinearSVM(class_weight=named), X, Y, EVERYONE, WEIGHTS)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    by_number = LinearSVM(class_weight={1: 5.0})
+    ours = decisions_under(by_number, X, numbered, EVERYONE, WEIGHTS)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_what_is_settled_once_serves_any_number_of_weights() -> None:
+    class Counted(TransformerMixin, BaseEstimator):
+        def fit(self, X, y):  # noqa: ARG002
+            fits.append(len(X))
+            return self
+
+        def transform(self, X):
+            return X
+
+    fits: list[int] = []
+    machine = prepared(make_pipeline(Counted(), LinearSVM()), X, Y, np.arange(5, N))
+    parts = [machine.decisions(WEIGHTS[k : k + 1, 5:]) for k in range(4)]
+    assert fits == [N - 5]
+    whole = decisions_under(LinearSVM(), X, Y, np.arange(5, N), WEIGHTS[:, 5:])
+    np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-6)
+
+
+def test_columns_are_chosen_by_the_training_part_alone() -> None:
+    train = np.arange(0, N, 2)
+    model = make_pipeline(SelectKBest(k=2), SVC(kernel="linear", tol=1e-9))
+    weights = np.ones((1, len(train)))
+    theirs = clone(model).fit(WIDE[train], Y[train]).decision_function(WIDE)
+    ours = decisions_under(model, WIDE, Y, train, weights)[0]
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("away", [0.0, 3e3], ids=["near 0", "far from 0"])
+def test_a_matrix_of_products_is_as_good_as_the_features(away) -> None:
+    moved, train = X + away, np.arange(3, N)
+    weights = 100 * WEIGHTS[:, 3:]
+    ours = decisions_under(SVC(kernel="precomputed"), moved @ moved.T, Y, train, weights)
+    theirs = decisions_under(LinearSVM(), X, Y, train, weights)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (X, "square matrix of k"),
+        (X @ X.T + np.eye(N, k=3), "symmetric for a precomputed kernel; got"),
+    ],
+    ids=["features", "not symmetric"],
+)
+def test_what_is_no_kernel_matrix_is_refused(matrix, words) -> None:
+    with pytest.raises(InputError, match=words):
+        decisions_under(SVC(kernel="precomputed"), matrix, Y, EVERYONE, WEIGHTS)
+
+
+def test_a_step_that_fails_is_named() -> None:
+    model = make_pipeline(KernelCenterer(), SVC(kernel="precomputed"))
+    with pytest.raises(RefitError, match=r"steps before SVC failed on 35 examples: ValueError"):
+        decisions_under(model, X @ X.T, Y, np.arange(5, N), WEIGHTS[:, 5:])
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (SVC(C=-1.0), "`C` must lie in"),
+        (LinearSVM(C=0.0), "`C` must be positive"),
+        (LogisticRegressionCV(), "`model` must be LinearSVM"),
+    ],
+    ids=["negative C", "no C", "tuned"],
+)
+def test_machines_that_cannot_be_trained_so_are_refused(model, words) -> None:
+    with pytest.raises(InputError, match=words):
+        check_model(model)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.svm.weighted_refits import decisions_under
+from truerisk.svm.weighted_refits import prepared
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -124,8 +124,9 @@ def perturbed_losses(
         train = everyone if part is None else np.flatnonzero(parts != part)
         judged = everyone if part is None else np.flatnonzero(parts == part)
         even = G[:, train] / G[:, train].mean(axis=1, keepdims=True)
+        machine = prepared(model, X, y, train, workers=workers)
         for rows in chunks:
-            decision = decisions_under(model, X, y, train, even[rows], workers=workers)
+            decision = machine.decisions(even[rows])
             wrong[rows, judged] = (decision[:, judged] > 0) != positive[judged]
             done += len(decision)
             if progress is not None:

@@ -5,23 +5,27 @@ refits of one training part go to a solver as one batch, which shares what they 
 features or the Gram matrix, and the solution at even weights to start from.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils import _safe_indexing
 
 from truerisk.checks import shown
-from truerisk.errors import InputError
+from truerisk.errors import InputError, RefitError
 from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.svm.example_forms import as_numbers, centred, check_gram, dense, linear_gram
 from truerisk.svm.kernel import KernelSVM
-from truerisk.svm.kernels import Kernel, settle_kernel
+from truerisk.svm.kernels import settle_kernel
 from truerisk.svm.linear import LinearSVM
-from truerisk.svm.one_vs_rest import targets_of, upper_bounds
+from truerisk.svm.one_vs_rest import Targets, check_cost, upper_bounds
 from truerisk.svm.problems import gram_problem
 from truerisk.svm.solvers.batch_gram import gram_decisions
 from truerisk.svm.solvers.batch_interior_point import batch_decisions
@@ -33,12 +37,14 @@ from truerisk.svm.solvers.rows import as_rows
 
 Array = NDArray[np.float64]
 Which = NDArray[np.intp]
+Solver = Callable[..., Array]  # of bounds, a row a refit, and a number of workers
 ACCEPTED = (
     "LinearSVM, KernelSVM, SVC, LogisticRegression with an L2 penalty, or a Pipeline that ends in "
     "one of these"
 )
 LOW_RANK = 64  # up to so many features a batch of interior points beats steps on the Gram matrix
 FEW_FEATURES = 20  # under so many an interior point takes less than anything else
+NEARLY_FULL = 0.6  # of the examples: with more features an interior point has nothing to spare
 FEW_AT_BOUND = 0.05  # of the examples
 PINNED = 0.85  # of the rank: so many free examples leave the machine no room
 AT_BOUND = 1e-9  # relative
@@ -85,22 +91,82 @@ def decisions_under(
     array([[-2.   , -1.   ,  1.   ,  2.   ],
            [-1.   , -0.333,  1.   ,  1.667]])
     """
+    return prepared(model, X, y, train, workers=workers).decisions(weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A machine whose examples are in the form that its solver takes: what all its refits share."""
+
+    solver: Solver
+    prices: Array  # what α of each example in training may be at most, at weight 1
+    examples: int
+    workers: int
+
+    def decisions(self, weights: Array) -> Array:
+        """Give the decision value of every example, a row for each row of weights."""
+        with few_blas_threads(self.examples, self.workers):
+            return self.solver(self.prices * weights, workers=self.workers)
+
+
+def prepared(
+    model: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: NDArray[Any],
+    train: Which,
+    *,
+    workers: int = 1,
+) -> Prepared:
+    """Settle what depends on the data beside the optimum, once for any number of weights.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array(["a", "a", "b", "b"])
+    >>> prepared(LinearSVM(C=10), X, y, np.arange(4)).decisions(np.ones((1, 4))).round(3)
+    array([[-2., -1.,  1.,  2.]])
+    """
     if isinstance(model, Pipeline):
-        before = clone(model[:-1])
-        rows = before.fit(_safe_indexing(X, train), y[train]).transform(X) if len(before) else X
-        return decisions_under(model[-1], rows, y, train, weights, workers=workers)
-    signs = targets_of(y).signs[0]
-    prices = upper_bounds(targets_of(y[train]), model.C, model.class_weight, np.ones(len(train)))
-    bounds = prices[0] * weights
-    examples = _examples(X)
+        rows = _transformed(model, X, y, train) if len(model) > 1 else X
+        return prepared(model[-1], rows, y, train, workers=workers)
+    signs, among = _targets(y).signs[0], _targets(y[train])
+    prices = upper_bounds(among, model.C, model.class_weight, np.ones(len(train)))[0]
+    examples = as_numbers(X)
     with few_blas_threads(examples.shape[0], workers):
-        return _decide(model, examples, signs, train, bounds, workers)
+        solver = _solver(model, examples, signs, train)
+    return Prepared(solver, prices, examples.shape[0], workers)
+
+
+def _targets(y: NDArray[Any]) -> Targets:
+    """Take any labels that come in two kinds; the second in their order is the positive one."""
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) != 2:
+        raise InputError(
+            f"`y` must hold at least two classes in training, and no more; got {classes.tolist()}."
+        )
+    return Targets(classes, np.where(codes == 1, 1.0, -1.0)[None, :], is_multilabel=False)
+
+
+def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Which) -> Any:  # noqa: ANN401
+    """Fit the steps before the machine to the training part, and let them transform everything."""
+    before = clone(model[:-1])
+    try:
+        before.fit(_safe_indexing(X, train), y[train])
+        # One by one: a part of a pipeline whose last step has no state takes itself for unfitted.
+        for _, step in before.steps:
+            X = step.transform(X) if hasattr(step, "transform") else X
+    except Exception as problem:  # whatever a user's own step raises
+        raise RefitError(
+            f"The steps before {type(model[-1]).__name__} failed on {len(train)} examples: "
+            f"{type(problem).__name__}: {problem}"
+        ) from problem
+    return X
 
 
 def check_model(model: Any) -> None:  # noqa: ANN401
     """Refuse a model whose refits cannot be batched, and say what can be done."""
     last = model[-1] if isinstance(model, Pipeline) else model
-    if not isinstance(last, (LinearSVM, KernelSVM, SVC, LogisticRegression)):
+    known = (LinearSVM, KernelSVM, SVC, LogisticRegression)
+    if not isinstance(last, known) or isinstance(last, LogisticRegressionCV):
         remedy = "For another model use tr.estimate."
         if type(last).__name__ == "LinearSVC":
             remedy = "Use LinearSVM, which leaves the bias free, or SVC(kernel='linear')."
@@ -115,6 +181,7 @@ def check_model(model: Any) -> None:  # noqa: ANN401
             f"`model` must be a LogisticRegression with an L2 penalty and a bias; got "
             f"{shown(last)}. Set l1_ratio=0 and fit_intercept=True."
         )
+    check_cost(last.C)
 
 
 def _is_ridge(model: LogisticRegression) -> bool:
@@ -128,27 +195,19 @@ def _is_ridge(model: LogisticRegression) -> bool:
     )
 
 
-def _decide(  # noqa: PLR0917 - what every solver takes
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    signs: Array,
-    train: Which,
-    bounds: Array,
-    workers: int,
-) -> Array:
+def _solver(model: Any, X: Any, signs: Array, train: Which) -> Solver:  # noqa: ANN401
     """Choose the solver: by the loss, then by the form that costs least."""
     if isinstance(model, LogisticRegression):
-        features = _dense(X)
-        penalty = np.append(np.ones(features.shape[1]), 0.0)  # the bias is free
-        return logistic_decisions(features, signs, train, bounds, penalty=penalty, workers=workers)
+        penalty = np.append(np.ones(X.shape[1]), _bias_penalty(model))
+        return partial(logistic_decisions, dense(X), signs, train, penalty=penalty)
     if isinstance(model, LinearSVM) or model.kernel == "linear":
         if X.shape[1] <= LOW_RANK:
-            return _by_features(_dense(X), signs, train, bounds, workers)
+            return partial(_by_features, dense(X), signs, train)
         if X.shape[0] > GRAM_EXAMPLES:
-            return row_decisions(as_rows(X), signs, train, bounds, workers=workers)
-        return _by_gram(_products(X), signs, train, bounds, workers)
+            return partial(row_decisions, as_rows(X), signs, train)
+        return _by_gram(linear_gram(X), signs, train)
     if model.kernel == "precomputed":
-        return _by_gram(_dense(X), signs, train, bounds, workers)
+        return _by_gram(centred(check_gram(dense(X))), signs, train)
     kernel = settle_kernel(
         model.kernel,
         X[train],
@@ -157,31 +216,50 @@ def _decide(  # noqa: PLR0917 - what every solver takes
         coef0=model.coef0,
         sample_weight=np.ones(len(train)),
     )
-    return _by_gram(gram_problem(kernel, X).gram, signs, train, bounds, workers)
+    gram = gram_problem(kernel, X).gram
+    return _by_gram(gram if kernel.name == "rbf" else centred(gram), signs, train)
 
 
-def _by_gram(gram: Array, signs: Array, train: Which, bounds: Array, workers: int) -> Array:
+def _bias_penalty(model: LogisticRegression) -> float:
+    """Give the penalty of b²: LIBLINEAR takes the bias for the weight of one more feature."""
+    return float(model.intercept_scaling) ** -2.0 if model.solver == "liblinear" else 0.0
+
+
+def _by_gram(gram: Array, signs: Array, train: Which) -> Solver:
     """Take a kernel of low rank for what it is, a linear machine on few features."""
     features = pivoted_features(gram, LOW_RANK)
-    if features is None or _moves_little(features, signs, train, bounds):
-        return gram_decisions(gram, signs, train, bounds, workers=workers)
+    if features is None:
+        return partial(gram_decisions, gram, signs, train)
+    return partial(_by_features, features, signs, train, gram=gram)
+
+
+def _by_features(
+    features: Array,
+    signs: Array,
+    train: Which,
+    bounds: Array,
+    gram: Array | None = None,
+    *,
+    workers: int,
+) -> Array:
+    if _is_near(features, signs, train, bounds):
+        products = linear_gram(features) if gram is None else gram
+        return gram_decisions(products, signs, train, bounds, workers=workers)
     return batch_decisions(features, signs, train, bounds, workers=workers)
 
 
-def _by_features(features: Array, signs: Array, train: Which, bounds: Array, workers: int) -> Array:
-    if _moves_little(features, signs, train, bounds):
-        return gram_decisions(_products(features), signs, train, bounds, workers=workers)
-    return batch_decisions(features, signs, train, bounds, workers=workers)
+def _is_near(features: Array, signs: Array, train: Which, bounds: Array) -> bool:
+    """Tell whether steps from the machine at even weights are the shorter road.
 
-
-def _moves_little(features: Array, signs: Array, train: Which, bounds: Array) -> bool:
-    """Tell whether other weights hardly change the machine, so that steps from it are few.
-
-    So it is where hardly an example is at its bound, and where the free ones do not pin the machine
-    down to the last direction: by trial, steps on the Gram matrix then take a half to a seventh of
-    the time of an interior point, which starts from the centre; elsewhere they take up to 12 times.
+    They are where there are about as many features as examples, and where other weights hardly
+    change the machine: where hardly an example is at its bound, and the free ones do not pin the
+    machine down to the last direction.  By trial, steps on the Gram matrix then take a half to a
+    seventh of the time of an interior point, which starts from the centre; elsewhere they take up
+    to 12 times.
     """
     rank = features.shape[1]
+    if rank > NEARLY_FULL * len(train):
+        return True
     if rank < FEW_FEATURES or len(bounds) == 0:
         return False
     middle = bounds.mean(axis=0)
@@ -189,41 +267,3 @@ def _moves_little(features: Array, signs: Array, train: Which, bounds: Array) ->
     at_bound = np.count_nonzero(found.alpha >= middle * (1 - AT_BOUND))
     free = np.count_nonzero(found.alpha > middle * AT_BOUND) - at_bound
     return bool(at_bound <= FEW_AT_BOUND * len(train) and free <= PINNED * rank)
-
-
-def _examples(X: Any) -> Any:  # noqa: ANN401
-    """Give the examples as numbers, all of them finite."""
-    if hasattr(X, "tocsr"):
-        rows = X.tocsr()
-        if not np.isfinite(rows.data).all():
-            raise InputError("`X` must be finite; got NaN or infinity in a sparse matrix.")
-        return rows
-    try:
-        table = np.ascontiguousarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "`X` must be a table of numbers; got others. Encode them in a Pipeline, by a "
-            "OneHotEncoder, say."
-        ) from None
-    if table.ndim != 2:
-        raise InputError(f"`X` must have rows and columns; got shape {table.shape}.")
-    if not np.isfinite(table).all():
-        row, column = np.argwhere(~np.isfinite(table))[0]
-        raise InputError(
-            f"`X` must be finite; got {table[row, column]} in row {row}, column {column}. Leave "
-            "the example out, or fill gaps in a Pipeline, by a SimpleImputer, say."
-        )
-    return table
-
-
-def _dense(X: Any) -> Array:  # noqa: ANN401
-    return np.asarray(X.todense(), dtype=np.float64) if hasattr(X, "tocsr") else X
-
-
-def _products(X: Any) -> Array:  # noqa: ANN401
-    """Give the linear Gram matrix; a shift changes the bias alone, and spares it its digits."""
-    if hasattr(X, "tocsr"):
-        return Kernel("linear").between(X, X)
-    shifted = X - X.mean(axis=0)
-    gram: Array = shifted @ shifted.T
-    return gram

@@ -1,0 +1,80 @@
+"""Examples in the forms that solvers of weighted refits take: numbers, and matrices of k(x, x′)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import InputError
+from truerisk.svm.kernels import Kernel
+
+Array = NDArray[np.float64]
+
+SYMMETRIC = 1e-8  # of the largest k(x, x′)
+
+
+def as_numbers(X: Any) -> Any:  # noqa: ANN401
+    """Give the examples as numbers, all of them finite."""
+    if hasattr(X, "tocsr"):
+        rows = X.tocsr()
+        if not np.isfinite(rows.data).all():
+            raise InputError("`X` must be finite; got NaN or infinity in a sparse matrix.")
+        return rows
+    try:
+        table = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "`X` must be a table of numbers; got others. Encode them in a Pipeline, by a "
+            "OneHotEncoder, say."
+        ) from None
+    if table.ndim != 2:
+        raise InputError(f"`X` must have rows and columns; got shape {table.shape}.")
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise InputError(
+            f"`X` must be finite; got {table[row, column]} in row {row}, column {column}. Leave "
+            "the example out, or fill gaps in a Pipeline, by a SimpleImputer, say."
+        )
+    return table
+
+
+def dense(X: Any) -> Array:  # noqa: ANN401
+    """Give a table of which no entry is left out."""
+    return np.asarray(X.todense(), dtype=np.float64) if hasattr(X, "tocsr") else X
+
+
+def check_gram(gram: Array) -> Array:
+    """Refuse a matrix that holds no kernel of the examples with each other."""
+    if gram.shape[0] != gram.shape[1]:
+        raise InputError(
+            "`X` must be the square matrix of k(x, x′) of all examples for a precomputed kernel; "
+            f"got {gram.shape[0]} × {gram.shape[1]}."
+        )
+    if np.abs(gram - gram.T).max(initial=0.0) > SYMMETRIC * np.abs(gram).max(initial=0.0):
+        row, column = np.unravel_index(np.argmax(np.abs(gram - gram.T)), gram.shape)
+        raise InputError(
+            "`X` must be symmetric for a precomputed kernel; got "
+            f"{gram[row, column]:g} in row {row}, column {column}, and {gram[column, row]:g} in "
+            f"row {column}, column {row}."
+        )
+    return gram
+
+
+def centred(gram: Array) -> Array:
+    """Move the origin to the mean of the examples, which changes the bias alone.
+
+    What is constant in K would be the scale by which the rest of it is told from rounding.
+    """
+    means = gram.mean(axis=0)
+    moved: Array = gram - means
+    moved -= (means - means.mean())[:, None]
+    return moved
+
+
+def linear_gram(X: Any) -> Array:  # noqa: ANN401
+    """Give the linear Gram matrix; a shift changes the bias alone, and spares it its digits."""
+    if hasattr(X, "tocsr"):
+        return Kernel("linear").between(X, X)
+    shifted = X - X.mean(axis=0)
+    gram: Array = shifted @ shifted.T
+    return gram
