@@ -14,3 +14,8 @@ def test_printed_columns_line_up():
         title="T", source="S", columns=("a", "long"), rows=(("wide cell", "1"),), conclusion=("C",)
     )
     assert str(table).splitlines() == ["T", "S", "", "a          long", "wide cell  1", "", "C"]
+
+
+def test_two_columns_of_one_name_are_refused():
+    with pytest.raises(InputError, match="'ours' twice"):
+        Reproduction(title="T", source="S", columns=("ours", "ours"), rows=(), conclusion=())

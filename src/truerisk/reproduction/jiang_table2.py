@@ -28,9 +28,12 @@ C = 1.0
 FOLDS = 5
 COLUMNS = (
     *("σ", "n", "d", "error", "losses"),
-    *("percentile CA paper", "CA ours", "AL paper", "AL ours"),
-    *("normal CA paper", "CA ours", "AL paper", "AL ours"),
-    *("true sd CA paper", "CA ours", "AL paper", "AL ours"),
+    *(
+        f"{form} {what} {whose}"
+        for form in ("percentile", "normal", "true sd")
+        for what in ("CA", "AL")
+        for whose in ("paper", "ours")
+    ),
     *("VC CA", "stability CA"),
 )
 Z = -float(ndtri((1 - LEVEL) / 2))

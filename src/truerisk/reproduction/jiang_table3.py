@@ -51,8 +51,8 @@ UNSAID = (
     "of waveform is parted from the others."
 )
 COLUMNS = (
-    *("data set", "n", "d", "error", "true sd paper", "ours"),
-    *(head for rule in RULES for head in (f"{HEADS[rule]} paper", "first", "mean", "seconds")),
+    *("data set", "n", "d", "error", "true sd paper", "true sd ours"),
+    *(f"{HEADS[rule]} {what}" for rule in RULES for what in ("paper", "first", "mean", "seconds")),
 )
 
 

@@ -39,8 +39,13 @@ UNSAID = (
     "with b = 0 γ changes the scale of C and nothing else)."
 )
 COLUMNS = (
-    *("type", "n", "noise", "linear CV paper", "ours", "true paper", "ours"),
-    *("cubic CV paper", "ours", "true paper", "ours"),
+    *("type", "n", "noise"),
+    *(
+        f"{kernel} {what} {whose}"
+        for kernel in ("linear", "cubic")
+        for what in ("CV", "true")
+        for whose in ("paper", "ours")
+    ),
     *("exact paper", "exact ours", "losses", "estimated paper", "estimated ours"),
     *("cubic better", "cubic worse"),
 )

@@ -33,10 +33,14 @@ GROUPED = (
     "weight."
 )
 COLUMNS = (
-    *("drug", "n paper", "n", "patients", "resistant paper", "ours", "losses", "grouped"),
-    *("without 90 paper", "ours", "interval paper", "ours"),
-    *("with 90 paper", "ours", "interval paper", "ours"),
-    *("difference", "interval paper", "ours", "finding"),
+    *("drug", "n paper", "n", "patients", "resistant paper", "resistant ours", "losses", "grouped"),
+    *(
+        f"{machine} 90 {what}{whose}"
+        for machine in ("without", "with")
+        for what in ("", "interval ")
+        for whose in ("paper", "ours")
+    ),
+    *("difference", "difference interval paper", "difference interval ours", "finding"),
 )
 
 

@@ -46,6 +46,9 @@ class Reproduction:
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        twice = [name for name in self.columns if self.columns.count(name) > 1]
+        if twice:  # in JSON the second would take the place of the first
+            raise InputError(f"`columns` must have names of their own; got {twice[0]!r} twice.")
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise InputError(
