@@ -64,17 +64,29 @@ def test_ends_lie_in_the_range_and_around_the_value(
     assert high <= wider[1]
 
 
-@given(value=st.floats(-1, 1), seed=st.integers(0, 1000))
+@given(value=st.floats(-1, 1), seed=st.integers(0, 1000), level=st.floats(0.5, 0.99))
 @settings(max_examples=40)
-def test_the_test_rejects_where_the_percentile_interval_excludes_0(value: float, seed: int) -> None:
-    deviations = 0.3 * np.random.default_rng(seed).normal(size=999)
-    p = two_sided_p(value, deviations)
-    low, high = FORMS["percentile"](value, deviations, 60, 0.95)
-    # Both ends lie between two of the 999 replicates; one of them on either side decides.
-    if p <= 0.05 - 0.002:
-        assert low > 0 or high < 0
-    if p > 0.05 + 0.002:
-        assert low <= 0 <= high
+def test_the_test_rejects_exactly_where_the_percentile_interval_excludes_0(
+    value: float, seed: int, level: float
+) -> None:
+    # Of 1/64 each, so that some are equal to each other and to the value.
+    deviations = np.round(20 * np.random.default_rng(seed).normal(size=999)) / 64
+    for centre in (value, round(64 * value) / 64):
+        low, high = FORMS["percentile"](centre, deviations, 60, level)
+        p = two_sided_p(centre, deviations)
+        if abs(p - (1 - level)) > 1e-9:
+            assert (p < 1 - level) == (low > 0 or high < 0)
+
+
+def test_p_is_worked_by_hand() -> None:
+    # Quantile q of these is 2q − 1 up to ¾ and ½ + 2(q − ¾) after it: .7 has .85, so has −.7 .15.
+    deviations = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+    assert two_sided_p(0.7, deviations) == pytest.approx(2 / 6)  # 2 · .15, but one of 6 at least
+    many = np.linspace(-1, 1, 401)
+    assert two_sided_p(0.7, many) == pytest.approx(0.3)
+    assert two_sided_p(-0.7, many) == pytest.approx(0.3)
+    # Equal deviations count on both sides.
+    assert two_sided_p(0.0, np.array([-1.0, 0.0, 0.0, 0.0, 1.0])) == 1.0
 
 
 def test_no_deviation_and_no_difference_has_p_1() -> None:

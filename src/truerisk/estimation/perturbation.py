@@ -6,20 +6,22 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from truerisk.checks import check_choice, check_level, check_random_state, check_whole_number
 from truerisk.errors import InputError
 from truerisk.estimation.divisions import repeated_folds
 from truerisk.estimation.examples import Examples
+from truerisk.estimation.measured_coverage import published_form_covers
 from truerisk.estimation.perturbed_losses import (
     PerturbedLosses,
     Progress,
     draw_weights,
     perturbed_losses,
 )
-from truerisk.intervals.agreement import agreement_interval
+from truerisk.estimation.perturbed_notes import columns_of, kind_of, was_cut, why_exact
+from truerisk.execution.running import workers_of
+from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.perturbed import FORMS, ends_of
 from truerisk.results import Interval, Resampled, Target
 from truerisk.svm.weighted_refits import check_model
@@ -102,8 +104,9 @@ class Design:
         check_whole_number(replicates, "replicates", low=FEWEST_REPLICATES, high=1_000_000)
         rng = check_random_state(random_state)
         plan = repeated_folds(examples.codes, folds, 1, rng, groups=examples.groups)
+        _check_folds(examples, plan.parts[0])
         weights = draw_weights(examples.n, replicates, rng, examples.groups)
-        return cls(examples, weights, plan.parts[0], effective_n_jobs(n_jobs))
+        return cls(examples, weights, plan.parts[0], workers_of(n_jobs))
 
     def losses(
         self,
@@ -118,7 +121,7 @@ class Design:
             name: perturbed_losses(
                 model,
                 self.examples.X if X is None else X,
-                self.examples.codes,
+                self.examples.y,
                 self.weights if name == losses else self.weights[:0],
                 parts=parts,
                 workers=self.workers,
@@ -191,7 +194,8 @@ def perturbation(
     perturbed
         `Perturbed`: an `Estimate` of the error rate with all its replicates.  Where nothing can be
         read off them (no errors at all, fewer examples than features, losses that no weighting
-        changes) the interval is the exact one of the binomial distribution, and `notes` says so.
+        changes) the interval is the exact one of the binomial distribution, with groups that of
+        `tr.agreement_interval`, and `notes` says so.
 
     References
     ----------
@@ -234,15 +238,25 @@ def perturbed_estimate(
 ) -> Perturbed:
     """Make an estimate of losses that are there; see `perturbation`."""
     asked, value, n = found.asked, found.judged.error, design.examples.n
-    reason = _fallback(model, design, asked)
-    exact = agreement_interval([found.judged.wrong], level=level, groups=design.examples.groups)
-    forms = {"exact": replace(exact, method="clopper_pearson")}
+    groups, wrong = design.examples.groups, found.judged.wrong
+    width, kind = columns_of(design.examples.X), kind_of(model)
+    fewest = n - int(np.bincount(design.parts).max())
+    is_linear = kind in {"linear", "logistic"} and not hasattr(model, "steps")
+    reason = why_exact(asked, value, fewest, width if is_linear else None)
+    exact = agreement_interval([wrong], level=level, groups=groups)
+    # Groups that are alike leave as many independent examples as they leave the exact interval.
+    size = agreement([wrong], groups=groups).size(level=level)
+    forms = {"exact": exact if groups is not None else replace(exact, method="clopper_pearson")}
     if reason is None:
         for form in FORMS:
-            ends = ends_of(form, value, asked.spread, n, level)
+            ends = ends_of(form, value, asked.spread, size, level)
             forms[form] = Interval(*ends, level, f"perturbation_{form}")
     chosen = forms["exact" if reason is not None else interval]
-    notes = [_was_cut(interval, value, asked, level)] if reason is None else [reason]
+    notes = [
+        reason or was_cut(interval, value, asked, level),
+        # How many features a matrix of k(x, x′) stands for is not told.
+        "" if kind == "precomputed" else published_form_covers(n, width, kind),
+    ]
     return Perturbed(
         value=value,
         interval=chosen,
@@ -258,36 +272,13 @@ def perturbed_estimate(
     )
 
 
-def _fallback(model: Any, design: Design, asked: PerturbedLosses) -> str | None:  # noqa: ANN401
-    """Say why the exact interval must do, if it must."""
-    if not 0 < asked.error < 1:
-        kind = "no errors" if asked.error == 0 else "nothing but errors"
-        return f"There are {kind} to perturb: the interval is the exact binomial one."
-    if asked.is_degenerate:
-        return "No weighting changes the losses: the interval is the exact binomial one."
-    width = _features(model, design.examples.X)
-    n = int(np.bincount(design.parts).sum() - np.bincount(design.parts).max())
-    if width is not None and n <= width:
-        return (
-            f"There are {n} examples in training and {width} features, more than perturbation can "
-            "tell from noise: the interval is the exact binomial one."
-        )
-    return None
-
-
-def _features(model: Any, X: Any) -> int | None:  # noqa: ANN401
-    """Give the number of a linear machine's weights; None where a kernel or a step makes others."""
-    is_linear = getattr(model, "kernel", "linear") == "linear"
-    return (
-        int(X.shape[1])
-        if is_linear and hasattr(X, "shape") and not hasattr(model, "steps")
-        else None
-    )
-
-
-def _was_cut(form: str, value: float, asked: PerturbedLosses, level: float) -> str:
-    """Say that an end of the interval was held back at 0 or 1; nothing if not."""
-    low, high = FORMS[form](value, asked.spread, len(asked.wrong), level)
-    if 0 <= low <= high <= 1:
-        return ""
-    return f"The interval reached {'below 0' if low < 0 else 'above 1'}, and was cut there."
+def _check_folds(examples: Examples, parts: NDArray[Any]) -> None:
+    """Refuse folds without which one class alone is left to train on."""
+    for part in np.unique(parts).tolist():
+        left = np.unique(examples.codes[parts != part])
+        if len(left) < 2:
+            raise InputError(
+                f"`groups` must leave both classes to train on; without fold {part + 1} of "
+                f"{int(parts.max()) + 1} there is only {examples.labels[left[0]]!r}. Put fewer "
+                "examples of a class into one group."
+            )

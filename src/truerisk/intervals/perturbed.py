@@ -44,7 +44,8 @@ def effective_size(value: float, deviations: Array, n: float, level: float) -> E
 
     .. math:: m = \min\Bigl(n, \frac{D (1 - D)}{s^2}\Bigr)
 
-    It stays within 0 and 1, is longer towards ½, and never shorter than for n independent examples.
+    It stays within 0 and 1, is longer towards ½, and never shorter than for n independent examples;
+    where examples come in groups, n is the number of independent ones that these are worth.
     """
     variance = float(np.var(deviations, ddof=1))
     m = n if variance == 0 else min(n, value * (1 - value) / variance)
@@ -75,17 +76,29 @@ def ends_of(form: str, value: float, deviations: Array, n: float, level: float) 
 def two_sided_p(value: float, deviations: Array) -> float:
     r"""Give the p-value of "the truth is 0" that belongs to the percentile interval.
 
-    .. math:: p = 2 \min\Bigl(\frac{1 + \#\{w \ge D\}}{N + 1}, \frac{1 + \#\{w \le D\}}{N + 1}\Bigr)
+    .. math:: p = 2 \min(P(w \ge D), P(w \le D)), \qquad \frac{2}{N + 1} \le p \le 1
 
-    at most 1.  Two models that agree on every example have deviations of 0, and p = 1.
+    with the shares of the N deviations as the quantiles have them, linear between two neighbours:
+    p is the least 1 − level at which the interval excludes 0.  Two models that agree on every
+    example have deviations of 0, and p = 1.
 
     Examples
     --------
-    >>> two_sided_p(0.3, np.linspace(-0.5, 0.5, 99)), two_sided_p(0.0, np.zeros(99))
-    (0.42, 1.0)
+    >>> round(two_sided_p(0.3, np.linspace(-0.5, 0.5, 99)), 3), two_sided_p(0.0, np.zeros(99))
+    (0.4, 1.0)
     """
     if not math.isfinite(value):
         return math.nan
-    above = 1 + int(np.count_nonzero(deviations >= value))
-    below = 1 + int(np.count_nonzero(deviations <= value))
-    return min(1.0, 2 * min(above, below) / (len(deviations) + 1))
+    below = _most_share_below(value, deviations)
+    above = _most_share_below(-value, -deviations)
+    return min(1.0, max(2 * min(below, above), 2 / (len(deviations) + 1)))
+
+
+def _most_share_below(value: float, deviations: Array) -> float:
+    """Give the largest share whose quantile is at most the value; 0 where there is none."""
+    ordered = np.sort(deviations)
+    last = int(np.searchsorted(ordered, value, side="right")) - 1
+    if last < 0 or last == len(ordered) - 1:
+        return float(last >= 0)
+    part = (value - ordered[last]) / (ordered[last + 1] - ordered[last])
+    return (last + float(part)) / (len(ordered) - 1)
