@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 import re
 
 import numpy as np
@@ -312,13 +313,53 @@ def test_machines_are_compared_by_perturbation(data):
     direct = perturbation_difference(
         *pair, X, y, region=0.5, names=("LinearSVM (first)", "LinearSVM (second)"), **settings
     )
-    assert found == direct
+    assert replace(found, notes=direct.notes) == direct
+    assert found.notes[0] == "Both machines on the same weights and folds; seed 1."
     with pytest.raises(InputError, match="options that perturbation knows"):
         tr.compare_models(*pair, X, y, method=PERTURBATION, repeats=3)
     with pytest.raises(InputError, match="`resume` must be left out for perturbation"):
         tr.compare_models(*pair, X, y, method=PERTURBATION, resume="kept", random_state=1)
     with pytest.raises(InputError, match="`measures` must be error_rate for perturbation"):
         tr.compare_models(*pair, X, y, method=PERTURBATION, measures="accuracy")
+
+
+def test_perturbation_tells_its_seed_counts_its_refits_and_asks_for_no_positive_class(data):
+    X, y = data
+    told = []
+    settings = {"method": PERTURBATION, "replicates": 100, "folds": 3}
+    named = tr.LinearSVM(class_weight={"1": 9.0})  # the name of the second class among two
+    drawn = tr.compare_models(
+        tr.LinearSVM(),
+        named,
+        X,
+        y.astype(str),
+        progress=lambda *all_: told.append(all_),
+        **settings,
+    )
+    assert told[-1] == (606, 606, 606)
+    seed = int(drawn.notes[0].rpartition(" ")[2].rstrip("."))
+    others = np.where(y == 1, "b", "a")
+    again = tr.compare_models(
+        tr.LinearSVM(),
+        tr.LinearSVM(class_weight={"b": 9.0}),
+        X,
+        others,
+        random_state=seed,
+        **settings,
+    )
+    assert again == drawn
+    with pytest.raises(InputError, match="`random_state` must be a whole number"):
+        tr.compare_models(named, named, X, y, random_state=np.random.default_rng(1), **settings)
+
+
+def test_a_difference_without_spread_has_no_posterior_and_asks_for_no_examples():
+    X, y = np.repeat([[-1.0], [1.0]], 20, axis=0), np.repeat([0, 1], 20)
+    found = tr.compare_models(
+        Told(-1), Told(), X, y, method="bayesian", region=0.01, folds=4, random_state=1
+    )
+    assert math.isnan(found.probabilities.better)
+    assert found.finding == "no evidence"
+    assert found.settled_by is None
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,7 @@ def test_swapping_the_machines_turns_everything_round() -> None:
 
 
 def test_a_region_makes_equal_machines_equivalent() -> None:
-    found = perturbation_difference(
-        LinearSVM(C=1.0), LinearSVM(C=1.0001), X, Y, region=0.2, **FEW
-    )
+    found = perturbation_difference(LinearSVM(C=1.0), LinearSVM(C=1.0001), X, Y, region=0.2, **FEW)
     assert found.finding == "equivalent"
 
 
@@ -75,12 +73,51 @@ def test_columns_of_a_frame_go_by_name() -> None:
 
 @pytest.mark.parametrize(
     ("drop", "words"),
-    [([], "some of the 3"), ([0, 1, 2], "not all"), ([3], "columns of the 3"), (["z"], "name")],
-    ids=["none", "all", "beyond", "unknown"],
+    [
+        ([], "some of the 3"),
+        ([0, 1, -1], "not all"),
+        ([3], "the 3 columns of `X`; got 3"),
+        ([-4], "got -4"),
+        (["z"], "must name columns"),
+        ([True, False, False], "got True"),
+        ([1.5], r"got 1\.5"),
+        ([None], "got None"),
+    ],
+    ids=["none", "all", "beyond", "before", "unknown", "mask", "fraction", "nothing"],
 )
 def test_columns_that_cannot_be_dropped_are_refused(drop, words) -> None:
     with pytest.raises(InputError, match=words):
         feature_value(LinearSVM(), X, Y, drop=drop, **FEW)
+
+
+def test_a_column_may_be_counted_from_the_end_or_named_twice() -> None:
+    found = feature_value(LinearSVM(), X, Y, drop=[-1, 2, -1], **FEW)
+    assert found == feature_value(LinearSVM(), X, Y, drop=2, **FEW)
+    twice = pd.DataFrame(X, columns=["a", "b", "b"])
+    both = feature_value(LinearSVM(), twice, Y, drop="b", names=("few", "all"), **FEW)
+    assert both.first.value == perturbation(LinearSVM(), X[:, :1], Y, **FEW).value
+    assert both.names == ("few", "all")
+
+
+def test_what_has_no_columns_or_another_second_table_is_refused() -> None:
+    with pytest.raises(InputError, match="must be a table to drop columns of"):
+        feature_value(LinearSVM(), ["a text"] * N, Y, drop=[0], **FEW)
+    with pytest.raises(InputError, match="`second_X` must be left out"):
+        feature_value(LinearSVM(), X, Y, drop=[0], second_X=X, **FEW)
+
+
+def test_machines_without_errors_in_training_are_compared_by_their_folds() -> None:
+    # Neither errs on what it was trained on, and a narrow kernel knows nothing of the rest.
+    machines = KernelSVM(C=1e6, gamma=1e4), KernelSVM(C=1e6, gamma=0.3)
+    settings = {**FEW, "losses": "training"}
+    found = perturbation_difference(*machines, X, Y, **settings)
+    assert found.first.training_error == found.second.training_error == 0
+    assert found.difference.interval.high < 0
+    assert found.p_value <= 0.05
+    assert found.finding == "better"
+    grouped = perturbation_difference(*machines, X, Y, groups=np.arange(N) // 2, **settings)
+    assert grouped.p_value <= 0.05
+    assert grouped.difference.interval.method == "clustered_paired"
 
 
 def test_other_examples_for_the_second_machine_are_refused() -> None:

@@ -1,13 +1,13 @@
 """Two learners + data → Comparison: which is better on examples not seen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
-from truerisk.checks import check_choice, check_level, check_number, shown
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.comparison.learner_differences import MEAN_LOSSES, Asked, Progress
 from truerisk.comparison.learner_findings import WAYS, said_anew
 from truerisk.comparison.model_comparisons import ModelComparisons
@@ -155,7 +155,8 @@ def compare_models(
     _check_measures(wanted, method)
     if resume is not None and random_state is None:
         raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
-    examples = Examples.of(X, y, groups, positive)
+    # The error rate does not depend on which class is the positive one.
+    examples = Examples.of(X, y, groups, positive, needs_positive=method != PERTURBATION)
     if examples.groups is not None and examples.groups.max() == examples.n - 1:
         examples = replace(examples, groups=None)  # groups of one are single examples
     if method == PERTURBATION:
@@ -167,9 +168,9 @@ def compare_models(
             names=called,
             region=region,
             level=level,
-            random_state=random_state,
+            random_state=_seed(random_state),
             n_jobs=n_jobs,
-            progress=progress,
+            progress=_of_two(progress),
             **options,
         )
         return (
@@ -212,11 +213,16 @@ def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: An
     first, second = (
         find_model(one, examples=examples.n) if isinstance(one, str) else one for one in models
     )
-    # The error rate does not depend on which class is the positive one.
     found = road.perturbation_difference(
-        first, second, examples.X, examples.codes, groups=examples.groups, **settings
+        first, second, examples.X, examples.y, groups=examples.groups, **settings
     )
-    return said_anew(found)
+    told = f"Both machines on the same weights and folds; seed {settings['random_state']}."
+    return said_anew(replace(found, notes=(told, *found.notes)))
+
+
+def _of_two(progress: Progress | None) -> Callable[[int, int], None] | None:
+    """Tell the refits done as the refits seen, too: none are kept from before."""
+    return None if progress is None else lambda done, total: progress(done, done, total)
 
 
 def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:  # noqa: ANN401
@@ -272,8 +278,6 @@ def _design(options: dict[str, Any], resampling: str, method: str) -> dict[str, 
 
 
 def _seed(random_state: int | None) -> int:
-    return (
-        int(np.random.default_rng().integers(LARGEST_SEED))
-        if random_state is None
-        else random_state
-    )
+    if random_state is None:
+        return int(np.random.default_rng().integers(LARGEST_SEED))
+    return check_whole_number(random_state, "random_state")

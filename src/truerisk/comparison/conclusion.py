@@ -88,7 +88,8 @@ def conclude(
     elif _excludes_0(interval) and (p_value is None or p_value <= 1 - level):
         improves = (value > 0) == (measure.higher_is_better is not False)
         finding = "better" if improves else "worse"
-    if finding != "no evidence" or (p_value is not None and math.isnan(p_value)):
+    is_open = interval.width >= 2 * widest  # nothing was found that could be extrapolated
+    if finding != "no evidence" or is_open or (p_value is not None and math.isnan(p_value)):
         settled_by = None
     elif settled_by is None:
         settled_by = examples_to_settle(value, interval, difference.n)

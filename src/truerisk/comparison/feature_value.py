@@ -39,7 +39,8 @@ def feature_value(
     without
         The machine for the examples without them, if it is to be another (with its own C, say).
     **options
-        As in `tr.perturbation_difference`: region, folds, replicates, groups, random_state, …
+        As in `tr.perturbation_difference`: region, folds, replicates, groups, random_state, …;
+        `names` are those of the machine without and of that with them.
 
     References
     ----------
@@ -57,37 +58,46 @@ def feature_value(
     'no evidence'
     """
     rows = Examples.of(X, y, needs_positive=False).X
+    if "second_X" in options:
+        raise InputError("`second_X` must be left out: both machines see columns of `X`.")
+    options.setdefault("names", ("without", "with"))
     return perturbation_difference(
         model if without is None else without,
         model,
         _without(rows, drop),
         y,
         second_X=rows,
-        names=("without", "with"),
         **options,
     )
 
 
 def _without(X: Any, drop: Sequence[int | str]) -> Any:  # noqa: ANN401
     """Leave columns out; refuse to leave out none, all, or what is not there."""
-    names = list(getattr(X, "columns", []))
-    width = X.shape[1]
-    numbers: list[int] = []
-    for column in [drop] if isinstance(drop, (str, int, np.integer)) else drop:
-        if isinstance(column, str):
-            if column not in names:
-                raise InputError(f"`drop` must name columns of `X`; got {shown(column)}.")
-            numbers.append(names.index(column))
-        elif not -width <= column < width:
-            raise InputError(f"`drop` must be columns of the {width} of `X`; got {shown(column)}.")
-        else:
-            numbers.append(int(column) % width)
-    kept = np.setdiff1d(np.arange(width), numbers)
-    if not 0 < len(kept) < width:
+    if not hasattr(X, "shape") or len(X.shape) != 2:
+        raise InputError("`X` must be a table to drop columns of; got one column, or texts.")
+    wanted = [drop] if isinstance(drop, (str, int, np.integer)) else list(drop)
+    dropped = [place for column in wanted for place in _places(column, X)]
+    kept = np.setdiff1d(np.arange(X.shape[1]), dropped)
+    if not 0 < len(kept) < X.shape[1]:
         raise InputError(
-            f"`drop` must leave out some of the {width} columns of `X`, and not all; got "
-            f"{shown(list(drop))}."
+            f"`drop` must leave out some of the {X.shape[1]} columns of `X`, and not all; got "
+            f"{shown(wanted)}."
         )
     if hasattr(X, "iloc"):
         return X.iloc[:, kept]
     return X[:, kept.tolist()] if hasattr(X, "get_columns") else X[:, kept]
+
+
+def _places(column: Any, X: Any) -> list[int]:  # noqa: ANN401
+    """Give the numbers of the columns of one name, or the number itself, counted from the end."""
+    names, width = list(getattr(X, "columns", [])), X.shape[1]
+    if isinstance(column, str):
+        if column not in names:
+            raise InputError(f"`drop` must name columns of `X`; got {shown(column)}.")
+        return [place for place, name in enumerate(names) if name == column]
+    is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    if not is_number or not -width <= column < width:
+        raise InputError(
+            f"`drop` must be numbers or names of the {width} columns of `X`; got {shown(column)}."
+        )
+    return [int(column) % width]

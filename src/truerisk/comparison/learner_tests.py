@@ -30,6 +30,7 @@ Ends = tuple[float, float]
 Shares = tuple[float, float, float]
 
 WHOLE: Ends = (-math.inf, math.inf)
+UNKNOWN: Shares = (math.nan, math.nan, math.nan)  # no spread, and so no posterior
 NO_TEST = (
     "The difference is the same in every refit: no spread, and so no test. For error rate and "
     "accuracy take agreement, which looks at the single examples."
@@ -183,8 +184,8 @@ def by_posterior(differences: Array, units: float) -> Outcome:
 
     def shares(region: float) -> Shares:
         found = correlated_t_posterior(column, test_share=share, rope=region)
-        if found.variance == 0 and found.mean == 0:
-            return 0.0, 1.0, 0.0
+        if found.variance == 0:
+            return UNKNOWN if found.mean else (0.0, 1.0, 0.0)
         return found.below, found.within, found.above
 
     found = correlated_t_posterior(column, test_share=share)

@@ -1,6 +1,6 @@
 """One model's scores, seen so that two models can be compared: influences, and shared resamples."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.comparison.block_resamples import BlockDraw
 from truerisk.evaluation.grouped_scores import GroupedScores, document_averages, losses
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.measures.averages import base_and_average
@@ -19,6 +20,7 @@ Values = NDArray[np.float64]
 LOSSES = ("log_loss", "brier_score")
 DOCUMENTS = "eleven_point_documents"
 MOST_ENTRIES = 2 * 10**7  # rows × classes × replicates: about a second
+MANY_ROWS = 20_000  # beyond it blocks of rows are drawn, which then costs less
 FEWEST_REPLICATES = 200  # a standard error from these is 5 % off, one time in three
 
 
@@ -66,7 +68,10 @@ class ModelScores:
     def rarest(self) -> int:
         """Independent examples, or groups, of the rarest class or of its opposite."""
         sides = [side for column in self.truth.T for side in (column, ~column)]
-        counts = [len(np.unique(self.units[side])) for side in sides]
+        if self.group is None:
+            counts = [int(np.count_nonzero(side)) for side in sides]
+        else:
+            counts = [len(np.unique(self.group[side])) for side in sides]
         return min((count for count in counts if count), default=0)
 
     def rows_of_loss(self, name: str) -> Values | None:
@@ -115,29 +120,54 @@ class ModelScores:
             summed = summed + self._weights * (self.truth @ off) / total
         return np.asarray(summed)
 
+    @property
+    def is_many(self) -> bool:
+        """Whether there are so many rows that blocks of them are drawn."""
+        return len(self.score) > MANY_ROWS
+
+    def resamples(self, wanted: int) -> int:
+        """Give how many resamples of rows are drawn: fewer than wanted where classes are many."""
+        return max(min(wanted, MOST_ENTRIES // self.score.size), FEWEST_REPLICATES)
+
     def replicates(
         self, names: Sequence[str], average: str | None, replicates: int, seed: Sequence[int]
     ) -> dict[str, Values]:
         """Resample the examples, or whole groups; the same seed draws the same for every model."""
-        n, classes = self.score.shape
-        size = max(min(replicates, MOST_ENTRIES // (n * classes)), FEWEST_REPLICATES)
 
-        def drawn(
-            score: NDArray[Any], truth: NDArray[np.bool_], repeat: int = 1
-        ) -> dict[str, Values]:
+        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Values]:
             return cluster_replicates(
                 score,
                 truth,
                 np.repeat(self.units, repeat),
                 names,
                 weight=None if self.weight is None else np.repeat(self.weight, repeat),
-                replicates=size,
+                replicates=self.resamples(replicates),
                 rng=np.random.default_rng(seed),
             )
 
+        return self._averaged(drawn, names, average)
+
+    def block_replicates(
+        self, names: Sequence[str], average: str | None, draw: BlockDraw
+    ) -> dict[str, Values]:
+        """Resample blocks of examples, of which there are too many to be drawn one by one."""
+
+        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Values]:
+            weight = None if self.weight is None else np.repeat(self.weight, repeat)
+            return draw.repeated(repeat).replicates(score, truth, names, weight)
+
+        return self._averaged(drawn, names, average)
+
+    def _averaged(
+        self,
+        drawn: Callable[[NDArray[Any], NDArray[np.bool_], int], dict[str, Values]],
+        names: Sequence[str],
+        average: str | None,
+    ) -> dict[str, Values]:
+        classes = self.score.shape[1]
         if average == "micro":
             return drawn(self.score.ravel(), self.truth.ravel(), classes)
-        each = [drawn(self.score[:, at], self.truth[:, at]) for at in range(classes)]
+        each = [drawn(self.score[:, at], self.truth[:, at], 1) for at in range(classes)]
         support = self._weights @ self.truth
         shares = support if average == "weighted" else (support > 0).astype(np.float64)
         return {name: _mean_over_classes([one[name] for one in each], shares) for name in names}

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.comparison.block_resamples import BlockDraw
 from truerisk.comparison.joined import JoinedPredictions
 from truerisk.comparison.model_scores import ModelScores
 from truerisk.comparison.spread import (
@@ -21,7 +22,6 @@ from truerisk.comparison.spread import (
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.delong_tests import delong_paired
-from truerisk.intervals.replicates import replicates_for
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure, measures_that_need
 
@@ -45,7 +45,8 @@ class PairedScores:
         if (spread.spread if isinstance(spread, Drawn) else spread).error == 0:
             return _without_spread(self.of_model(pair[0]), name, value, kind)
         p_value = math.nan if math.isnan(value) else spread.p_value(value)
-        return Found(p_value, spread, kind, kind)
+        notes = self._other_than_asked(pair[0]) if isinstance(spread, Drawn) else ()
+        return Found(p_value, spread, kind, kind, notes=notes)
 
     def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread | Drawn, str]:
         first, second = self.of_model(pair[0]), self.of_model(pair[1])
@@ -106,10 +107,30 @@ class PairedScores:
         if key not in self._drawn:
             ranked = [one.name for one in measures_that_need("ranking") if one.name != "roc_auc"]
             names = self.request.wanted_somehow(ranked if average is None else DRAWN_AVERAGES)
-            size = replicates_for(self.request.level, least=self.request.replicates)
-            seed = [self.request.random_state or 0, zlib.crc32(b"paired scores")]
-            self._drawn[key] = self.of_model(model).replicates(names, average, size, seed)
+            scores = self.of_model(model)
+            self._drawn[key] = (
+                scores.block_replicates(names, average, self._blocks)
+                if scores.is_many
+                else scores.replicates(names, average, self.request.replicates, self._seed)
+            )
         return self._drawn[key]
+
+    @property
+    def _seed(self) -> list[int]:
+        return [self.request.random_state or 0, zlib.crc32(b"paired scores")]
+
+    @cached_property
+    def _blocks(self) -> BlockDraw:
+        scores = next(iter(self._scores.values()))
+        return BlockDraw.of(scores.units, scores.score.shape[1], np.random.default_rng(self._seed))
+
+    def _other_than_asked(self, model: int) -> tuple[str, ...]:
+        """Say what was drawn, where it was not as many resamples of rows as were asked for."""
+        scores, wanted = self.of_model(model), self.request.replicates
+        if scores.is_many:
+            return (f"from {self._blocks.words}",)
+        drawn = scores.resamples(wanted)
+        return () if drawn == wanted else (f"from {drawn:,} resamples",)
 
     @cached_property
     def _drawn(self) -> dict[tuple[int, str | None], dict[str, NDArray[np.float64]]]:

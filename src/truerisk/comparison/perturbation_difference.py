@@ -8,7 +8,12 @@ from scipy.special import ndtr
 
 from truerisk.checks import check_choice, check_level, check_number
 from truerisk.comparison.conclusion import Ends, conclude
-from truerisk.comparison.paired_difference import clustered_paired_ends, paired_difference_ends
+from truerisk.comparison.mcnemar import mcnemar
+from truerisk.comparison.paired_difference import (
+    clustered_paired_ends,
+    clustered_paired_p,
+    paired_difference_ends,
+)
 from truerisk.errors import InputError
 from truerisk.estimation.perturbation import LOSSES, Design, Losses, perturbed_estimate
 from truerisk.estimation.perturbed_losses import Progress
@@ -121,12 +126,14 @@ def perturbation_difference(
 
     else:
         gained = one.judged.wrong.astype(float) - two.judged.wrong
-        p_value, method = 1.0, "tango"
-        notes = ("No weighting tells the two apart: the interval is that of the folds' losses.",)
+        method = "tango" if design.examples.groups is None else "clustered_paired"
+        notes = ("No weighting tells the two apart: interval and p are of the folds' losses.",)
 
         def ends_at(level: float) -> Ends:
             low, high = _by_losses(gained, design.examples.groups, level)
             return -high, -low
+
+        p_value = _p_by_losses(gained, design.examples.groups)
 
     return conclude(
         names,
@@ -156,6 +163,13 @@ def _by_losses(gained: Array, groups: NDArray[np.intp] | None, level: float) -> 
     only_second, only_first = int((gained > 0).sum()), int((gained < 0).sum())
     rest = len(gained) - only_first - only_second
     return paired_difference_ends(rest, only_first, only_second, 0, level=level)
+
+
+def _p_by_losses(gained: Array, groups: NDArray[np.intp] | None) -> float:
+    """Give the p-value of no difference that goes with `_by_losses`."""
+    if groups is not None:
+        return clustered_paired_p(gained, groups)
+    return mcnemar(int((gained < 0).sum()), int((gained > 0).sum()))
 
 
 def _check_rows(second_X: Any, n: int) -> None:  # noqa: ANN401

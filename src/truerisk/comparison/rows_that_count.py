@@ -39,7 +39,7 @@ def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
 def _keys(joined: JoinedPredictions) -> list[NDArray[Any]]:
     """Give what the rows are ordered by, the weightiest first."""
     ranks = joined.ranks
-    keys = [] if joined.group is None else [joined.group]
+    keys: list[NDArray[Any]] = [] if joined.group is None else [joined.group]
     keys.append(ranks[joined.truth])
     keys += [] if joined.weight is None else [joined.weight]
     models = [
