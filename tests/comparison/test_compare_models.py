@@ -1,7 +1,7 @@
 import json
 import math
-from dataclasses import replace
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
