@@ -21,7 +21,7 @@ def test_models_are_named_by_their_place_or_as_told():
     assert join_arrays([1, 0], columns[:2], NONE, names=["x", "y"]).names == ("x", "y")
 
 
-@pytest.mark.parametrize("names", [["x"], ["x", "x"], "ab"], ids=str)
+@pytest.mark.parametrize("names", [["x"], ["x", "x"], "ab", ["x", " "]], ids=str)
 def test_names_that_do_not_tell_the_models_apart_are_refused(names):
     with pytest.raises(InputError, match="`names` must"):
         join_arrays([1, 0], [[1, 0]] * 2, NONE, names=names)

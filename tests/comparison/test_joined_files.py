@@ -191,3 +191,25 @@ def test_progress_is_told_in_rows(write):
     join_files([a, write("b.csv", "y_true,y_pred\n" + "1,0\n" * 7)], progress=told.append)
     assert told == [7, 7]
     assert np.all(np.diff(told) == 0)
+
+
+def test_ids_that_are_written_otherwise_are_not_offered_an_empty_join(write):
+    a = write("a.csv", "id,y_true,y_pred\n1,1,1\n2,0,1\n")
+    b = write("b.csv", "id,y_true,y_pred\n01,1,1\n02,0,0\n")
+    with pytest.raises(InputError, match="Write the ids alike"):
+        join_files([a, b])
+
+
+def test_a_file_without_ids_is_trusted_row_by_row_and_that_is_said(write):
+    a = write("a.csv", "id,y_true,y_pred\n1,1,1\n2,0,1\n")
+    b = write("b.csv", "y_true,y_pred\n1,1\n0,0\n")
+    assert join_files([a, b]).notes == (
+        "Joined row by row: b without ids; their order was trusted.",
+    )
+    assert join_files([a, b], join="row").notes == ()
+
+
+def test_the_columns_of_all_models_are_told(write):
+    path = write("all.csv", "y_true,old,new\n1,1,1\n0,1,0\n")
+    joined = join_files([path], predictions=["old", "new"])
+    assert joined.source["roles"] == {"truth": "y_true", "pred": ("old", "new")}

@@ -19,3 +19,16 @@ def test_a_region_may_be_given_for_single_measures():
 def test_a_region_must_be_above_0_and_of_a_measure_compared(region):
     with pytest.raises(InputError, match="`region` must"):
         margins_of(region, NAMES)
+
+
+@pytest.mark.parametrize("region", [1, 5, {"f1": 1.5}], ids=str)
+def test_a_region_that_no_difference_can_leave_is_refused(region):
+    with pytest.raises(InputError, match="the largest difference that"):
+        margins_of(region, NAMES)
+    assert margins_of(1.5, ["matthews_correlation"]) == {"matthews_correlation": 1.5}
+    assert margins_of(1.5, ["positive_likelihood_ratio"]) == {"positive_likelihood_ratio": 1.5}
+
+
+def test_a_percentage_is_told_how_to_be_written():
+    with pytest.raises(InputError, match=r"Write 0.05 for 5 %"):
+        margins_of(5, NAMES)

@@ -208,7 +208,7 @@ def compare_joined(
         omnibus=_omnibus(paired),
         best=chosen_here(paired, main),
         notes=(*joined.notes, *_notes(paired, evaluations)),
-        settings=_settings(joined, request, region, interval),
+        settings=_settings(joined, request, region, None if _by_other_rules(paired) else interval),
         source=joined.source,
     )
     return replace(result, verdict=tuple(verdict_of(result)))
@@ -278,10 +278,14 @@ def _number(p_value: float | None) -> float:
 
 def _omnibus(paired: PairedMeasures) -> OmnibusTest | None:
     right = [one for one in paired.right if one is not None]
-    grouped = paired.rows.group is not None or paired.rows.weight is not None
-    if len(right) < max(3, len(paired.right)) or grouped:
+    if len(right) < max(3, len(paired.right)) or _by_other_rules(paired):
         return None
     return cochran_q(np.column_stack(right))
+
+
+def _by_other_rules(paired: PairedMeasures) -> bool:
+    """Whether examples are not all for themselves and alike, as tables of counts need them."""
+    return paired.rows.group is not None or paired.rows.weight is not None
 
 
 def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Iterator[str]:
@@ -301,7 +305,7 @@ def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Ite
 
 
 def _settings(
-    joined: JoinedPredictions, request: Request, region: Region, interval: PairedMethod
+    joined: JoinedPredictions, request: Request, region: Region, interval: PairedMethod | None
 ) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "level": request.level,

@@ -187,6 +187,8 @@ def checked_names(names: Sequence[str] | None, models: int) -> tuple[str, ...]:
     if isinstance(names, str) or len(names) != models:
         raise InputError(f"`names` must be {models} names, one a model; got {shown(names)}.")
     found = tuple(str(name) for name in names)
+    if not all(name.strip() for name in found):
+        raise InputError(f"`names` must not be empty; got {shown(found)}.")
     if len(set(found)) < models:
         raise InputError(f"`names` must differ from one another; got {shown(found)}.")
     return found

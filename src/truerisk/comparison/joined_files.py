@@ -1,6 +1,6 @@
 """Files of predictions of the same examples, joined one to one: by id, or row by row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -52,6 +52,7 @@ def join_files(
         for name, model in zip(called, models, strict=True)
         for note in model.files.notes
     ]
+    notes += _by_row_after_all(called, models) if how == "row" and join == "auto" else ()
     if left_out:
         listed = ", ".join(f"{lost} of {name}" for name, lost in zip(called, left_out, strict=True))
         notes.append(f"Examples that are not in every file were left out: {listed}.")
@@ -87,6 +88,13 @@ def _how(join: Join, models: list[ReadModel]) -> Join:
             "with --id, or use --join row where the rows stand in one order."
         )
     return join
+
+
+def _by_row_after_all(names: tuple[str, ...], models: list[ReadModel]) -> Iterator[str]:
+    """Say that ids were not joined by, where only some of the files have them."""
+    without = [name for name, model in zip(names, models, strict=True) if model.ids is None]
+    if len(without) < len(models):
+        yield f"Joined row by row: {', '.join(without)} without ids; their order was trusted."
 
 
 def _by_row(models: list[ReadModel]) -> tuple[list[ReadModel], list[int]]:
@@ -128,10 +136,15 @@ def _refuse_mismatch(
     only_other = [one for one in others if one not in ids]
     if not only_first and not only_other:
         return
+    shared = len(ids) - len(only_first)
+    remedy = (
+        f"Use --join inner to compare on the {shared} that are in both."
+        if shared
+        else "Write the ids alike, to the letter, or use --join row where rows stand in one order."
+    )
     raise InputError(
         f"The files must hold the same examples; {_some(only_first)} only in "
-        f"{shown_path(first.path)}, {_some(only_other)} only in {shown_path(other.path)}. Use "
-        f"--join inner to compare on the {len(ids) - len(only_first)} that are in both."
+        f"{shown_path(first.path)}, {_some(only_other)} only in {shown_path(other.path)}. {remedy}"
     )
 
 
@@ -217,13 +230,21 @@ def _agreed_scores(
     return classes, tuple(scores)
 
 
+def _columns_of(role: str, models: list[ReadModel]) -> Any:  # noqa: ANN401
+    """Give the column that plays a role, or all of them where models have columns of their own."""
+    columns = dict.fromkeys(getattr(model.files.roles, role) for model in models)
+    found = [column for column in columns if column]
+    return tuple(found) if len(found) > 1 else next(iter(found), None)
+
+
 def _source(models: list[ReadModel], how: Join, left_out: list[int]) -> dict[str, Any]:
     roles = models[0].files.roles
     named = ("truth", "pred", "score", "group", "weight", "id")
+    columns = {name: _columns_of(name, models) for name in named}
     facts = dict.fromkeys(fact for model in models for fact in model.files.files)
     source: dict[str, Any] = {
         "files": tuple(facts),
-        "roles": {name: getattr(roles, name) for name in named if getattr(roles, name)},
+        "roles": {name: found for name, found in columns.items() if found},
         "guessed": roles.guessed,
         "joined_by": "id" if how == "inner" else how,
     }

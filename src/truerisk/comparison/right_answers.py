@@ -27,7 +27,6 @@ from truerisk.intervals.planning import sample_size
 
 AGREE = "no discordant pairs: both are right on the same examples"
 LEAST_PLANNED = 1e-6  # a smaller difference is not planned for
-LARGEST_REGION = 1.0  # of a share
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ def within_region(
 
     `table` is None for a measure that is no share of right answers, or not of independent ones.
     """
-    if region > LARGEST_REGION or any(map(math.isinf, ends_at(0.5))):
+    if any(map(math.isinf, ends_at(0.5))):
         return
     if table is None:
         yield Beside("equivalence", equivalence_p_from_ends(ends_at, region=region))
