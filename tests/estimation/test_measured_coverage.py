@@ -56,10 +56,10 @@ def rows(monkeypatch):
 @pytest.mark.usefixtures("rows")
 def test_the_nearest_cells_are_told_with_the_range_over_error_levels():
     assert published_form_covers(90, 10) == (
-        "Measured for linear machines at n = 100, d = 10 (Bayes error 0.05 to 0.3): of the "
-        "intervals promised for 95 %, the published form (training, percentile) covered the error "
-        "of 31 to 69 % of the machines, the default (cross-validated, effective size) of 98 to "
-        "100 %."
+        "Measured for linear machines at n = 100, d = 10 (Bayes error 0.05 to 0.3, 300 data "
+        "sets each): of the intervals promised for 95 %, the published form (training, percentile) "
+        "covered the error of 31 to 69 % of the machines, the default (cross-validated, effective "
+        "size) of 98 to 100 %."
     )
 
 
@@ -81,7 +81,7 @@ def test_examples_a_feature_decide_then_examples(n, d, told):
 @pytest.mark.usefixtures("rows")
 def test_kernels_are_told_about_by_themselves_where_they_were_measured():
     assert published_form_covers(90, 10, "rbf").startswith(
-        "Measured for rbf kernels at n = 50, d = 2 (Bayes error 0.15)"
+        "Measured for rbf kernels at n = 50, d = 2 (Bayes error 0.15, "
     )
     assert published_form_covers(90, 10, "sigmoid").startswith("Measured for linear machines")
 

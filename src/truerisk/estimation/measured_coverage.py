@@ -88,13 +88,13 @@ def published_form_covers(n: int, d: int, machine: str = LINEAR) -> str:
     n, d
         Examples and features.
     machine
-        "linear", "rbf", "cubic" or "logistic", as the audit knows them; for any other, linear
-        machines are told about, by that name.
+        "linear", "rbf", "cubic" or "logistic", as the audit knows them; for any other the sentence
+        is about linear machines, and says so.
 
     Examples
     --------
     >>> told = published_form_covers(60, 12)
-    >>> told.startswith("Measured for linear machines at n = 50, d = 10 (Bayes error 0.05 to 0.3)")
+    >>> told.startswith("Measured for linear machines at n = 50, d = 10 (Bayes error 0.05 to 0.3, ")
     True
     """
     check_whole_number(n, "n", low=1)
@@ -107,9 +107,9 @@ def published_form_covers(n: int, d: int, machine: str = LINEAR) -> str:
     kind = _called(here[0].machine)
     return (
         f"Measured for {kind} at n = {at[0]}, d = {at[1]} (Bayes error "
-        f"{_range(errors, 'g')}): of the intervals promised for 95 %, the published form "
-        f"({PUBLISHED}) covered the error of {_shares(here, PUBLISHED)} of the machines, the "
-        f"default ({DEFAULT}) of {_shares(here, DEFAULT)}."
+        f"{_range(errors, 'g')}, {here[0].samples} data sets each): of the intervals promised for "
+        f"95 %, the published form ({PUBLISHED}) covered the error of {_shares(here, PUBLISHED)} "
+        f"of the machines, the default ({DEFAULT}) of {_shares(here, DEFAULT)}."
     )
 
 
