@@ -1,6 +1,5 @@
 import io
 import json
-import math
 
 import pytest
 from rich.console import Console
@@ -11,9 +10,9 @@ from truerisk.reporting.comparisons import (
     comparison_facts,
     comparison_remarks,
     comparison_tables,
-    p_words,
     print_comparisons,
 )
+from truerisk.reporting.comparisons_page import comparison_data
 
 TRUTH = [1] * 40 + [0] * 60
 A = [1] * 30 + [0] * 10 + [0] * 50 + [1] * 10
@@ -48,19 +47,20 @@ def test_several_models_stand_pair_by_pair_with_the_adjusted_test(three):
     assert len(first.rows) == 3
 
 
+def test_what_only_holds_for_a_pair_alone_is_not_shown_as_a_finding_among_all():
+    called = [[1] * right + [0] * (20 - right) for right in (11, 17, 16)]
+    result = compare([1] * 20, *called, names=["a", "b", "c"], measures=["accuracy", "recall"])
+    assert result["accuracy", "a", "c"].finding == "better"
+    assert next(comparison_tables(result)).rows[1][-1] == "better alone"
+    assert not any("c is better" in sentence for sentence in result.verdict)
+    rows = comparison_data(result)["groups"][0]["rows"]
+    assert [(row["finding"], row["mark"]) for row in rows][1] == ("better alone", "none")
+
+
 def test_tests_beside_are_listed_with_their_p_values(two):
     table = list(comparison_tables(two))[-1]
     assert table.title == "Other tests"
-    assert ("Error rate", "mcnemar exact", p_words(0.00048828125)) in table.rows
-
-
-@pytest.mark.parametrize(
-    ("p_value", "words"),
-    [(0.5, "0.500"), (0.0049, "0.0049"), (1e-9, "<0.0001"), (math.nan, "undefined"), (None, "–")],
-    ids=str,
-)
-def test_a_p_value_is_written_as_far_as_it_says_something(p_value, words):
-    assert p_words(p_value) == words
+    assert ("Error rate", "mcnemar exact", "0.0005") in table.rows
 
 
 def test_the_terminal_shows_names_as_texts_within_its_width(three):

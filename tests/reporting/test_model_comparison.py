@@ -49,7 +49,7 @@ def test_the_table_has_a_row_for_each_learner_and_one_for_the_difference(found):
 
 
 @pytest.mark.parametrize(
-    ("p_value", "shown"), [(None, "–"), (math.nan, "undefined"), (1e-9, "< 0.0001"), (1.0, "1.000")]
+    ("p_value", "shown"), [(None, "–"), (math.nan, "undefined"), (1e-9, "<0.0001"), (1.0, "1.000")]
 )
 def test_a_p_value_is_told_as_far_as_it_is_known(found, p_value, shown):
     assert model_comparison_table(replace(found, p_value=p_value)).rows[2][3] == shown

@@ -8,6 +8,7 @@ from truerisk.reporting.wording import (
     decimals_for,
     measure_of,
     number,
+    p_words,
     percent,
     plain_text,
     title_of,
@@ -88,3 +89,12 @@ def test_counts_have_commas_and_levels_have_percent():
 )
 def test_settings_are_told_in_words(value, words):
     assert plain_text(value) == words
+
+
+@pytest.mark.parametrize(
+    ("p_value", "words"),
+    [(0.5, "0.500"), (0.0049, "0.0049"), (1e-9, "<0.0001"), (math.nan, "undefined"), (None, "–")],
+    ids=str,
+)
+def test_a_p_value_is_written_as_far_as_it_says_something(p_value, words):
+    assert p_words(p_value) == words

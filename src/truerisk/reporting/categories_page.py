@@ -18,7 +18,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.files import write_whole
 from truerisk.reporting.geometry import STRIP, axis_of, strip
 from truerisk.reporting.rendering import rendered
-from truerisk.reporting.tables import Table
+from truerisk.reporting.tables import page_table
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Estimate
 
@@ -53,7 +53,9 @@ def categories_data(evaluation: "CorpusEvaluation") -> dict[str, Any]:
         "held_out": evaluation.holdout is not None,
         "level": percent(evaluation.level),
         "pictures": [_picture(evaluation, name) for name in DRAWN],
-        "tables": [_table(average_table(evaluation)), _table(category_table(evaluation))],
+        "tables": [
+            page_table(table) for table in (average_table(evaluation), category_table(evaluation))
+        ],
         "notes": [visible(note, most=SENTENCE) for note in evaluation.notes],
         "facts": [(visible(a), visible(b, most=SENTENCE)) for a, b in corpus_facts(evaluation)],
         "strip": STRIP,
@@ -125,11 +127,3 @@ def _picture(evaluation: "CorpusEvaluation", name: str) -> dict[str, Any]:
     for mark in marks:
         mark["words"] = f"{100 * float(mark['words']):g}"
     return {"title": f"{title_of(name)} of each category", "marks": marks, "rows": rows}
-
-
-def _table(table: Table) -> dict[str, Any]:
-    columns = [
-        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
-    ]
-    rows = [[visible(row[0].strip()), *row[1:]] for row in table.rows]
-    return {"title": visible(table.title), "columns": columns, "rows": rows}

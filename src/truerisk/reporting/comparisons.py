@@ -1,6 +1,5 @@
 """Comparisons → tables on a terminal, JSON, CSV, Markdown and LaTeX."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from truerisk.reporting.wording import (
     decimals_for,
     interval_heading,
     number,
+    p_words,
     percent,
     plain_text,
     title_of,
@@ -31,7 +31,6 @@ CSV_COLUMNS = (
     "level", "interval", "p_value", "adjusted_p_value", "method", "finding", "region",
     "settled_by", "notes",
 )  # fmt: skip
-LEAST_P = 1e-4  # a smaller one is written as being smaller
 MOST_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
 
 
@@ -112,8 +111,26 @@ def pair_table(result: Comparisons, measure: str | None = None) -> Table:
     for one in (one for one in result.pairs if one.measure == name):
         holm = (p_words(result.adjusted[one.names]),) if main else ()
         head = (one.names[1], one.names[0])
-        rows.append((*head, *difference_words(one), p_words(one.p_value), *holm, one.finding))
+        words = (*difference_words(one), p_words(one.p_value), *holm, finding_among(result, one))
+        rows.append((*head, *words))
     return Table(f"{title_of(name)}, every pair", columns, tuple(rows))
+
+
+def finding_among(result: Comparisons, comparison: Comparison) -> str:
+    """Give the finding as it stands among all pairs: by the main measure, p-values are adjusted.
+
+    Examples
+    --------
+    >>> from truerisk.comparison.compare import compare
+    >>> a, b, c = [1] * 11 + [0] * 9, [1] * 17 + [0] * 3, [1] * 16 + [0] * 4
+    >>> result = compare([1] * 20, a, b, c, measures=["accuracy"])
+    >>> [(one.finding, finding_among(result, one)) for one in result.pairs][1]
+    ('better', 'better alone')
+    """
+    alone = comparison.measure != result.measure or comparison.finding not in {"better", "worse"}
+    if alone or result.adjusted[comparison.names] <= 1 - result.level:
+        return comparison.finding
+    return f"{comparison.finding} alone"
 
 
 def value_table(result: Comparisons) -> Table:
@@ -174,23 +191,6 @@ def difference_words(comparison: Comparison) -> tuple[str, str]:
     value = number(found.value, decimals)
     sign = "+" if found.value > 0 else ""
     return f"{sign}{value}", f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
-
-
-def p_words(p_value: float | None) -> str:
-    """Write a p-value to two digits; a very small one as being smaller than a round number.
-
-    Examples
-    --------
-    >>> p_words(0.0213), p_words(3e-9), p_words(1.0), p_words(None)
-    ('0.021', '<0.0001', '1.000', '–')
-    """
-    if p_value is None:
-        return NO_INTERVAL
-    if math.isnan(p_value):
-        return UNDEFINED
-    if p_value < LEAST_P:
-        return "<0.0001"
-    return f"{p_value:.4f}" if p_value < 0.01 else f"{p_value:.3f}"
 
 
 def _value(comparison: Comparison, estimate: Estimate) -> str:

@@ -12,14 +12,22 @@ from truerisk.reporting.comparisons import (
     comparison_remarks,
     comparison_tables,
     difference_words,
-    p_words,
+    finding_among,
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.files import write_whole
 from truerisk.reporting.geometry import STRIP, Axis, axis_of, strip
 from truerisk.reporting.rendering import rendered
-from truerisk.reporting.tables import Table, spoken
-from truerisk.reporting.wording import count, measure_of, number, percent, title_of, written
+from truerisk.reporting.tables import page_table, spoken
+from truerisk.reporting.wording import (
+    count,
+    measure_of,
+    number,
+    p_words,
+    percent,
+    title_of,
+    written,
+)
 from truerisk.results import Comparison, Estimate
 
 STYLES = ("report.css", "comparison.css")
@@ -55,7 +63,7 @@ def comparison_data(result: Comparisons) -> dict[str, Any]:
         "level": percent(result.level),
         "groups": list(_groups(result)),
         "left_out": max(0, len(result.pairs) - MOST_ROWS),
-        "tables": [_table(table) for table in comparison_tables(result)],
+        "tables": [page_table(table, MOST_TABLE_ROWS) for table in comparison_tables(result)],
         "notes": [visible(note, most=SENTENCE) for note in comparison_remarks(result)],
         "facts": [(visible(a), visible(b, most=SENTENCE)) for a, b in comparison_facts(result)],
         "strip": STRIP,
@@ -84,16 +92,16 @@ def _groups(result: Comparisons) -> Iterator[dict[str, Any]]:
     if len(result.names) > 2:
         for measure in dict.fromkeys(one.measure for one in drawn):
             chosen = [one for one in drawn if one.measure == measure]
-            yield _group(title_of(measure), chosen, several=True)
+            yield _group(result, title_of(measure), chosen)
         return
     shares = [one for one in drawn if _range(one.measure) in SHARES]
     for better_up, title in ((True, "Higher is better"), (False, "Lower is better")):
         chosen = [one for one in shares if _is_better_up(one.measure) == better_up]
         if chosen:
-            yield _group(title, chosen, several=False)
+            yield _group(result, title, chosen)
     for one in drawn:
         if one not in shares:
-            yield _group("On a scale of its own", [one], several=False)
+            yield _group(result, "On a scale of its own", [one])
 
 
 def _range(measure: str) -> tuple[float, float] | None:
@@ -106,7 +114,7 @@ def _is_better_up(measure: str) -> bool:
     return found is None or found.higher_is_better is not False
 
 
-def _group(title: str, chosen: Sequence[Comparison], *, several: bool) -> dict[str, Any]:
+def _group(result: Comparisons, title: str, chosen: Sequence[Comparison]) -> dict[str, Any]:
     regions = [one.region for one in chosen if one.region is not None]
     edges = [side * region for region in regions for side in (-1, 1)]
     axis = axis_of([one.difference for one in chosen], 0.0, *edges)
@@ -114,14 +122,16 @@ def _group(title: str, chosen: Sequence[Comparison], *, several: bool) -> dict[s
         "title": visible(title),
         "marks": [] if axis is None else axis.marks(),
         "zero": None if axis is None else axis.place(0.0),
-        "rows": [_row(one, axis, several=several) for one in chosen],
+        "rows": [_row(result, one, axis) for one in chosen],
     }
 
 
-def _row(comparison: Comparison, axis: Axis | None, *, several: bool) -> dict[str, Any]:
+def _row(result: Comparisons, comparison: Comparison, axis: Axis | None) -> dict[str, Any]:
     first, second = map(visible, comparison.names)
     value, interval = difference_words(comparison)
+    several = len(result.names) > 2
     title = f"{second} − {first}" if several else visible(title_of(comparison.measure))
+    finding = finding_among(result, comparison)
     seen = [number(one.value) for one in (comparison.first, comparison.second)]
     region = comparison.region
     band = None
@@ -134,7 +144,8 @@ def _row(comparison: Comparison, axis: Axis | None, *, several: bool) -> dict[st
         "interval": interval,
         "p": _p_sentence(comparison.p_value),
         "method": visible(spoken(comparison.method)),
-        "finding": comparison.finding,
+        "finding": finding,
+        "mark": finding if finding in {"better", "worse", "equivalent"} else "none",
         "defined": comparison.difference.is_defined,
         "strip": strip(comparison.difference, axis),
         "band": band,
@@ -144,11 +155,3 @@ def _row(comparison: Comparison, axis: Axis | None, *, several: bool) -> dict[st
 def _p_sentence(p_value: float | None) -> str:
     words = p_words(p_value)
     return f"p {words[0]} {words[1:]}" if words.startswith("<") else f"p = {words}"
-
-
-def _table(table: Table) -> dict[str, Any]:
-    columns = [
-        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
-    ]
-    rows = [[visible(cell) for cell in row] for row in table.rows[:MOST_TABLE_ROWS]]
-    return {"title": visible(table.title), "columns": columns, "rows": rows}

@@ -1,13 +1,12 @@
 """LearningCurve → one page: pictures of values and costs, and the tables behind them."""
 
-import base64
-import io
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truerisk.curves.results import LearningCurve
+from truerisk.reporting.drawings import svg_address, svg_text
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.files import write_whole
 from truerisk.reporting.learning_curves import (
@@ -17,7 +16,7 @@ from truerisk.reporting.learning_curves import (
     point_notes,
 )
 from truerisk.reporting.rendering import rendered
-from truerisk.reporting.tables import Table
+from truerisk.reporting.tables import page_table
 from truerisk.reporting.wording import count, percent, title_of
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 STYLES = ("report.css", "categories.css", "learning_curve.css")
 SENTENCE = 2000
-WIDTH, HEIGHT = 7.2, 4.2  # of a picture, in inches
-SALT = "truerisk"  # the same curve gives the same picture, to the byte
 
 
 def curve_html(curve: LearningCurve, wanted: float | None = None) -> str:
@@ -72,7 +69,7 @@ def curve_data(curve: LearningCurve, wanted: float | None = None) -> dict[str, A
         "subtitle": " · ".join(parts),
         "verdict": [visible(one, most=SENTENCE) for one in curve_sentences(curve, wanted)],
         "pictures": pictures,
-        "tables": [_table(table) for table in curve_tables(curve)],
+        "tables": [page_table(table) for table in curve_tables(curve)],
         "notes": [visible(note, most=SENTENCE) for note in notes],
         "facts": [(visible(a), visible(b, most=SENTENCE)) for a, b in curve_facts(curve)],
         "version": version("truerisk"),
@@ -86,22 +83,4 @@ def _costs(
 
 
 def _picture(title: str, caption: str, draw: "Callable[[Axes], Any]") -> dict[str, str]:
-    """Draw an SVG; as an image it can neither run nor fetch anything."""
-    from matplotlib import rc_context  # noqa: PLC0415  (only who draws needs it)
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    drawn = io.BytesIO()
-    with rc_context({"svg.hashsalt": SALT, "svg.fonttype": "path"}):
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        draw(figure.subplots())
-        figure.savefig(drawn, format="svg", metadata={"Date": None})
-    data = base64.b64encode(drawn.getvalue()).decode("ascii")
-    return {"title": title, "caption": caption, "data": f"data:image/svg+xml;base64,{data}"}
-
-
-def _table(table: Table) -> dict[str, Any]:
-    columns = [
-        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
-    ]
-    rows = [[visible(cell) for cell in row] for row in table.rows]
-    return {"title": visible(table.title), "columns": columns, "rows": rows}
+    return {"title": title, "caption": caption, "data": svg_address(svg_text(draw))}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from truerisk.comparison.model_comparisons import BayesianComparison
 from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
 from truerisk.reporting.tables import Column, Table
-from truerisk.reporting.wording import NO_INTERVAL, interval_heading, number, title_of, written
+from truerisk.reporting.wording import interval_heading, p_words, title_of, written
 from truerisk.results import Comparison, Estimate
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ SCHEMA = "truerisk/model_comparison/1"
 CSV_COLUMNS = (
     "what", "measure", "value", "low", "high", "level", "interval", "n", "p_value", "finding",
 )  # fmt: skip
-SMALLEST_P = 1e-4  # under this a p-value is told to be so
 
 
 def print_model_comparison(found: Comparison, console: "Console") -> None:
@@ -41,7 +40,7 @@ def model_comparison_table(found: Comparison) -> Table:
     >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), random_state=1,
     ...                        repeats=1)
     >>> model_comparison_table(found).rows[2]
-    ('majority − tree', '0.620', '[0.554, 0.686]', '< 0.0001')
+    ('majority − tree', '0.620', '[0.554, 0.686]', '<0.0001')
     """
     level = found.difference.interval.level if found.difference.interval is not None else None
     heading = "Interval" if level is None else interval_heading(level)
@@ -54,7 +53,7 @@ def model_comparison_table(found: Comparison) -> Table:
     rows = []
     for name, one in _rows(found):
         words = written(one)
-        p_value = _p_value(found.p_value) if one is found.difference else ""
+        p_value = p_words(found.p_value) if one is found.difference else ""
         rows.append((name, words.value, words.interval, p_value))
     return Table(f"Learners compared ({found.method}): {found.finding}", columns, tuple(rows))
 
@@ -66,12 +65,6 @@ def _rows(found: Comparison) -> list[tuple[str, Estimate]]:
         (second, found.second),
         (f"{second} − {first}", found.difference),
     ]
-
-
-def _p_value(p_value: float | None) -> str:
-    if p_value is None:
-        return NO_INTERVAL
-    return f"< {SMALLEST_P:.4f}" if p_value < SMALLEST_P else number(p_value)
 
 
 def _as_json(found: Comparison, source: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 All texts are visible ones; the templates escape them, and compute nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -16,6 +16,7 @@ from truerisk.reporting.tables import (
     Table,
     confusion_of,
     mistake_table,
+    page_table,
     provenance,
     remarks,
     share,
@@ -209,10 +210,4 @@ def _curves(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
 
 
 def _table(table: Table | None) -> dict[str, Any] | None:
-    if table is None:
-        return None
-    rows: list[Sequence[str]] = [[visible(cell) for cell in row] for row in table.rows]
-    columns = [
-        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
-    ]
-    return {"title": visible(table.title), "columns": columns, "rows": rows}
+    return None if table is None else page_table(table)

@@ -2,7 +2,6 @@
 
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from truerisk.comparison.over_datasets import OverDatasets
 from truerisk.reporting.drawings import svg_address, svg_text
@@ -10,7 +9,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.files import write_whole
 from truerisk.reporting.rankings import ranking_facts, ranking_notes, ranking_tables
 from truerisk.reporting.rendering import rendered
-from truerisk.reporting.tables import Table
+from truerisk.reporting.tables import page_table
 from truerisk.reporting.wording import count
 
 STYLES = ("report.css", "categories.css", "learning_curve.css")
@@ -35,14 +34,17 @@ def ranking_html(found: OverDatasets) -> str:
         if found.control is None
         else "The best rank is at the right. Outside the bar, a rank differs from the control's."
     )
-    title = "Average ranks"
-    picture = {"title": title, "caption": caption, "data": svg_address(ranking_svg(found))}
+    picture = {
+        "title": "Average ranks",
+        "caption": caption,
+        "data": svg_address(ranking_svg(found)),
+    }
     data = {
         "title": "Which classifier is better over many data sets?",
         "subtitle": f"{count(found.n)} data sets · {count(len(found.names))} classifiers",
         "verdict": [visible(sentence, most=SENTENCE) for sentence in found.verdict],
         "pictures": [picture],
-        "tables": [_page_table(table) for table in ranking_tables(found)],
+        "tables": [page_table(table) for table in ranking_tables(found)],
         "notes": [visible(note, most=SENTENCE) for note in ranking_notes(found)],
         "facts": [(visible(a), visible(b, most=SENTENCE)) for a, b in ranking_facts(found)],
         "version": version("truerisk"),
@@ -53,11 +55,3 @@ def ranking_html(found: OverDatasets) -> str:
 def save_ranking(found: OverDatasets, path: Path | str) -> Path:
     """Write the page to a file, whole or not at all, and give its path."""
     return write_whole(Path(path), ranking_html(found))
-
-
-def _page_table(table: Table) -> dict[str, Any]:
-    columns = [
-        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
-    ]
-    rows = [[visible(cell) for cell in row] for row in table.rows]
-    return {"title": visible(table.title), "columns": columns, "rows": rows}

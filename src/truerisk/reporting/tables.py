@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.reporting.escaping import visible
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     count,
@@ -211,3 +212,18 @@ def _file(facts: Mapping[str, Any]) -> str:
         if value  # nothing dropped and not compressed need no words
     ]
     return f"{name}: {', '.join(words)}"
+
+
+def page_table(table: Table, most: int | None = None) -> dict[str, Any]:
+    r"""Give a table in plain values for a template: all texts visible, so many rows at most.
+
+    Examples
+    --------
+    >>> page_table(Table("Values", (Column("Model"),), (("a\x1b",), ("b",))), most=1)["rows"]
+    [['a\\x1b']]
+    """
+    columns = [
+        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
+    ]
+    rows = [[visible(cell.strip()) for cell in row] for row in table.rows[:most]]
+    return {"title": visible(table.title), "columns": columns, "rows": rows}

@@ -9,6 +9,7 @@ from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import Measure, find_measure
 from truerisk.results import Estimate
 
+LEAST_P = 1e-4  # a smaller p-value is written as being smaller
 UNDEFINED = "undefined"
 NO_INTERVAL = "–"
 FEWEST_DECIMALS = 3
@@ -137,3 +138,20 @@ def plain_text(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, (list, tuple)):
         return ", ".join(map(plain_text, value)) if value else "none"
     return str(value)
+
+
+def p_words(p_value: float | None) -> str:
+    """Write a p-value to two digits; a very small one as being smaller than a round number.
+
+    Examples
+    --------
+    >>> p_words(0.0213), p_words(3e-9), p_words(1.0), p_words(None)
+    ('0.021', '<0.0001', '1.000', '–')
+    """
+    if p_value is None:
+        return NO_INTERVAL
+    if math.isnan(p_value):
+        return UNDEFINED
+    if p_value < LEAST_P:
+        return "<0.0001"
+    return f"{p_value:.4f}" if p_value < 0.01 else f"{p_value:.3f}"
