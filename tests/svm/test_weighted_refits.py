@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from truerisk import KernelSVM, LinearSVM
 from truerisk.errors import InputError, RefitError
 from truerisk.svm import weighted_refits
+from truerisk.svm.solvers.low_rank import solve_features
 from truerisk.svm.weighted_refits import check_model, decisions_under, prepared
 
 RNG = np.random.default_rng(1)
@@ -194,3 +195,16 @@ def test_a_step_that_fails_is_named() -> None:
 def test_machines_that_cannot_be_trained_so_are_refused(model, words) -> None:
     with pytest.raises(InputError, match=words):
         check_model(model)
+
+
+@pytest.mark.parametrize("features", [25, 70])
+def test_features_in_very_different_units_keep_their_digits(features) -> None:
+    rng = np.random.default_rng(6)
+    units = 10.0 ** rng.integers(-6, 7, size=features)
+    mixed, train = rng.normal(size=(N, features)) * units, np.arange(N // 4, N)
+    signs, bounds = np.where(Y == "b", 1.0, -1.0), 1e5 * WEIGHTS[:, N // 4 :]
+    ours = decisions_under(LinearSVM(C=1e5), mixed, Y, train, WEIGHTS[:, N // 4 :])
+    for found, upper in zip(ours, bounds, strict=True):
+        exact = solve_features(mixed[train], signs[train], upper)
+        expected = mixed @ exact.weights + exact.bias
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)

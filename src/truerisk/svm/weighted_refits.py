@@ -21,11 +21,19 @@ from sklearn.utils import _safe_indexing
 from truerisk.checks import shown
 from truerisk.errors import InputError, RefitError
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.example_forms import as_numbers, centred, check_gram, dense, linear_gram
+from truerisk.svm.example_forms import (
+    as_numbers,
+    centred,
+    check_gram,
+    dense,
+    has_one_scale,
+    linear_gram,
+)
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.kernels import settle_kernel
 from truerisk.svm.linear import LinearSVM
 from truerisk.svm.one_vs_rest import Targets, check_cost, upper_bounds
+from truerisk.svm.problems import FEW_FEATURES as FEATURES
 from truerisk.svm.problems import gram_problem
 from truerisk.svm.solvers.batch_gram import gram_decisions
 from truerisk.svm.solvers.batch_interior_point import batch_decisions
@@ -201,11 +209,7 @@ def _solver(model: Any, X: Any, signs: Array, train: Which) -> Solver:  # noqa: 
         penalty = np.append(np.ones(X.shape[1]), _bias_penalty(model))
         return partial(logistic_decisions, dense(X), signs, train, penalty=penalty)
     if isinstance(model, LinearSVM) or model.kernel == "linear":
-        if X.shape[1] <= LOW_RANK:
-            return partial(_by_features, dense(X), signs, train)
-        if X.shape[0] > GRAM_EXAMPLES:
-            return partial(row_decisions, as_rows(X), signs, train)
-        return _by_gram(linear_gram(X), signs, train)
+        return _linear_solver(X, signs, train)
     if model.kernel == "precomputed":
         return _by_gram(centred(check_gram(dense(X))), signs, train)
     kernel = settle_kernel(
@@ -218,6 +222,17 @@ def _solver(model: Any, X: Any, signs: Array, train: Which) -> Solver:  # noqa: 
     )
     gram = gram_problem(kernel, X).gram
     return _by_gram(gram if kernel.name == "rbf" else centred(gram), signs, train)
+
+
+def _linear_solver(X: Any, signs: Array, train: Which) -> Solver:  # noqa: ANN401
+    """Multiply examples with each other only where that loses no digits of a feature."""
+    if X.shape[1] <= LOW_RANK:
+        return partial(_by_features, dense(X), signs, train)
+    if X.shape[0] <= GRAM_EXAMPLES and has_one_scale(X):
+        return _by_gram(linear_gram(X), signs, train)
+    if X.shape[0] <= GRAM_EXAMPLES and X.shape[1] <= FEATURES:
+        return partial(batch_decisions, dense(X), signs, train)
+    return partial(row_decisions, as_rows(X), signs, train)
 
 
 def _bias_penalty(model: LogisticRegression) -> float:
@@ -242,7 +257,8 @@ def _by_features(
     *,
     workers: int,
 ) -> Array:
-    if _is_near(features, signs, train, bounds):
+    fits = len(features) <= GRAM_EXAMPLES and has_one_scale(features)
+    if (fits or gram is not None) and _is_near(features, signs, train, bounds):
         products = linear_gram(features) if gram is None else gram
         return gram_decisions(products, signs, train, bounds, workers=workers)
     return batch_decisions(features, signs, train, bounds, workers=workers)
