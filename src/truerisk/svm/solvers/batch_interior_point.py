@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.solvers.batch_cholesky import packed_products
 from truerisk.svm.solvers.batch_path import Machines, follow_paths, workspace
-from truerisk.svm.solvers.low_rank import INVISIBLE, solve_features
+from truerisk.svm.solvers.low_rank import scale_columns, solve_features
 
 Array = NDArray[np.float64]
 
@@ -50,17 +50,14 @@ class Table:
     @classmethod
     def of(cls, features: Array, train: NDArray[np.intp]) -> Self:
         """Measure the examples that are trained on, and bring all into their units."""
-        # The first row goes first, so that a constant column becomes exactly 0.
-        moved = features - features[train[0]]
-        mean = moved[train].mean(axis=0)
-        moved -= mean
-        largest = np.abs(moved[train]).max(axis=0, initial=0.0)
-        varies = largest > INVISIBLE
-        scale, moved = largest[varies], moved[:, varies]
-        far = np.linalg.norm(moved, axis=1)
+        table = np.empty(features.shape)
+        units = scale_columns(features, table, train)
+        varies = np.isfinite(units.scale)
+        scale, table = units.scale[varies], table[:, varies]
+        far = np.linalg.norm(table * scale, axis=1)
         return cls(
-            examples=np.column_stack([moved / scale, np.ones(len(moved))]),
-            centre=features[train[0]] + mean,
+            examples=np.column_stack([table, np.ones(len(table))]),
+            centre=units.centre,
             scale=scale,
             varies=varies,
             reach=far + far[train].max(),

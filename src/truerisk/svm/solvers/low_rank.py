@@ -104,23 +104,42 @@ def solve_features(
     )
 
 
+def scale_columns(features: Array, table: Array, trained: NDArray[np.intp] | None = None) -> Units:
+    """Write the features into `table`, centred and scaled by the examples that are trained on.
+
+    Examples
+    --------
+    >>> table = np.empty((3, 2))
+    >>> scale_columns(np.array([[1.0, 5.0], [5.0, 5.0], [7.0, 6.0]]), table, np.array([0, 1])).scale
+    array([ 2., inf])
+    >>> table
+    array([[-1.,  0.],
+           [ 1.,  0.],
+           [ 2.,  1.]])
+    """
+    # The first row goes first, so that a constant column becomes exactly 0.
+    first = features[0 if trained is None else trained[0]]
+    np.subtract(features, first, out=table)
+    mean = (table if trained is None else table[trained]).mean(axis=0)
+    table -= mean
+    own = table if trained is None else table[trained]
+    largest = np.maximum(own.max(axis=0), -own.min(axis=0))
+    varies = largest > INVISIBLE
+    table /= np.where(varies, largest, 1.0)
+    return Units(first + mean, np.where(varies, largest, np.inf))
+
+
 def _rows(features: Array, y: Array) -> tuple[Array, Units]:
     """Write y(z, 1) with z centred and scaled, in one copy of the table."""
     n, d = features.shape
     rows = np.empty((n, d + 1))
-    table = rows[:, :-1]
-    # The first row goes first, so that a constant column becomes exactly 0.
-    np.subtract(features, features[0], out=table)
-    mean = table.mean(axis=0)
-    table -= mean
-    largest = np.maximum(table.max(axis=0), -table.min(axis=0))
-    varies = largest > INVISIBLE
-    table /= np.where(varies, largest, 1.0)
+    units = scale_columns(features, rows[:, :-1])
     rows[:, -1] = 1.0
     rows *= y[:, None]
+    varies = np.isfinite(units.scale)
     if not varies.all():
         rows = np.ascontiguousarray(rows[:, np.append(varies, True)])
-    return rows, Units(features[0] + mean, np.where(varies, largest, np.inf))
+    return rows, units
 
 
 def _optimum(problem: Problem, tolerance: float, max_passes: int) -> tuple[Vertex, int]:
