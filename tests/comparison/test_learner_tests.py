@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import f, norm, t
 
+from truerisk.comparison.learner_loss_tests import by_agreement, by_nested_cross_validation
+from truerisk.comparison.learner_outcome import without_spread
 from truerisk.comparison.learner_tests import (
-    by_agreement,
     by_cautious_t,
     by_corrected_t,
     by_five_by_two_f,
     by_five_by_two_t,
-    by_nested_cross_validation,
     by_posterior,
     by_resampled_t,
-    without_spread,
 )
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "cv_tests.json"

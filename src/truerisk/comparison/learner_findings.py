@@ -17,14 +17,13 @@ from truerisk.comparison.learner_differences import (
     of_learner,
     signed,
 )
+from truerisk.comparison.learner_loss_tests import by_agreement, by_nested_cross_validation
+from truerisk.comparison.learner_outcome import Outcome
 from truerisk.comparison.learner_tests import (
-    Outcome,
-    by_agreement,
     by_cautious_t,
     by_corrected_t,
     by_five_by_two_f,
     by_five_by_two_t,
-    by_nested_cross_validation,
     by_posterior,
     by_resampled_t,
 )
