@@ -60,9 +60,10 @@ def test_standard_errors_are_those_of_resampled_rows():
 
 def test_a_comparison_of_very_many_examples_says_what_was_drawn(monkeypatch):
     monkeypatch.setattr("truerisk.comparison.model_scores.MANY_ROWS", 999)
+    monkeypatch.setattr("truerisk.comparison.block_resamples.RESAMPLES", 500)
     positive, scores = two_rankings(1000, decimals=1)
     options = {"measures": ["ks"], "replicates": 100}
     result = compare(positive, None, None, scores=scores, **options)
-    assert result["ks"].notes == ("from 2,000 resamples of 1,000 blocks of examples",)
+    assert result["ks"].notes == ("from 500 resamples of 1,000 blocks of examples",)
     other = compare(positive, None, None, scores=scores[::-1], **options)
     assert other["ks"].p_value == pytest.approx(result["ks"].p_value)

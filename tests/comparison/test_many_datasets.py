@@ -192,3 +192,9 @@ def test_the_seed_is_told_and_may_be_a_generator():
 def test_what_cannot_be_compared_is_refused(scores, options, message):
     with pytest.raises(InputError, match=message):
         tr.compare_over_datasets(scores, **options)
+
+
+def test_a_level_at_which_anything_is_equivalent_is_refused_with_a_region():
+    scores = [[0.1, 0.2], [0.3, 0.5], [0.2, 0.1]]
+    with pytest.raises(InputError, match="`level` must be more than 0.5"):
+        compare_over_datasets(scores, level=0.3, region=0.1)

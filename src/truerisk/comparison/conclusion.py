@@ -64,11 +64,8 @@ def conclude(
     >>> found.finding, found.verdict
     ('better', 'b is better than a: its error rate is lower by 0.040 [0.010, 0.070].')
     """
-    if region is not None and level <= 0.5:
-        raise InputError(
-            f"`level` must be more than 0.5 with a region: equivalence is two tests at 1 − level; "
-            f"got {level:g}."
-        )
+    if region is not None:
+        check_level_of_equivalence(level)
     value = second.value - first.value
     measure = find_measure(base_and_average(first.measure)[0])
     widest = measure.measure_range[1] - measure.measure_range[0]
@@ -106,6 +103,20 @@ def conclude(
         settled_by=settled_by,
         notes=notes,
     )
+
+
+def check_level_of_equivalence(level: float) -> None:
+    """Refuse a level at which two one-sided tests would show anything at all.
+
+    Examples
+    --------
+    >>> check_level_of_equivalence(0.95)
+    """
+    if level <= 0.5:
+        raise InputError(
+            f"`level` must be more than 0.5 with a region: equivalence is two tests at 1 − level; "
+            f"got {level:g}."
+        )
 
 
 def examples_to_settle(value: float, interval: Interval, n: float) -> int | None:

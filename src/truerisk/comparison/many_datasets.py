@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.checks import check_level, check_number, check_random_state, shown
 from truerisk.comparison.bayesian_hierarchical import bayesian_hierarchical
 from truerisk.comparison.bayesian_signed_rank import PracticalPosterior, bayesian_signed_rank
+from truerisk.comparison.conclusion import check_level_of_equivalence
 from truerisk.comparison.multiplicity import holm
 from truerisk.comparison.named_scores import fold_means, named_scores
 from truerisk.comparison.over_datasets import (
@@ -115,6 +116,7 @@ def compare_over_datasets(
     check_level(level)
     if region is not None:
         check_number(region, "region", low=0.0)
+        check_level_of_equivalence(level)
     folds, called, rows = named_scores(scores, names, datasets)
     n, k, per_set = folds.shape
     if control is not None and control not in called:
