@@ -5,12 +5,14 @@ from truerisk.audit.sizes_trials import TestSize as Size
 from truerisk.audit.sizes_trials import Trial
 
 
-def row(test="f1", *, n=300, rejected=0.05, excluded=0.05, kind="classes", defined=2000):
+def row(
+    test="f1", *, n=300, rejected=0.05, excluded=0.05, kind="classes", defined=2000, pairs=2000
+):
     return Size(
         trial=Trial(kind=kind, setting="much alike", n=n, random_state=7),
         test=test,
         method="paired_delta",
-        pairs=2000,
+        pairs=pairs,
         defined=defined,
         rejected=rejected,
         excluded=excluded,
@@ -54,10 +56,17 @@ def test_the_page_is_summed_up():
 
 def test_the_page_says_what_was_measured():
     text = sizes_ledger_text(ROWS)
-    assert "Much alike; 2000 pairs of models, ±0.010:" in text
+    assert "Much alike:" in text
+    assert "| n = 100: 2000 pairs, ±0.010 | n = 300: 2000 pairs, ±0.010 |" in text
     assert "## `tr.compare`: three classes" in text
     assert "Seed: 7." in text
 
 
 def test_a_page_of_small_samples_says_so():
     assert "No figure at a size for which the goal is set." in sizes_ledger_text([row(n=100)])
+
+
+def test_figures_of_few_pairs_are_told_for_what_they_are():
+    text = sizes_ledger_text([row(), row("recall", pairs=50, defined=50)])
+    assert "- 1 of these figures are from fewer than 1000 pairs, the least from 50" in text
+    assert "fewer than 1000" not in sizes_ledger_text([row()])

@@ -7,6 +7,8 @@ from truerisk.audit.sizes_learners import HALF, REPLICATES
 from truerisk.audit.sizes_predictions import ROWS_A_GROUP
 from truerisk.audit.sizes_trials import FROM, GOAL, KINDS, NOMINAL, TestSize
 
+ENOUGH = 1000  # pairs, which tell 0.05 to ±0.014
+
 HEAD = """\
 # Measured size of the tests
 
@@ -26,9 +28,10 @@ can differ in truth, and every "different" is a mistake.
   called different.
 
 A figure is the share of p-values of {nominal:g} or less / of intervals at 95 % that exclude 0; *±*
-is two standard errors of a share of {nominal:g}.  The goal is {goal:g} at n ≥ {least}, and for data
-sets at any n; a figure in bold misses it by more than Monte Carlo error, its exact 95 % interval
-lying above.  A test that is undefined for a pair counts neither way.  Seed: {seed}.
+is two standard errors of a share of {nominal:g} of so many pairs of models.  The goal is {goal:g}
+at n ≥ {least}, and for data sets at any n; a figure in bold misses it by more than Monte Carlo
+error, its exact 95 % interval lying above.  A test that is undefined for a pair counts neither way.
+Seed: {seed}.
 """
 
 
@@ -51,7 +54,7 @@ def sizes_ledger_text(rows: Sequence[TestSize]) -> str:
             parts.append(f"\n## {kind.title}\n")
         for setting in dict.fromkeys(row.trial.setting for row in mine):
             of_setting = [row for row in mine if row.trial.setting == setting]
-            parts.append(f"\n{_sentence(setting, of_setting)}\n\n{_table(of_setting)}\n")
+            parts.append(f"\n{setting[0].upper()}{setting[1:]}:\n\n{_table(of_setting)}\n")
     return "".join(parts)
 
 
@@ -66,6 +69,12 @@ def _in_short(rows: Sequence[TestSize]) -> str:
         if judged
         else "- No figure at a size for which the goal is set."
     ]
+    few = [row for row in judged if row.pairs < ENOUGH]
+    if few:
+        lines.append(
+            f"- {len(few)} of these figures are from fewer than {ENOUGH} pairs, the least from "
+            f"{min(row.pairs for row in few)}: they would show a gross miss only."
+        )
     lines += [
         f"- Missed: {row.test} ({row.method}), {row.trial.setting}, n = {row.trial.n}: "
         f"{_shares(row)} of {row.defined} pairs."
@@ -74,23 +83,22 @@ def _in_short(rows: Sequence[TestSize]) -> str:
     return "\n".join(lines)
 
 
-def _sentence(setting: str, rows: Sequence[TestSize]) -> str:
-    pairs = rows[0].pairs
-    error = 2 * math.sqrt(NOMINAL * (1 - NOMINAL) / pairs)
-    return f"{setting[0].upper()}{setting[1:]}; {pairs} pairs of models, ±{error:.3f}:"
-
-
 def _table(rows: Sequence[TestSize]) -> str:
-    sizes = sorted({row.trial.n for row in rows})
+    sizes = {row.trial.n: row.pairs for row in sorted(rows, key=lambda row: row.trial.n)}
     at = {(row.test, row.trial.n): row for row in rows}
     lines = []
     for test in dict.fromkeys(row.test for row in rows):
         own = [at.get((test, n)) for n in sizes]
         method = next(row.method for row in own if row is not None)
         lines.append([test, method, *("–" if row is None else _cell(row) for row in own)])
-    head = ["", "test", *(f"n = {n}" for n in sizes)]
+    head = ["", "test", *(f"n = {n}: {_drawn(pairs)}" for n, pairs in sizes.items())]
     every = [head, ["---"] * len(head), *lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in every)
+
+
+def _drawn(pairs: int) -> str:
+    error = 2 * math.sqrt(NOMINAL * (1 - NOMINAL) / pairs)
+    return f"{pairs} pairs, ±{error:.3f}"
 
 
 def _cell(row: TestSize) -> str:
