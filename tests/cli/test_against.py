@@ -134,3 +134,12 @@ def test_what_cannot_be_meant_is_refused(run, table, options, status, message):
     ended = run("estimate", table, *ASKED, *options)
     assert ended.exit_code == status
     assert message in ended.stderr
+
+
+def test_machines_are_compared_by_perturbation(run, table):
+    machines = ("--model", "linear_svm", "--against", "rbf_svm", "--test", "perturbation")
+    ended = run("estimate", table, *ASKED, *machines, "--folds", "3", "--group", "who", "--json")
+    assert ended.exit_code == 0, ended.stderr
+    found = json.loads(ended.stdout)
+    assert found["method"] == "perturbation"
+    assert any("seed 1" in note for note in found["notes"])

@@ -86,3 +86,18 @@ def test_what_cannot_be_done_ends_with_3(data, arguments, words) -> None:
     result = run(data, *arguments)
     assert result.exit_code == 3
     assert words in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--without", "a", "--rivals"], "--rivals: not with --without"),
+        (["--region", "0.1"], "--region: goes with --without"),
+        (["--rivals", "--group", "b"], "--rivals: not with --group"),
+    ],
+    ids=["rivals of two", "region of one", "rivals of groups"],
+)
+def test_options_that_would_be_left_out_are_refused(data, options, words) -> None:
+    ended = run(data, *options)
+    assert ended.exit_code == 2
+    assert words in ended.stderr

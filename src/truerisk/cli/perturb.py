@@ -76,7 +76,13 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
 
     Exit code: 0, 2 wrong option, 3 wrong input, 5 when the machine stood in the way.
     """
+    if options["without"] and options["rivals"]:
+        raise click.UsageError("--rivals: not with --without, which compares two machines.")
+    if options["region"] is not None and not options["without"]:
+        raise click.UsageError("--region: goes with --without.")
     table = table_from(data, options)
+    if options["rivals"] and table.groups is not None:
+        raise click.UsageError("--rivals: not with --group; they take the rows for independent.")
     seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
     settings = {
         **{name: options[name] for name in ("replicates", "folds", "losses", "level")},
