@@ -148,6 +148,20 @@ def test_a_region_must_be_a_number(run, files, region):
     assert "region" in ended.stderr
 
 
+def test_a_check_needs_the_region_of_the_main_measure(run, files):
+    wanted = ["--fail-unless", "not-worse", "--region", "f1=0.01", "--positive", "1"]
+    ended = run("compare", files["old"], files["new"], *wanted)
+    assert ended.exit_code == 3
+    assert "got none of error_rate" in ended.stderr
+
+
+def test_a_region_given_twice_is_refused(run, files):
+    twice = ("--region", "f1=0.01", "--region", "f1=0.02")
+    ended = run("compare", files["old"], files["new"], *twice)
+    assert ended.exit_code == 3
+    assert "must name a measure once" in ended.stderr
+
+
 def test_help_shows_an_example(run):
     text = run("compare", "--help").stdout
     assert "truerisk compare old.csv new.csv" in text

@@ -175,11 +175,14 @@ def _region(texts: tuple[str, ...]) -> float | dict[str, float] | None:
         if len(texts) == 1 and "=" not in texts[0]:
             return float(texts[0])
         pairs = [text.split("=") for text in texts]
-        return {name.strip(): float(value) for name, value in pairs}
+        regions = {name.strip(): float(value) for name, value in pairs}
     except ValueError:
         raise InputError(
             f"`--region` must be one number, or pairs such as f1=0.02; got {texts[-1]!r}."
         ) from None
+    if len(regions) < len(texts):
+        raise InputError(f"`--region` must name a measure once; got {', '.join(texts)}.")
+    return regions
 
 
 def _show(result: "Comparisons", form: str | None) -> None:
@@ -198,6 +201,11 @@ def _finish(result: "Comparisons", wanted: str | None) -> None:
     """End with the code that the check, or an undefined difference, asks for."""
     if wanted is not None:
         last = result[result.measure, result.names[0], result.names[-1]]
+        if wanted == NOT_WORSE and last.region is None:
+            raise InputError(
+                f"`--region` must hold one of the main measure for --fail-unless not-worse; got "
+                f"none of {result.measure}. Name the main measure with --measure."
+            )
         if not _is_met(result, last, wanted):
             from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (rare)
 
