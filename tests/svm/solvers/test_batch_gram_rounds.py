@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.svm.solvers import batch_gram_rounds as rounds
+from truerisk.svm.solvers.batch_gram_tableau import Tableau
 
 
 def problem(seed, n=12, d=20):
@@ -20,7 +21,7 @@ def test_the_tableau_of_two_points_by_hand():
     # Seen from the first, free one of two unit vectors at right angles: the other is √2 away, and
     # each unit of it takes one from the first.  With nobody else, z₁ = 0 and b = y₁ = −1, so that
     # the remainder of the other is 1 − (−1).
-    tableau = rounds.Tableau.of(np.eye(2), np.array([-1.0, 1.0]), np.array([0]))
+    tableau = Tableau.of(np.eye(2), np.array([-1.0, 1.0]), np.array([0]))
     np.testing.assert_allclose(tableau.values, [[0.0, -1.0], [-1.0, 2.0]], atol=1e-11)
     np.testing.assert_allclose(tableau.own, [0.0, 2.0], atol=1e-11)
     assert tableau.base.tolist() == [True, False]
@@ -32,7 +33,7 @@ def test_the_tableau_gives_z_of_its_base_and_the_remainders_of_the_others(seed, 
     gram, y = problem(seed)
     rng = np.random.default_rng(seed)
     base = np.sort(rng.choice(12, size, replace=False))
-    tableau = rounds.Tableau.of(gram, y, base)
+    tableau = Tableau.of(gram, y, base)
     others = np.setdiff1d(np.arange(12), base)
     given_z = rng.standard_normal(len(others))
     given_values = np.zeros(12)
@@ -100,7 +101,7 @@ def test_an_example_goes_where_its_remainder_takes_it(side, z, wish, new):
 def test_rounds_end_at_the_optimum_whatever_the_base(base):
     gram, y = problem(3)
     bounds = np.random.default_rng(1).exponential(size=12)
-    tableau = rounds.Tableau.of(gram, y, np.array(base))
+    tableau = Tableau.of(gram, y, np.array(base))
     state, sides = np.zeros((rounds.STATE, 12)), np.zeros(12, np.int8)
     state[rounds.LOWER], state[rounds.UPPER] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
     state[rounds.GOT] = tableau.own

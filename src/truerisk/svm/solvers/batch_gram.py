@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.solution import Array, Solution
 from truerisk.svm.solvers import batch_gram_steps as steps
-from truerisk.svm.solvers.batch_gram_rounds import Tableau
+from truerisk.svm.solvers.batch_gram_tableau import Tableau
 from truerisk.svm.solvers.batch_gram_tries import (
     ROUNDS,
     Attempt,

@@ -14,21 +14,15 @@ Source    M. Hintermüller, K. Ito and K. Kunisch, "The primal-dual active set s
 Cache     as in `smo`
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from truerisk.svm.solution import Array
-from truerisk.svm.solvers.free_block import empty_block, fill_block, members_of
-from truerisk.svm.solvers.polish import spread
 from truerisk.svm.solvers.smo import REARRANGE
 
 Sides = NDArray[np.int8]
 
-RIDGE = 1e-12  # of the largest K(x, x), added to each: equal examples share α then, in one way
-PIVOT = 1e-14  # of the largest K(x, x): a pivot no larger is rounding
 WRONG = 1e-10  # units of the margin by which a bounded example must want to leave its bound
 OUTSIDE = 1e-12  # of the bound, by which a free α must be beyond it
 PANEL = 4  # pivots that are taken out of the other rows together
@@ -37,51 +31,6 @@ PER_CUBE, PER_SQUARE, PER_PRODUCT = 0.022, 1.5, 0.2
 FREE, SETTLED, CHANGING, SINGULAR = 0, 0, 1, 2
 # Rows of a state: bounds, what the tableau is given and what it gives.
 LOWER, UPPER, GIVEN, GOT, STATE = range(5)
-
-
-@dataclass(frozen=True, eq=False)
-class Tableau:
-    """K, pivoted on the examples of `base`."""
-
-    values: Array
-    own: Array
-    base: NDArray[np.bool_]
-    reach: Array  # how far z goes for one unit of the margin, at least
-    floor: float
-
-    @property
-    def arrays(self) -> tuple[Array, NDArray[np.bool_], Array]:
-        """What compiled functions take of it."""
-        return self.values, self.base, self.reach
-
-    @classmethod
-    def of(cls, gram: Array, y: Array, candidates: NDArray[np.int64]) -> "Tableau":
-        """Pivot on the candidates, but for those that depend on the others."""
-        n, scale = len(y), spread(gram)
-        gram = gram + RIDGE * scale * np.eye(n)
-        block = empty_block(len(candidates))
-        fill_block(gram, candidates, block, RIDGE * scale)
-        members = members_of(block)
-        m = len(members) + 1
-        inverse = block.inverse[:m, :m]
-        base = np.zeros(n, bool)
-        base[members] = True
-        others = np.flatnonzero(~base)
-        across = np.ones((m, len(others)))
-        across[1:] = gram[np.ix_(members, others)]
-        reply = inverse @ across
-        values = np.empty((n, n))
-        values[np.ix_(members, members)] = -inverse[1:, 1:]
-        values[np.ix_(members, others)] = -reply[1:]
-        values[np.ix_(others, members)] = -reply[1:].T
-        values[np.ix_(others, others)] = gram[np.ix_(others, others)] - across.T @ reply
-        own = np.empty(n)
-        right = np.append(0.0, y[members])
-        own[members] = -(inverse @ right)[1:]
-        own[others] = y[others] - right @ reply
-        diagonal = np.diagonal(gram)
-        reach = 1.0 / np.where(diagonal > 0.0, diagonal, scale)
-        return cls(values, own, base, reach, PIVOT * scale)
 
 
 # Loops run over slices from 0 on: of an index that may be negative the compiler asks each time

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from truerisk.svm.solution import ROUNDING, Array, Solution
 from truerisk.svm.solvers import batch_gram_rounds as rounds
 from truerisk.svm.solvers import batch_gram_steps as steps
+from truerisk.svm.solvers.batch_gram_tableau import Tableau
 
 ROUNDS = 6  # more of them mean that steps are the better way
 LEAST_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
@@ -35,7 +36,7 @@ class Batch:
     single: steps.Single  # the same, padded to whole blocks
     train: NDArray[np.intp]
     y: Array
-    tableau: rounds.Tableau
+    tableau: Tableau
     middle: Solution  # at the mean of all bounds
     tolerance: float
 
