@@ -112,9 +112,13 @@ def _in_short(rows: Rows) -> str:
     """Say which form is best, and whether any beats the rule of agreement."""
     names = list(dict.fromkeys(row.interval for row in rows))
     forms = [name for name in names if name not in {EXACT, AGREEMENT}]
-    best = max(forms, key=lambda name: _merit(rows, name))
-    lines = [_told(rows, best, f"The best form of perturbation is `{best}`: it")]
-    if best != DEFAULT:
+    best, *others = sorted(forms, key=lambda name: _merit(rows, name), reverse=True)
+    lines = [
+        "- Forms are ranked by the share of cells within Monte Carlo error, then by the least cell.",
+        _told(rows, best, f"The best form of perturbation is `{best}`: it"),
+        _told(rows, others[0], f"The next, `{others[0]}`,"),
+    ]
+    if DEFAULT not in {best, others[0]}:
         lines.append(_told(rows, DEFAULT, f"The default, `{DEFAULT}`,"))
     lines.append(_told(rows, AGREEMENT, "The rule of agreement"))
     lines.append(_told(rows, PUBLISHED, f"The published form, `{PUBLISHED}`,"))
