@@ -114,7 +114,7 @@ def _in_short(rows: Rows) -> str:
     forms = [name for name in names if name not in {EXACT, AGREEMENT}]
     best, *others = sorted(forms, key=lambda name: _merit(rows, name), reverse=True)
     lines = [
-        "- Forms are ranked by the share of cells within Monte Carlo error, then by the least cell.",
+        "- Forms are ranked by the share of cells within Monte Carlo error, then by their least.",
         _told(rows, best, f"The best form of perturbation is `{best}`: it"),
         _told(rows, others[0], f"The next, `{others[0]}`,"),
     ]
