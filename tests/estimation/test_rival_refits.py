@@ -70,3 +70,19 @@ def test_halves_share_nothing_and_have_their_share_of_each_class(n):
 def test_too_few_examples_for_folds_of_halves_are_refused():
     with pytest.raises(InputError, match="`folds` must not exceed half the 9 examples; got 5"):
         _case(n=9, folds=5).halves(1, np.random.default_rng(0))
+
+
+def test_class_weights_go_by_the_labels_as_they_are():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.repeat(["b", "a"], 20)
+    case = Case(
+        LinearSVM(class_weight={"b": 50.0}),
+        Examples.of(X, y, needs_positive=False),
+        folds=4,
+        replicates=10,
+        level=0.95,
+        seed=1,
+    )
+    fitted = SVC(kernel="linear", class_weight={"b": 50.0}, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(case.decision, fitted.decision_function(X), atol=1e-4)
+    assert case.training_error == np.mean(fitted.predict(X) != y)

@@ -42,8 +42,9 @@ class Case:
 
     @property
     def signs(self) -> Array:
-        """The classes as −1 and 1."""
-        return np.where(self.examples.codes == 1, 1.0, -1.0)
+        """The classes as −1 and 1, in the order in which a classifier keeps them."""
+        y = self.examples.y
+        return np.where(y == np.unique(y)[1], 1.0, -1.0)
 
     @cached_property
     def decision(self) -> Array:
@@ -72,7 +73,7 @@ class Case:
             found[both] = decisions_under(
                 self.model,
                 self.examples.X,
-                self.examples.codes,
+                self.examples.y,
                 np.arange(self.n),
                 counts[both],
                 workers=self.workers,
@@ -95,7 +96,7 @@ class Case:
         trained, judged = np.zeros((rows, self.n), dtype=bool), np.zeros((rows, self.n), dtype=bool)
         for at, members in enumerate(samples):
             parts = k_fold(
-                self.examples.codes[members],
+                self.examples.y[members],
                 self.folds,
                 allow_small_classes=True,
                 random_state=rng,
