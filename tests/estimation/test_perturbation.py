@@ -145,6 +145,23 @@ def test_an_interval_that_is_cut_says_so() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (LinearSVM(), "linear machines"),
+        (SVC(kernel="linear"), "linear machines"),
+        (make_pipeline(StandardScaler(), KernelSVM()), "rbf kernels"),
+        (SVC(kernel="poly", degree=3), "cubic kernels"),
+        (LogisticRegression(), "logistic regression"),
+    ],
+    ids=["linear", "linear SVC", "rbf", "cubic", "logistic"],
+)
+def test_what_the_published_form_covers_is_told(model, kind) -> None:
+    told = perturbation(model, X, Y, replicates=100, random_state=4).notes[-1]
+    assert f"Measured for {kind} at n = " in told
+    assert "the published form" in told
+
+
+@pytest.mark.parametrize(
     ("model", "words"),
     [
         (RandomForestClassifier(), r"For another model use tr\.estimate"),
