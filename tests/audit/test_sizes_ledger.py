@@ -70,3 +70,9 @@ def test_figures_of_few_pairs_are_told_for_what_they_are():
     text = sizes_ledger_text([row(), row("recall", pairs=50, defined=50)])
     assert "- 1 of these figures are from fewer than 1000 pairs, the least from 50" in text
     assert "fewer than 1000" not in sizes_ledger_text([row()])
+
+
+def test_what_was_not_measured_is_told():
+    assert "- Not measured: perturbation, linear machines, halves of the features, n = 100." in (
+        sizes_ledger_text(ROWS)
+    )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from truerisk.audit.sizes_learners import HALF, REPLICATES
 from truerisk.audit.sizes_predictions import ROWS_A_GROUP
-from truerisk.audit.sizes_trials import FROM, GOAL, KINDS, NOMINAL, TestSize
+from truerisk.audit.sizes_trials import FROM, GOAL, KINDS, NOMINAL, TestSize, all_trials
 
 ENOUGH = 1000  # pairs, which tell 0.05 to ±0.014
 
@@ -75,6 +75,9 @@ def _in_short(rows: Sequence[TestSize]) -> str:
             f"- {len(few)} of these figures are from fewer than {ENOUGH} pairs, the least from "
             f"{min(row.pairs for row in few)}: they would show a gross miss only."
         )
+    seen = {(row.trial.kind, row.trial.setting, row.trial.n) for row in rows}
+    left = [one for one in all_trials() if (one.kind, one.setting, one.n) not in seen]
+    lines += [f"- Not measured: {one.kind}, {one.setting}, n = {one.n}." for one in left]
     lines += [
         f"- Missed: {row.test} ({row.method}), {row.trial.setting}, n = {row.trial.n}: "
         f"{_shares(row)} of {row.defined} pairs."
