@@ -25,9 +25,11 @@ check: $(READY)  ## style, types, layers
 bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks
 
-audit: $(READY)  ## measured coverage of every interval; over an hour, goes on from .audit when stopped
+audit: $(READY)  ## measured coverage of every interval, size of every test; hours, goes on from .audit when stopped
 	$(BIN)/truerisk audit --output docs/coverage.md
 	$(BIN)/truerisk audit --learners --resume .audit --jobs 2 --output docs/coverage-of-learners.md
+	$(BIN)/truerisk audit --perturbation --resume .audit --jobs 2 --output docs/coverage-of-perturbation.md --figures src/truerisk/estimation/measured_coverage.csv
+	$(BIN)/truerisk audit --tests --resume .audit --jobs 2 --output docs/size-of-tests.md
 
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

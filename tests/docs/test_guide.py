@@ -17,7 +17,12 @@ from click.testing import CliRunner
 from truerisk.cli import main
 
 DOCS = Path(__file__).parents[2] / "docs"
-GENERATED = {"coverage.md", "coverage-of-learners.md"}  # by `truerisk audit`
+GENERATED = {  # by `truerisk audit`
+    "coverage.md",
+    "coverage-of-learners.md",
+    "coverage-of-perturbation.md",
+    "size-of-tests.md",
+}
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if page.name not in GENERATED)
 BLOCK = re.compile(
     r"^```(?P<kind>csv|console|python)[ ]?(?P<name>\S*)\n(?P<body>.*?)^```$",
