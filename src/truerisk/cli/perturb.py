@@ -159,11 +159,11 @@ def _show(
         rows = [_row(name, one) for name, one in listed]
         show_rows("perturbation", COLUMNS, rows, form, {**as_plain(found), **source})
         return
-    click.echo(str(found))
-    for note in found.notes:
-        click.echo(note)
-    click.echo()
+    from truerisk.reporting.summary import print_sentences  # noqa: PLC0415  (needs rich)
+
+    click.echo(f"{found}\n")
     _print_rules(listed, found.forms["exact"].level)
+    print_sentences(found.notes, console(), heading="Notes")
 
 
 def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
