@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from truerisk.comparison.multiplicity import hochberg
 from truerisk.comparison.rank_tests import (
     bonferroni_dunn_difference,
     bonferroni_dunn_quantile,
     cliques,
     friedman,
-    hochberg,
     nemenyi_difference,
     nemenyi_p_value,
     nemenyi_quantile,

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.audit.sizes_outcomes import Found, Outcome, with_interval
-from truerisk.comparison.multiplicity import holm
+from truerisk.comparison.multiplicity import hochberg, holm
 from truerisk.comparison.rank_tests import (
     friedman,
-    hochberg,
     nemenyi_p_value,
     rank_test,
     ranks_of,

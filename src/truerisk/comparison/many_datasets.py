@@ -10,7 +10,7 @@ from truerisk.checks import check_level, check_number, check_random_state, shown
 from truerisk.comparison.bayesian_hierarchical import bayesian_hierarchical
 from truerisk.comparison.bayesian_signed_rank import PracticalPosterior, bayesian_signed_rank
 from truerisk.comparison.conclusion import check_level_of_equivalence
-from truerisk.comparison.multiplicity import holm
+from truerisk.comparison.multiplicity import hochberg, holm
 from truerisk.comparison.named_scores import fold_means, named_scores
 from truerisk.comparison.over_datasets import (
     AgainstControl,
@@ -22,7 +22,6 @@ from truerisk.comparison.rank_tests import (
     bonferroni_dunn_difference,
     cliques,
     friedman,
-    hochberg,
     nemenyi_difference,
     nemenyi_p_value,
     rank_test,

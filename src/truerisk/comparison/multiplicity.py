@@ -58,6 +58,34 @@ def bonferroni(p_values: ArrayLike) -> Array:
     return np.minimum(np.count_nonzero(~np.isnan(raw)) * raw, 1.0)
 
 
+def hochberg(p_values: ArrayLike) -> Array:
+    r"""Adjust p-values by Hochberg's step-up rule.
+
+    With the m p-values in rising order,
+
+    .. math:: \tilde p_{(i)} = \min_{j \ge i}\, (m - j + 1)\, p_{(j)}
+
+    Never larger than Holm's; promises as much for independent tests and for those positively
+    dependent, not for all.
+
+    References
+    ----------
+    .. [1] Y. Hochberg, "A sharper Bonferroni procedure for multiple tests of significance",
+       Biometrika 75(4), 800-802, 1988.
+
+    Examples
+    --------
+    >>> print(hochberg([0.01, 0.04, 0.03]))  # 0.04, then min(0.04, 2 · 0.03), then 3 · 0.01
+    [0.03 0.04 0.04]
+    """
+    raw = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(-raw, kind="stable")
+    adjusted = np.empty_like(raw)
+    steps = np.arange(1, raw.size + 1) * raw[order]
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1.0)
+    return adjusted
+
+
 def _checked(p_values: ArrayLike) -> Array:
     raw = np.asarray(p_values, dtype=np.float64)
     if raw.ndim != 1:

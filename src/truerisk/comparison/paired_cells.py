@@ -108,7 +108,27 @@ class PairedCells:
 
             design = sparse.csr_array(sparse.hstack([first, second]))
         cells = self.first
-        return CellSample(cells.totals, design, cells.squares, cells.by_group, self.prior)
+        return CellSample(
+            cells.totals,
+            design,
+            cells.squares,
+            cells.by_group,
+            self.prior,
+            prior_unit=self._unit_of_discord,
+        )
+
+    @cached_property
+    def _unit_of_discord(self) -> float | None:
+        """How many examples of a group the models differ on, typically, where they differ at all.
+
+        None without groups, or where they never differ: a unit is then an example, or a group.
+        """
+        groups = self.first.by_group
+        if groups is None:
+            return None
+        right = [(one.truth == one.predicted).all(axis=1) for one in self.both]
+        differ = np.asarray(groups[:, right[0] != right[1]].sum(axis=1), dtype=np.float64)
+        return float((differ**2).sum() / differ.sum()) if differ.any() else None
 
     def difference(self, name: str, over: NDArray[np.bool_] | None, zero: float) -> Spread:
         """Give how the difference of a measure of counts varies."""

@@ -36,7 +36,8 @@ class CellSample:
 
     `design` takes totals (…, m) to the features (…, f) that the measures read; `prior` is what
     smoothing adds to each cell, in units of one example (or one group), for so many `classes`;
-    `rows` counts the examples where the totals are sums of weights.
+    `rows` counts the examples where the totals are sums of weights; `prior_unit` is what a unit of
+    the prior is, where it is none of the sample's own.
     """
 
     totals: NDArray[Any]
@@ -47,6 +48,7 @@ class CellSample:
     rows: NDArray[np.int64] | None = None
     classes: int = 2
     judgements: Judgements | GroupedJudgements | None = None
+    prior_unit: float | None = None
 
     @classmethod
     def of(cls, cells: Cells, cell_costs: NDArray[np.float64] | None = None) -> "CellSample":
@@ -135,16 +137,17 @@ class CellSample:
         """Add the prior: half a unit right and half a unit wrong to every class that occurs."""
         if self.prior is None:
             return self
-        added = self.unit * self.prior
+        unit = self.unit if self.prior_unit is None else self.prior_unit
+        added = unit * self.prior
         groups = self.by_group
         if groups is not None:
             # Half a group that is all of one cell varies like this multiple of the cell itself.
-            own = np.diag(self.unit * np.sqrt(self.prior))
+            own = np.diag(unit * np.sqrt(self.prior))
             groups = np.vstack([groups, own[self.prior > 0]])
         return CellSample(
             self.totals + added,
             self.design,
-            None if self.squares is None else self.squares + self.unit * added,
+            None if self.squares is None else self.squares + unit * added,
             groups,
             judgements=self.judgements,
         )
