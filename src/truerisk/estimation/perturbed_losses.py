@@ -5,18 +5,22 @@ a random weight G ~ Exp(1), in its training and in the mean of the losses alike.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.svm.weighted_refits import prepared
+from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.svm.weighted_refits import Prepared, prepared
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
-CHUNK = 250  # refits at a time: their decision values are kept until the losses are counted
+CELLS = 2_000_000  # decision values at a time: they are kept until the losses are counted
+MANY_EXAMPLES = 2000  # from here on the folds' matrices go one after the other
 
 
 @dataclass(frozen=True)
@@ -116,20 +120,40 @@ def perturbed_losses(
     everyone = np.arange(n)
     numbers = [None] if parts is None else np.unique(parts).tolist()
     wrong = np.zeros((replicates + 1, n), dtype=bool)
-    chunks = [slice(start, start + CHUNK) for start in range(0, replicates + 1, CHUNK)]
     # The first row is the machine as it is.
     G = np.vstack([np.ones(n), weights])
-    done = 0
-    for part in numbers:
-        train = everyone if part is None else np.flatnonzero(parts != part)
-        judged = everyone if part is None else np.flatnonzero(parts == part)
+    size = max(CELLS // n, 1)
+    chunks = [slice(start, start + size) for start in range(0, replicates + 1, size)]
+    team = workers if n <= MANY_EXAMPLES else 1
+    told = _Told(progress, len(numbers) * (replicates + 1))
+
+    def judge(fold: Any, machine: Prepared, train: NDArray[np.intp]) -> None:  # noqa: ANN401
+        judged = everyone if fold is None else np.flatnonzero(parts == fold)
         even = G[:, train] / G[:, train].mean(axis=1, keepdims=True)
-        machine = prepared(model, X, y, train, workers=workers)
         for rows in chunks:
             decision = machine.decisions(even[rows])
             wrong[rows, judged] = (decision[:, judged] > 0) != positive[judged]
-            done += len(decision)
-            if progress is not None:
-                progress(done, len(numbers) * (replicates + 1))
+            told(len(decision))
+
+    with few_blas_threads(n, workers), ThreadPoolExecutor(max(team, 1)) as pool:
+        for start in range(0, len(numbers), team):
+            folds = numbers[start : start + team]
+            trains = [everyone if f is None else np.flatnonzero(parts != f) for f in folds]
+            each = max(workers // len(folds), 1)
+            machines = [prepared(model, X, y, train, workers=each) for train in trains]
+            list(pool.map(judge, folds, machines, trains))
     error = wrong[0].mean()
     return PerturbedLosses(wrong[0], ((wrong[1:] - error) * weights).mean(axis=1))
+
+
+class _Told:
+    """Tells how many refits are done, one thread at a time."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.total, self.done, self.lock = progress, total, 0, Lock()
+
+    def __call__(self, refits: int) -> None:
+        with self.lock:
+            self.done += refits
+            if self.progress is not None:
+                self.progress(self.done, self.total)
