@@ -9,7 +9,9 @@ from hypothesis import settings
 from truerisk.reading import ReadingOptions, Roles, open_predictions
 
 # No clock, and on CI the same examples every time.
-settings.register_profile("truerisk", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile(
+    "truerisk", deadline=None, max_examples=50, derandomize="CI" in os.environ
+)
 settings.load_profile("truerisk")
 
 
