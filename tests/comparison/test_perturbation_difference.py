@@ -60,7 +60,7 @@ def test_a_feature_that_matters_is_worth_having_and_another_is_not() -> None:
 
 def test_without_is_the_first_machine_and_sees_the_other_columns() -> None:
     found = feature_value(LinearSVM(), X, Y, drop=[0], **FEW)
-    assert found.names == ("without", "with")
+    assert found.names == ("fewer features", "all features")
     assert found.first.value == perturbation(LinearSVM(), X[:, 1:], Y, **FEW).value
     assert found.second.value == perturbation(LinearSVM(), X, Y, **FEW).value
 

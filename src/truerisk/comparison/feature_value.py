@@ -25,8 +25,9 @@ def feature_value(
 
     .. math:: \Delta = \mathcal D_{with} - \mathcal D_{without}
 
-    Negative, if they help.  "Without" is the first model of the comparison and "with" the second,
-    so that "better" means that the features are worth having; see `tr.perturbation_difference`.
+    Negative, if they help.  The machine without them is the first of the comparison and that with
+    all features the second, so that "better" means that they are worth having; see
+    `tr.perturbation_difference`.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def feature_value(
     rows = Examples.of(X, y, needs_positive=False).X
     if "second_X" in options:
         raise InputError("`second_X` must be left out: both machines see columns of `X`.")
-    options.setdefault("names", ("without", "with"))
+    options.setdefault("names", ("fewer features", "all features"))
     return perturbation_difference(
         model if without is None else without,
         model,
