@@ -20,3 +20,15 @@ def largest(values):
 def test_it_is_the_maximum(values):
     array = np.array(values)
     assert largest(array) == array.max() == largest.py_func(array)
+
+
+@njit
+def larger_of_two(first, second):
+    return larger(first, second)
+
+
+def test_two_numbers_of_single_precision_have_a_single_maximum():
+    assert larger_of_two(np.float32(0.1), np.float32(0.3)) == np.float32(0.3)
+    larger_of_two(0.1, np.float32(0.3))
+    found = {key: str(one.signature.return_type) for key, one in larger_of_two.overloads.items()}
+    assert sorted(found.values()) == ["float32", "float64"]

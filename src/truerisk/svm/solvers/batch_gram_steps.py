@@ -11,14 +11,11 @@ Source    as in `smo`; the largest of each block is kept, so that the place of t
 Cache     as in `smo`
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
-from numba.extending import intrinsic, overload
+from numba import njit
 from numpy.typing import NDArray
 
+from truerisk.svm.solvers.max_reduction import larger
 from truerisk.svm.solvers.smo import REARRANGE
 
 Single = NDArray[np.float32]
@@ -32,36 +29,6 @@ NONE, TWO, NEARLY = np.float32(0.0), np.float32(2.0), np.float32(1.0 - 1e-6)
 Z, LOWER, UPPER, REMAINDER, DIAGONAL = range(5)
 # … 0 where an example may rise or fall, −FAR where it may not; and the best of each block.
 RISE, FALL, BEST, ROWS = range(5, 9)
-
-
-def larger_single(first: np.float32, second: np.float32) -> np.float32:
-    """Give the larger of two numbers; compiled, it is a single instruction.
-
-    Examples
-    --------
-    >>> float(larger_single(np.float32(1.0), np.float32(2.0)))
-    2.0
-    """
-    return max(first, second)
-
-
-@intrinsic
-def _maxnum(_context: Any, first: Any, second: Any) -> Any:  # noqa: ANN401, ARG001
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:  # noqa: ANN401
-        single = ir.FloatType()
-        kind = ir.FunctionType(single, [single, single])
-        function = builder.module.declare_intrinsic("llvm.maxnum", [single], fnty=kind)
-        return builder.call(function, arguments, fastmath=("fast",))
-
-    return types.float32(types.float32, types.float32), generate
-
-
-@overload(larger_single)
-def _larger(first: Any, second: Any) -> Any:  # noqa: ANN401, ARG001
-    def compiled(first: Any, second: Any) -> Any:  # noqa: ANN401
-        return _maxnum(first, second)  # type: ignore[call-arg]  # numba fills in the context
-
-    return compiled
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=REARRANGE)
@@ -82,7 +49,7 @@ def find_first(state: Single) -> int:
     for b in range(blocks):
         top = -FAR
         for k in range(b * BLOCK, b * BLOCK + BLOCK):
-            top = larger_single(top, remainder[k] + rise[k])
+            top = larger(top, remainder[k] + rise[k])
         best[b] = top
     b = largest_place(best, blocks)
     for k in range(b * BLOCK, b * BLOCK + BLOCK):
@@ -103,18 +70,18 @@ def find_partner(gram: Single, state: Single, i: int, floor: np.float32) -> tupl
         most, negated_low = NONE, -FAR
         for k in range(b * BLOCK, b * BLOCK + BLOCK):
             negated = fall[k] - remainder[k]
-            negated_low = larger_single(negated_low, negated)
-            difference = larger_single(top + negated, NONE)
-            curvature = larger_single(own + diagonal[k] - TWO * row[k], floor)
-            most = larger_single(most, difference * difference / curvature)
+            negated_low = larger(negated_low, negated)
+            difference = larger(top + negated, NONE)
+            curvature = larger(own + diagonal[k] - TWO * row[k], floor)
+            most = larger(most, difference * difference / curvature)
         best[b] = most
-        negated_bottom = larger_single(negated_bottom, negated_low)
+        negated_bottom = larger(negated_bottom, negated_low)
     b = largest_place(best, blocks)
     # A product beside a quotient: they may differ by rounding.
     nearly = NEARLY * best[b]
     for k in range(b * BLOCK, b * BLOCK + BLOCK):
         difference = top + fall[k] - remainder[k]
-        curvature = larger_single(own + diagonal[k] - TWO * row[k], floor)
+        curvature = larger(own + diagonal[k] - TWO * row[k], floor)
         if difference > NONE and difference * difference >= nearly * curvature:
             return k, -negated_bottom
     return b * BLOCK, -negated_bottom
