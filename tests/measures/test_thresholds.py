@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, fbeta_score
 
 from truerisk.errors import InputError
-from truerisk.measures.thresholds import CRITERIA, Threshold, best_threshold, sweep
+from truerisk.evaluation.arrays import evaluate
+from truerisk.measures.thresholds import (
+    CRITERIA,
+    Threshold,
+    best_threshold,
+    sweep,
+    working_threshold,
+)
 from truerisk.tallies.ranking import rank
 
 SCORES = np.array([0.9, 0.8, 0.6, 0.4, 0.2])
@@ -104,3 +111,34 @@ def test_every_criterion_is_explained():
     lines = [line.strip() for line in best_threshold.__doc__.splitlines()]
     for name in CRITERIA:
         assert any(line.startswith(f"{name} ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "scores", "options", "expected"),
+    [
+        ([0, 1, 0, 0], [0.1, 0.8, 0.35, 0.3], {}, 0.5),  # any in (0.35, 0.8] makes these calls
+        ([0, 1, 0, 0], [0.1, 0.4, 0.35, 0.3], {}, 0.4),
+        ([0, 1, 1, 0], [1, 8, -3, -4], {}, 0.0),  # by no threshold
+        ([0, 1, 0, 1], [1, 8, 3, 4], {}, 4.0),
+        ([0, 0, 0, 0], [1, 8, 3, 4], {}, np.inf),
+        ([1, 1, 1, 1], [1, 8, 3, 4], {}, 1.0),
+        ([0, 1, 1, 0], [3, 8, 1, 4], {}, 4.0),  # by no threshold: the best F1
+        (None, [0.1, 0.4, 0.35, 0.3], {}, 0.5),
+        (None, [0.1, 0.4, 0.35, 0.3], {"threshold": 0.2}, 0.2),
+    ],
+)
+def test_the_working_threshold_is_the_one_that_made_the_calls(predicted, scores, options, expected):
+    evaluation = evaluate([0, 1, 0, 1], predicted, y_score=scores, **options)
+    assert working_threshold(evaluation) == expected
+
+
+def test_the_working_threshold_is_found_among_sums_of_weights():
+    weights = [0.1, 0.2, 0.3, 0.7]
+    evaluation = evaluate([0, 1, 0, 1], [0, 1, 0, 1], y_score=[1, 8, 3, 4], sample_weight=weights)
+    assert working_threshold(evaluation) == 4.0
+
+
+def test_without_one_column_of_scores_there_is_no_working_threshold():
+    assert working_threshold(evaluate([0, 1], [0, 1])) is None
+    scores = [[0.2, 0.3, 0.5], [0.1, 0.8, 0.1], [0.6, 0.2, 0.2]]
+    assert working_threshold(evaluate(["c", "b", "a"], y_score=scores, labels="abc")) is None

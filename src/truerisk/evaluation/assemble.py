@@ -17,6 +17,7 @@ from truerisk.evaluation.verdict import verdict_of
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import precision_recall_curve, roc_curve
 from truerisk.measures.registry import find_measure
+from truerisk.measures.thresholds import sweep
 from truerisk.results import Estimate, Evaluation
 from truerisk.tallies.cells import Cells, Rejections
 from truerisk.tallies.votes import GroupedJudgements
@@ -119,7 +120,11 @@ def _curves(tallies: Tallies) -> dict[str, Any]:
     if len(tallies.rankings) != 1:
         return {}
     ranking = next(iter(tallies.rankings.values()))
-    return {"roc": roc_curve(ranking), "precision_recall": precision_recall_curve(ranking)}
+    return {
+        "roc": roc_curve(ranking),
+        "precision_recall": precision_recall_curve(ranking),
+        "thresholds": sweep(ranking),
+    }
 
 
 def _notes(tallies: Tallies, request: Request) -> Iterator[str]:

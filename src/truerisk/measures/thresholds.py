@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError
+from truerisk.results import Evaluation
+from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking import Ranking
 
 Values = NDArray[np.float64]
@@ -139,6 +141,65 @@ def mean_cost(table: Sweep, costs: Mapping[str, float]) -> Values:
     total = sum(costs[name] * getattr(table, name).astype(np.float64) for name in OUTCOMES)
     n = float(table.tp[-1] + table.fp[-1])
     return np.asarray(total) / n
+
+
+def working_threshold(evaluation: Evaluation) -> float | None:
+    """Say from which score on an example was called positive, as far as the evaluation tells.
+
+    The threshold that was given; else the one at which the scores make the very counts of the
+    confusion matrix; else 0.5 for scores within [0, 1], 0 for scores of both signs, and where
+    neither means anything the threshold of the best F1.  Every threshold between two neighbouring
+    scores makes the same counts; 0.5 and 0 are preferred where they are among these.  It is None
+    where there is no one column of scores, and infinite where nothing is called positive.
+
+    Examples
+    --------
+    >>> from truerisk.evaluation.arrays import evaluate
+    >>> working_threshold(evaluate([0, 1, 0, 1], [0, 1, 0, 0], y_score=[0.1, 0.4, 0.35, 0.3]))
+    0.4
+    """
+    table = evaluation.curves.get("thresholds")
+    if not isinstance(table, Sweep):
+        return None
+    given = evaluation.settings.get("threshold")
+    if given is not None:
+        return float(given)
+    usual = _usual_threshold(table)
+    called = _row_of_counts(table, evaluation.tallies, evaluation.positive)
+    if called is not None:
+        below = table.threshold[called + 1] if called + 1 < len(table) else -np.inf
+        is_usual = usual is not None and below < usual <= table.threshold[called]
+        return usual if is_usual else float(table.threshold[called])
+    if usual is not None:
+        return usual
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = _f_beta(table, 1.0, {})
+    return None if np.isnan(values).all() else float(table.threshold[int(np.nanargmax(values))])
+
+
+def _usual_threshold(table: Sweep) -> float | None:
+    """Give the threshold that scores of this range are usually made for."""
+    highest, lowest = table.threshold[min(1, len(table) - 1)], table.threshold[-1]
+    if lowest >= 0 and highest <= 1:
+        return 0.5
+    return 0.0 if lowest < 0 < highest else None
+
+
+def _row_of_counts(table: Sweep, cells: object, positive: str | None) -> int | None:
+    """Find the row whose four counts are those of the predicted labels."""
+    if not isinstance(cells, Cells) or positive not in cells.labels:
+        return None
+    counts = cells.class_counts().one_vs_rest
+    wanted = [getattr(counts, name)[cells.labels.index(positive)] for name in OUTCOMES]
+    # Sums of weights differ in their last digits with the order in which they are added.
+    same = np.all(
+        [
+            np.isclose(getattr(table, name), value, rtol=1e-9, atol=0)
+            for name, value in zip(OUTCOMES, wanted, strict=True)
+        ],
+        axis=0,
+    )
+    return int(np.argmax(same)) if same.any() else None
 
 
 def _f_beta(table: Sweep, beta: float, _: Mapping[str, float]) -> Values:
