@@ -3,6 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+AXE := .venv/axe/axe.min.js
+AXE_VERSION := 4.10.3
+AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 
 .PHONY: help demo test check bench audit lock clean
 
@@ -12,7 +15,7 @@ help:  ## list the commands
 demo: $(READY)  ## score bundled predictions, write report.html, judge three learners
 	$(BIN)/truerisk demo
 
-test: $(READY)  ## all tests, style, types and layers
+test: $(READY) $(AXE)  ## all tests, style, types and layers
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 	$(MAKE) --no-print-directory check
 
@@ -45,3 +48,12 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -q src
 	@touch $(READY)
+
+# Looks at pages for what keeps people out.  Its licence is its own: fetched, never kept here.
+$(AXE): | $(READY)
+	@mkdir -p $(@D)
+	@cd $(@D) && { command -v npm >/dev/null \
+	  && npm pack --silent --fetch-retries=0 --fetch-timeout=30000 axe-core@$(AXE_VERSION) >/dev/null \
+	  && echo "$(AXE_SHA256)  axe-core-$(AXE_VERSION).tgz" | sha256sum --check --quiet \
+	  && tar -xzmf axe-core-$(AXE_VERSION).tgz --strip-components=1 package/axe.min.js; } \
+	  || echo "npm did not bring axe-core: the tests that need it are skipped"
