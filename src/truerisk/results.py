@@ -5,10 +5,10 @@
 """
 
 import dataclasses
-import html
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -16,6 +16,26 @@ from truerisk.errors import InputError
 
 Target = Literal["this model", "the learner at this sample size"]
 Finding = Literal["better", "worse", "equivalent", "no evidence"]
+
+
+class Shown:
+    """What every result can do besides being read: become a page, and be drawn.
+
+    How is known to `truerisk.reporting`, which is loaded by its name when it is first asked: the
+    only call from here upwards.
+    """
+
+    def report(self, **options: Any) -> Any:  # noqa: ANN401
+        """Make the page of this result: `.save("report.html")` writes it, a notebook shows it."""
+        return import_module("truerisk.reporting.report").report_of(self, **options)
+
+    def plot(self, ax: Any) -> Any:  # noqa: ANN401
+        """Draw the result into axes of matplotlib, and give them back."""
+        return import_module("truerisk.reporting.figures").drawn(self, ax)
+
+    def _repr_html_(self) -> str:
+        shown: str = import_module("truerisk.reporting.notebook").notebook_html(self)
+        return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +74,7 @@ class Interval:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class Estimate(Shown):
     """One number, what it is about, and how sure it is.
 
     `value` is never clipped; NaN says that it is undefined, and `notes` says why.  `target` says
@@ -91,9 +111,6 @@ class Estimate:
         """Give the estimate as plain values, ready for JSON."""
         return as_plain(self)  # type: ignore[no-any-return]
 
-    def _repr_html_(self) -> str:
-        return _html_table([self])
-
 
 @dataclass(frozen=True, kw_only=True)
 class Resampled(Estimate):
@@ -118,7 +135,7 @@ class Resampled(Estimate):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation(Mapping[str, Estimate]):
+class Evaluation(Shown, Mapping[str, Estimate]):
     """Every measure of one set of predictions: an ordered, read-only mapping of estimates.
 
     `by_class` holds the estimates of the single classes (empty for two classes); `verdict` says in
@@ -176,12 +193,9 @@ class Evaluation(Mapping[str, Estimate]):
         """Give the evaluation as plain values, ready for JSON."""
         return as_plain(self)  # type: ignore[no-any-return]
 
-    def _repr_html_(self) -> str:
-        return _html_table(list(self.values()))
-
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(Shown):
     """Whether the second of two models is really better than the first, by one measure.
 
     `difference` is second − first, in units of the measure.  `finding` is about the second model:
@@ -234,11 +248,6 @@ class Comparison:
         """Give the comparison as plain values, ready for JSON."""
         return as_plain(self)  # type: ignore[no-any-return]
 
-    def _repr_html_(self) -> str:
-        return _html_table([self.first, self.second, self.difference]) + (
-            f"<p>{html.escape(self.verdict)}</p>"
-        )
-
 
 def as_plain(result: Any) -> Any:  # noqa: ANN401
     """Turn a result into dicts, lists, strings and numbers that JSON can hold.
@@ -270,13 +279,3 @@ def _number(value: float) -> str:
     if value == 0 or not math.isfinite(value) or abs(value) >= 0.001:
         return f"{value:.3f}"
     return f"{value:.3g}"
-
-
-def _html_table(estimates: list[Estimate]) -> str:
-    rows = "".join(
-        f"<tr><th>{html.escape(e.measure)}</th><td>{_number(e.value) if e.is_defined else '–'}</td>"
-        f"<td>{html.escape(str(e.interval)) if e.interval else '–'}</td></tr>"
-        for e in estimates
-    )
-    head = "<tr><th>measure</th><th>value</th><th>interval</th></tr>"
-    return f"<table>{head}{rows}</table>"

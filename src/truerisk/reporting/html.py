@@ -1,22 +1,15 @@
-"""Evaluation → one page: no script, no request, nothing that is not in the file."""
+"""The page of a result, written to a file."""
 
 from pathlib import Path
+from typing import Any
 
-from truerisk.reporting.files import check_destination, write_whole
-from truerisk.reporting.page import page_data
-from truerisk.reporting.rendering import rendered
-from truerisk.results import Evaluation
-
-__all__ = ["check_destination", "page_html", "save_report"]
+from truerisk.reporting.report import report_of
 
 
-def page_html(evaluation: Evaluation) -> str:
-    """Give the page as text."""
-    return rendered("report.html", ("report.css",), page_data(evaluation))
+def save_report(result: Any, path: Path | str) -> Path:  # noqa: ANN401
+    """Write the page of a result to a file, whole or not at all, and give its path.
 
-
-def save_report(evaluation: Evaluation, path: Path | str) -> Path:
-    """Write the page to a file, whole or not at all, and give its path.
+    The same as ``result.report().save(path)``.
 
     Raises
     ------
@@ -33,4 +26,4 @@ def save_report(evaluation: Evaluation, path: Path | str) -> Path:
     ...     page.name, "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
     ('report.html', True)
     """
-    return write_whole(Path(path), page_html(evaluation))
+    return report_of(result).save(path)
