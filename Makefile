@@ -3,11 +3,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.docs-ready
 AXE := .venv/axe/axe.min.js
 AXE_VERSION := 4.10.3
 AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 
-.PHONY: help demo test check bench audit lock clean
+.PHONY: help demo test check docs bench audit lock clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
@@ -25,6 +26,11 @@ check: $(READY)  ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(DOCS_READY)  ## the guide as a site: pages, examples, reference; their code is run
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs docs/_build/html
+	$(BIN)/python -m pytest -q tests/docs
+	@echo "$(CURDIR)/docs/_build/html/index.html"
+
 bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks
 
@@ -37,9 +43,11 @@ audit: $(READY)  ## measured coverage of every interval, size of every test; hou
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --group dev pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --group docs -c requirements.lock pyproject.toml -o docs/requirements.lock
 
 clean:  ## remove what the commands made
-	rm -rf .venv .audit report.html
+	rm -rf .venv .audit report.html docs/_build docs/examples docs/reference
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "truerisk needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }
@@ -57,3 +65,7 @@ $(AXE): | $(READY)
 	  && echo "$(AXE_SHA256)  axe-core-$(AXE_VERSION).tgz" | sha256sum --check --quiet \
 	  && tar -xzmf axe-core-$(AXE_VERSION).tgz --strip-components=1 package/axe.min.js; } \
 	  || echo "npm did not bring axe-core: the tests that need it are skipped"
+
+$(DOCS_READY): $(READY) docs/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
+	@touch $(DOCS_READY)
