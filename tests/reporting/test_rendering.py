@@ -1,32 +1,36 @@
-import base64
-import hashlib
-import re
+from truerisk.reporting.chapters import Chapter, Section
+from truerisk.reporting.rendering import SCRIPTS, STYLES, rendered
 
-from truerisk.reporting.rendering import rendered
-
-DATA = {
-    "title": "<script>alert(1)</script>",
-    "subtitle": "",
-    "verdict": [],
-    "headlines": [],
-    "method": "",
-    "held_out": False,
-    "level": "95 %",
-    "pictures": [],
-    "tables": [],
-    "notes": [],
-    "facts": [],
-    "strip": 300,
-    "version": "0",
-}
+TEXT = "</style></script><script>alert(1)</script>"
 
 
-def test_texts_are_escaped_and_the_policy_names_the_hash_of_the_style():
-    page = rendered("categories.html", ("report.css", "categories.css"), DATA)
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
-    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    assert f"sha256-{digest}" in page.replace("&#39;", "'").replace("&#43;", "+")
-    assert ".pairs" in style
-    assert ".card" in style
+def page_of(*sections, **fields):
+    return rendered(TEXT, TEXT, [Chapter(title=TEXT, subtitle=TEXT, sections=sections, **fields)])
+
+
+def test_texts_are_escaped_wherever_they_stand():
+    table = {"columns": [{"heading": TEXT, "numeric": False}], "rows": [[TEXT]], "left_out": 0}
+    page = page_of(
+        Section("table", TEXT, table, TEXT),
+        verdict=(TEXT,),
+        next_steps=(TEXT,),
+        notes=(TEXT,),
+        facts=((TEXT, TEXT),),
+    )
+    assert "<script>alert" not in page
+    assert page.count("&lt;script&gt;alert(1)") >= 10
+
+
+def test_a_page_brings_only_what_its_sections_need():
+    assert "<script>" not in page_of()
+    assert "explorer" not in page_of()
+
+
+def test_styles_and_scripts_are_listed_for_sections_that_exist():
+    from importlib.resources import files  # noqa: PLC0415
+
+    templates = files("truerisk.reporting") / "templates"
+    for assets in (STYLES, SCRIPTS):
+        for kind, names in assets.items():
+            assert (templates / "sections" / f"{kind}.html").is_file()
+            assert all((templates / name).is_file() for name in names)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.reporting.chapters import Section
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.geometry import Axis
+from truerisk.reporting.geometry import LEAST, Axis
 
 WIDTH, HEIGHT = 340.0, 240.0  # of the field that is drawn in
 MOST_POINTS = 400  # of a line; more cannot be told apart at this size
@@ -31,7 +31,7 @@ class Scale:
     --------
     >>> Scale("recall", 0, 1).place(0.25)
     0.25
-    >>> Scale("examples", 10, 1000, log=True).place(100)
+    >>> round(Scale("examples", 10, 1000, log=True).place(100), 9)
     0.5
     """
 
@@ -49,8 +49,10 @@ class Scale:
         if log:
             found = found[found > 0]
             low, high = (found.min(), found.max()) if len(found) else (1.0, 10.0)
-            spare = (high / low) ** 0.05 if high > low else 1.5
-            return cls(title, float(low / spare), float(high * spare), log=True)
+            # A little room on either side, on the scale of the logarithms.
+            spare = 0.05 * (math.log(high) - math.log(low)) or math.log(1.5)
+            ends = math.exp(math.log(low) - spare), math.exp(min(math.log(high) + spare, 700.0))
+            return cls(title, max(ends[0], LEAST), ends[1], log=True)
         axis = Axis.around(*((found.min(), found.max()) if len(found) else (0.0, 1.0)))
         return cls(title, axis.low, axis.high, ticks=axis.ticks)
 

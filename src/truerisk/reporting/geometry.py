@@ -5,15 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from truerisk.results import Estimate
 
 STRIP = 300.0  # width of the strip an interval is drawn on
 MARGIN = 6.0  # room for a dot at either end of it
-SQUARE = 240.0  # side of the square a curve is drawn in
-MOST_POINTS = 400  # of a curve; more cannot be told apart at this size
 LEAST = 1e-300  # smaller numbers have no precision left to divide
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
@@ -83,29 +78,3 @@ def strip(estimate: Estimate, axis: Axis | None) -> dict[str, Any] | None:
         "high": axis.place(high),
         "endless": math.isinf(high),
     }
-
-
-def path(x: ArrayLike, y: ArrayLike) -> str:
-    """Write a curve in the unit square as the `d` of an SVG path, y upwards.
-
-    Examples
-    --------
-    >>> path([0, 1], [0, 1])
-    'M0 240 L240 0'
-    """
-    across, up = thinned(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-    places = np.column_stack([across, 1 - up]).clip(0, 1) * SQUARE
-    points = [f"{px:.5g} {py:.5g}" for px, py in places]
-    return "M" + " L".join(points) if points else ""
-
-
-def thinned(x: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Keep the finite points, and of many points those that are evenly spaced along the curve."""
-    known = np.isfinite(x) & np.isfinite(y)
-    x, y = x[known], y[known]
-    if len(x) <= MOST_POINTS:
-        return x, y
-    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
-    kept = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1))
-    kept = np.unique([*kept.clip(max=len(x) - 1), len(x) - 1])
-    return x[kept], y[kept]
