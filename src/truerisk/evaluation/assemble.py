@@ -1,6 +1,7 @@
 """Tallies → Evaluation: the one road that arrays, files and tables of counts all take."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -120,11 +121,11 @@ def _curves(tallies: Tallies) -> dict[str, Any]:
     if len(tallies.rankings) != 1:
         return {}
     ranking = next(iter(tallies.rankings.values()))
-    return {
-        "roc": roc_curve(ranking),
-        "precision_recall": precision_recall_curve(ranking),
-        "thresholds": sweep(ranking),
-    }
+    roc, precision_recall = roc_curve(ranking), precision_recall_curve(ranking)
+    if tallies.grouped_scores:  # rows of one group are not independent: there is no band
+        roc = replace(roc, n_positive=None, n_negative=None)
+        precision_recall = replace(precision_recall, n_positive=None, n_negative=None)
+    return {"roc": roc, "precision_recall": precision_recall, "thresholds": sweep(ranking)}
 
 
 def _notes(tallies: Tallies, request: Request) -> Iterator[str]:

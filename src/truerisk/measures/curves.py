@@ -28,13 +28,21 @@ BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"
 
 @dataclass(frozen=True, eq=False)
 class RocCurve:
-    """Recall against false positive rate, from nothing found to everything found."""
+    """Recall against false positive rate, from nothing found to everything found.
+
+    `n_positive` and `n_negative` are the numbers of independent examples behind the two rates; None
+    where weights or groups leave no such numbers, and the curve then has no band.  `complete` says
+    whether every distinct score has its point.
+    """
 
     fpr: Values
     tpr: Values
     thresholds: Values
     auc: float
     label: str = ""
+    n_positive: int | None = None
+    n_negative: int | None = None
+    complete: bool = True
 
     def hull(self) -> "RocCurve":
         """Keep the points that some mixture of costs makes the best (the upper convex hull).
@@ -88,7 +96,10 @@ class RocCurve:
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecallCurve:
-    """Precision against recall, at each threshold; descending thresholds, ascending recall."""
+    """Precision against recall, at each threshold; descending thresholds, ascending recall.
+
+    `n_positive`, `n_negative` and `complete` as for `RocCurve`.
+    """
 
     recall: Values
     precision: Values
@@ -96,6 +107,9 @@ class PrecisionRecallCurve:
     average_precision: float
     prevalence: float
     label: str = ""
+    n_positive: int | None = None
+    n_negative: int | None = None
+    complete: bool = True
 
     def plot(self, ax: "Axes") -> "Axes":
         """Draw the curve in steps, with the precision of chance."""
@@ -158,7 +172,7 @@ def roc_curve(ranking: Ranking, label: str = "") -> RocCurve:
     """Draw the ROC curve of a ranking; NaN along an axis whose class is missing."""
     table = sweep(ranking)
     fpr, tpr = ratio(table.fp, ranking.n_negative), ratio(table.tp, ranking.n_positive)
-    return RocCurve(fpr, tpr, table.threshold, ranking.auc, label)
+    return RocCurve(fpr, tpr, table.threshold, ranking.auc, label, **_sizes(ranking))
 
 
 def precision_recall_curve(ranking: Ranking, label: str = "") -> PrecisionRecallCurve:
@@ -170,7 +184,13 @@ def precision_recall_curve(ranking: Ranking, label: str = "") -> PrecisionRecall
         average_precision=ranking.summary.average_precision,
         prevalence=ranking.n_positive / (ranking.n_positive + ranking.n_negative),
         label=label,
+        **_sizes(ranking),
     )
+
+
+def _sizes(ranking: Ranking) -> dict[str, Any]:
+    n_positive, n_negative = (None, None) if ranking.weighted else ranking.rows
+    return {"n_positive": n_positive, "n_negative": n_negative, "complete": ranking.complete}
 
 
 def cost_curve(ranking: Ranking, costs: Mapping[str, float], label: str = "") -> CostCurve:
@@ -206,7 +226,7 @@ def roc(
     >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.auc
     ([0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0, 1.0], 1.0)
     """
-    return roc_curve(_rank_labels(y_true, y_score, positive, sample_weight))
+    return roc_curve(rank_labels(y_true, y_score, positive, sample_weight))
 
 
 def precision_recall(
@@ -224,7 +244,7 @@ def precision_recall(
     >>> curve.recall.tolist(), curve.precision.round(2).tolist()
     ([0.5, 0.5, 1.0, 1.0], [1.0, 0.5, 0.67, 0.5])
     """
-    return precision_recall_curve(_rank_labels(y_true, y_score, positive, sample_weight))
+    return precision_recall_curve(rank_labels(y_true, y_score, positive, sample_weight))
 
 
 def cost(
@@ -248,15 +268,16 @@ def cost(
     >>> curve.best.at, curve.best.value
     (0.3, 0.25)
     """
-    return cost_curve(_rank_labels(y_true, y_score, positive, sample_weight), costs)
+    return cost_curve(rank_labels(y_true, y_score, positive, sample_weight), costs)
 
 
-def _rank_labels(
+def rank_labels(
     y_true: ArrayLike,
     y_score: ArrayLike,
     positive: Any,  # noqa: ANN401
     weight: ArrayLike | None,
 ) -> Ranking:
+    """Rank scores by the labels of their examples."""
     labels, scores = np.asarray(y_true), np.asarray(y_score)
     check_same_length(y_true=labels, y_score=scores)
     return rank(scores, is_positive(labels, positive), weight)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
 from truerisk.measures.curves import BLUE, is_positive, plain_label
+from truerisk.measures.thresholds import Sweep
 from truerisk.tallies.ranking import Ranking, rank
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class ErrorRejectCurve:
     thresholds: Values
     rejection_rate: Values
     error_rate: Values
-    accepted: NDArray[np.int64]
-    errors: NDArray[np.int64]
+    accepted: NDArray[Any]
+    errors: NDArray[Any]
     area: float
     label: str = ""
 
@@ -166,6 +167,51 @@ def error_reject(evidence: ArrayLike, is_error: ArrayLike) -> ErrorRejectCurve:
         accepted=accepted[::-1],
         errors=ranking.tp[::-1],
         area=_area(ranking),
+    )
+
+
+def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRejectCurve:
+    r"""Draw the error-reject curve about a threshold from the counts at each score alone.
+
+    The evidence is :math:`|s - t|`, as for `rejection` with a threshold.  Where the table is
+    thinned, examples between two kept scores count as if they stood at the lower one.
+
+    Parameters
+    ----------
+    table
+        Counts at each threshold, descending.
+    threshold
+        Scores from here on mean positive.
+
+    Examples
+    --------
+    >>> from truerisk.measures.thresholds import sweep
+    >>> table = sweep(rank([0.9, 0.2, 0.4, 0.1], [True, False, True, False]))
+    >>> curve = rejection_curve(table, 0.5)
+    >>> curve.rejection_rate.tolist(), curve.error_rate.round(2).tolist()
+    ([0.0, 0.25, 0.5], [0.25, 0.0, 0.0])
+    """
+    if not np.isfinite(check_number(threshold, "threshold")):
+        raise InputError(f"`threshold` must be finite; got {threshold!r}.")
+    scores = table.threshold[1:]
+    called_positive = scores >= threshold
+    positives, negatives = np.diff(table.tp), np.diff(table.fp)
+    evidence = np.abs(scores - threshold)
+    order = np.argsort(-evidence, kind="stable")
+    evidence = evidence[order]
+    accepted = np.cumsum((positives + negatives)[order])
+    errors = np.cumsum(np.where(called_positive, negatives, positives)[order])
+    last = np.append(evidence[1:] != evidence[:-1], True)
+    evidence, accepted, errors = evidence[last], accepted[last], errors[last]
+    error_rate = errors / accepted
+    return ErrorRejectCurve(
+        thresholds=evidence[::-1],
+        rejection_rate=(1 - accepted / accepted[-1])[::-1],
+        error_rate=error_rate[::-1],
+        accepted=accepted[::-1],
+        errors=errors[::-1],
+        area=float(np.diff(accepted, prepend=0) @ error_rate / accepted[-1]),
+        label=label,
     )
 
 
