@@ -8,8 +8,9 @@ import ast
 import inspect
 from pathlib import Path
 
-import truerisk
 from sphinx.application import Sphinx
+
+import truerisk
 
 NAMES = Path(truerisk.__file__).with_suffix(".pyi")
 TITLES = {

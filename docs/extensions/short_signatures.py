@@ -18,7 +18,8 @@ def shorten(text: str | None) -> str | None:
     """Write ArrayLike and NDArray for their expansions."""
     if text is None:
         return None
-    return ARRAY.sub(r"~numpy.typing.NDArray[\1]", text.replace(EXPANDED, "~numpy.typing.ArrayLike"))
+    shorter = text.replace(EXPANDED, "~numpy.typing.ArrayLike")
+    return ARRAY.sub(r"~numpy.typing.NDArray[\1]", shorter)
 
 
 def _signature(*arguments: object) -> tuple[str | None, str | None]:

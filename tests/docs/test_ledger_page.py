@@ -8,50 +8,42 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "ledger.md"
 HEAD = """# The ledger of measured coverage
 
-An interval promises to contain the truth so many times in a hundred. Here is how often each kind did when that was
-measured, with the truth known: by summing over all outcomes, or by simulation. Everything is quoted from the pages that
-`truerisk audit` makes (`make audit` makes all of them anew, in hours); they tell what was drawn, how often, and with which
-seed. What is promised here is 95 %.
+An interval promises to contain the truth so many times in a hundred. Here is how often each kind
+did when that was measured, with the truth known: by summing over all outcomes, or by simulation.
+Everything is quoted from the pages that `truerisk audit` makes (`make audit` makes all of them
+anew, in hours); they tell what was drawn, how often, and with which seed. What is promised here is
+95 %.
 
 The worst figure matters more than the mean: it is what a reader with unlucky data gets.
 """
-# The page, the heading whose table or list is quoted, and what is said about it.
+PROPORTIONS = """\
+Accuracy, error rate, precision, recall: k of n. *Least* and *mean* are over eleven sizes from 5 to
+1000 and 550 proportions. The default is `clopper_pearson`; `wald`, the interval of most textbooks,
+is there to be compared with."""
+MEASURES = """\
+The interval that `truerisk score` gives, for populations with a common and a rare class, and with
+three and four classes."""
+LEARNERS = """\
+The intervals of `truerisk estimate` for the model trained on all examples; `agreement` is the
+default."""
+PERTURBATION = """\
+The intervals of `truerisk perturb`; `cross-validated, effective size` is the default, *training*
+the form as published."""
+TESTS = """\
+How often the default tests of `truerisk compare`, `tr.compare_models` and `truerisk rank` say
+"different" of models that are equally good; 0.05 is promised."""
+# The page, the heading under which is quoted, the heading here, and what is said.
 QUOTED = [
-    (
-        "coverage.md",
-        "Promised: 95 %",
-        "Proportions",
-        "Accuracy, error rate, precision, recall: k of n. *Least* and *mean* are over eleven sizes from 5 to 1000 and"
-        " 550 proportions. The default is `clopper_pearson`; `wald`, the interval of most textbooks, is there to be"
-        " compared with.",
-    ),
-    (
-        "coverage.md",
-        "Every measure, by simulation",
-        "Every measure",
-        "The interval that `truerisk score` gives, for populations with a common and a rare class, and with three and"
-        " four classes.",
-    ),
-    (
-        "coverage-of-learners.md",
-        "This model's error",
-        "Learners, by refits",
-        "The intervals of `truerisk estimate` for the model trained on all examples; `agreement` is the default.",
-    ),
+    ("coverage.md", "Promised: 95 %", "Proportions", PROPORTIONS),
+    ("coverage.md", "Every measure, by simulation", "Every measure", MEASURES),
+    ("coverage-of-learners.md", "This model's error", "Learners, by refits", LEARNERS),
     (
         "coverage-of-perturbation.md",
         "This model's error, all cells",
         "Support vector machines, by perturbation",
-        "The intervals of `truerisk perturb`; `cross-validated, effective size` is the default, *training* the form as"
-        " published.",
+        PERTURBATION,
     ),
-    (
-        "size-of-tests.md",
-        "In short",
-        "Tests of a difference",
-        "How often the default tests of `truerisk compare`, `rank` and `compare-models` say \"different\" of models"
-        " that are equally good; 0.05 is promised.",
-    ),
+    ("size-of-tests.md", "In short", "Tests of a difference", TESTS),
 ]
 
 

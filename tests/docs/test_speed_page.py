@@ -11,10 +11,11 @@ ROOT = Path(__file__).parents[2]
 PAGE, RESULTS = ROOT / "docs" / "speed.md", ROOT / "benchmarks" / "results.md"
 HEAD = """# Speed
 
-How long others take for the same work, divided by how long truerisk takes: both sides in one run on the same machine,
-best of several, interleaved. Over 1 is faster. The figures are those of `benchmarks/results.md`, where every row and its
-times stand; `make bench` measures them anew. Where the other stopped before it had converged, its time counts as if it
-had. {machine}
+How long others take for the same work, divided by how long truerisk takes: both sides in one run
+on the same machine, best of several, interleaved. Over 1 is faster. The figures are those of
+`benchmarks/results.md`, where every row and its times stand; `make bench` measures them anew.
+Where the other stopped before it had converged, its time counts as if it had.
+{machine}
 
 | work | beside | least | median | most | rows |
 |---|---|---:|---:|---:|---:|
@@ -22,7 +23,8 @@ had. {machine}
 LONGER = """
 ## Where truerisk does more, and takes longer
 
-How long truerisk takes, divided by how long the other takes, which does only a part of the work. Under 1 is faster.
+How long truerisk takes, divided by how long the other takes, which does only a part of the work.
+Under 1 is faster.
 
 | work | beside | least | median | most | rows |
 |---|---|---:|---:|---:|---:|
@@ -46,8 +48,20 @@ GOALS = """
 FASTER = [
     ("Confusion table", "", 0, "Confusion table, 10⁷ rows", "scikit-learn"),
     ("Intervals of prop", "clopper", 0, "10⁶ exact intervals, checked", "statsmodels, unchecked"),
-    ("AUC, average prec", "in memory", 0, "AUC, DeLong, best F1 and four more", "scikit-learn, two of them"),
-    ("AUC, average prec", "one replicate", 0, "One bootstrap replicate of the AUC", "resampled rows"),
+    (
+        "AUC, average prec",
+        "in memory",
+        0,
+        "AUC, DeLong, best F1 and four more",
+        "scikit-learn, two of them",
+    ),
+    (
+        "AUC, average prec",
+        "one replicate",
+        0,
+        "One bootstrap replicate of the AUC",
+        "resampled rows",
+    ),
     ("Documents to weig", "transform", 0, "Documents to vectors", "scikit-learn"),
     ("Linear machines w", r"fit to a gap of 1e-6.*\| Lin", 0, "SVM on text, exact", "LinearSVC"),
     ("Linear machines w", "leave.*preco", 0, "Leave-one-out on text, exact", "SVC, Gram free"),
@@ -121,10 +135,9 @@ def _page():
     machine = next(line for line in head.splitlines() if line.startswith("Python"))
     start = next(lines for title, lines in sections.items() if title.startswith("Start-up"))
     started = [f"| `{name}` | {best} |" for name, best, *_ in map(_cells, start[2:]) if best]
-    return "".join(
-        [HEAD.format(machine=machine), tables[0], LONGER, tables[1], START_UP]
-        + ["\n".join(started), "\n", _goals(sections)]
-    )
+    processes = "\n".join(started) + "\n"
+    parts = [HEAD.format(machine=machine), tables[0], LONGER, tables[1], START_UP, processes]
+    return "".join([*parts, _goals(sections)])
 
 
 def test_the_page_of_speed_is_the_last_benchmark():
