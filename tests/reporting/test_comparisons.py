@@ -12,7 +12,6 @@ from truerisk.reporting.comparisons import (
     comparison_tables,
     print_comparisons,
 )
-from truerisk.reporting.comparisons_page import comparison_data
 
 TRUTH = [1] * 40 + [0] * 60
 A = [1] * 30 + [0] * 10 + [0] * 50 + [1] * 10
@@ -53,8 +52,6 @@ def test_what_only_holds_for_a_pair_alone_is_not_shown_as_a_finding_among_all():
     assert result["accuracy", "a", "c"].finding == "better"
     assert next(comparison_tables(result)).rows[1][-1] == "better alone"
     assert not any("c is better" in sentence for sentence in result.verdict)
-    rows = comparison_data(result)["groups"][0]["rows"]
-    assert [(row["finding"], row["mark"]) for row in rows][1] == ("better alone", "none")
 
 
 def test_tests_beside_are_listed_with_their_p_values(two):

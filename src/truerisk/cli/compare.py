@@ -120,9 +120,9 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     if not quiet:
         _show(result, form)
     if page is not None:
-        from truerisk.reporting.comparisons_page import save_comparison  # noqa: PLC0415
+        from truerisk.reporting.report import report_of  # noqa: PLC0415  (only for pages)
 
-        save_comparison(result, page)
+        report_of(result).save(page)
         if not quiet and form is None:
             click.echo(f"The page is in {page}")
     _finish(result, wanted)

@@ -6,11 +6,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from truerisk.comparison.comparisons import Comparisons
+from truerisk.reporting.differences import signed_words
 from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
 from truerisk.reporting.tables import Column, Table, provenance, spoken
 from truerisk.reporting.wording import (
     NO_INTERVAL,
-    UNDEFINED,
     count,
     decimals_for,
     interval_heading,
@@ -86,7 +86,7 @@ def two_model_table(result: Comparisons) -> Table:
         (
             title_of(one.measure),
             *(_value(one, estimate) for estimate in (one.first, one.second)),
-            *difference_words(one),
+            *signed_words(one.difference),
             p_words(one.p_value),
             one.finding,
         )
@@ -111,7 +111,12 @@ def pair_table(result: Comparisons, measure: str | None = None) -> Table:
     for one in (one for one in result.pairs if one.measure == name):
         holm = (p_words(result.adjusted[one.names]),) if main else ()
         head = (one.names[1], one.names[0])
-        words = (*difference_words(one), p_words(one.p_value), *holm, finding_among(result, one))
+        words = (
+            *signed_words(one.difference),
+            p_words(one.p_value),
+            *holm,
+            finding_among(result, one),
+        )
         rows.append((*head, *words))
     return Table(f"{title_of(name)}, every pair", columns, tuple(rows))
 
@@ -172,25 +177,6 @@ def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> Table | 
     heads = (Column("Models"),) if several else ()
     columns = (Column("Measure"), *heads, Column("Test"), Column("p", numeric=True))
     return Table("Other tests", columns, tuple(rows))
-
-
-def difference_words(comparison: Comparison) -> tuple[str, str]:
-    """Write a difference and its interval; the sign is always shown.
-
-    Examples
-    --------
-    >>> from truerisk.comparison.compare import compare
-    >>> result = compare([1, 1, 0, 0] * 9, [1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9)
-    >>> difference_words(result["error_rate"])
-    ('-0.500', '[-0.655, -0.345]')
-    """
-    found, ends = comparison.difference, comparison.difference.interval
-    if not found.is_defined or ends is None:
-        return UNDEFINED, NO_INTERVAL
-    decimals = decimals_for(ends.width)
-    value = number(found.value, decimals)
-    sign = "+" if found.value > 0 else ""
-    return f"{sign}{value}", f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
 
 
 def _value(comparison: Comparison, estimate: Estimate) -> str:

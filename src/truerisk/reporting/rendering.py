@@ -12,8 +12,17 @@ from truerisk.reporting.chapters import Chapter
 from truerisk.reporting.geometry import STRIP
 
 # What a kind of section brings along.
-STYLES: dict[str, tuple[str, ...]] = {}
-SCRIPTS: dict[str, tuple[str, ...]] = {}
+STYLES: dict[str, tuple[str, ...]] = {
+    "categories": ("sorting.css", "categories.css"),
+    "classes": ("sorting.css",),
+    "table": ("sorting.css",),
+    "differences": ("differences.css",),
+}
+SCRIPTS: dict[str, tuple[str, ...]] = {
+    "categories": ("sorting.js",),
+    "classes": ("sorting.js",),
+    "table": ("sorting.js",),
+}
 
 
 def rendered(title: str, subtitle: str, chapters: Sequence[Chapter]) -> str:

@@ -17,7 +17,10 @@ from truerisk.reporting.rendering import rendered
 
 # Written as names, so that a page of one kind loads nothing of the others.
 CHAPTERS = {
+    "CorpusEvaluation": "corpus_chapter",
+    "LearningCurve": "learning_curve_chapter",
     "Evaluation": "evaluation_chapter",
+    "Comparisons": "comparisons_chapter",
 }
 FRAME_HEIGHT = 720
 
