@@ -1,51 +1,67 @@
-"""Estimates → figures.  Each function takes axes and returns them; matplotlib is the caller's."""
+"""Results → figures.  Each function takes axes and returns them; matplotlib is the caller's."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.reporting.escaping import figure_label
-from truerisk.reporting.wording import title_of
-from truerisk.results import Estimate
+from truerisk.reporting.figures_marks import drawable, forest
+from truerisk.reporting.figures_of_categories import categories, classes
+from truerisk.reporting.figures_of_comparisons import (
+    difference,
+    differences,
+    learner_differences,
+)
+from truerisk.reporting.figures_of_estimates import (
+    confusion,
+    learners,
+    measures,
+    one_estimate,
+    perturbed,
+    replicates,
+    side_by_side,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
 
-INK = "#1f4e79"
+__all__ = ["DRAWINGS", "classes", "confusion", "drawable", "drawn", "forest"]
+
+# By name, so that drawing one kind of result loads nothing of the others.
+DRAWINGS: "dict[str, Callable[[Any, Axes], Axes]]" = {
+    "CorpusEvaluation": categories,
+    "Evaluation": measures,
+    "Perturbed": perturbed,
+    "Resampled": replicates,
+    "Estimate": one_estimate,
+    "Comparison": difference,
+    "Comparisons": differences,
+    "ModelComparisons": learner_differences,
+    "BestOf": learners,
+    "SideBySide": side_by_side,
+}
 
 
-def forest(estimates: Sequence[Estimate], ax: "Axes") -> "Axes":
-    """Draw each estimate as a dot on its interval, the first one on top.
+def drawn(result: Any, ax: "Axes") -> "Axes":  # noqa: ANN401
+    """Draw a result into axes as its kind is drawn, and give the axes back.
 
-    Estimates of one measure are named by their methods; of several measures, by the measures.  An
-    undefined one keeps its line, and has no dot.
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from truerisk import evaluate_counts
+    >>> ax = drawn(evaluate_counts([[50, 50], [40, 850]])["recall"], Figure().subplots())
+    >>> ax.get_xlabel()
+    'Recall'
     """
-    if not estimates:
-        raise InputError("`estimates` must hold at least one estimate; got none.")
-    measures = {estimate.measure for estimate in estimates}
-    for row, estimate in enumerate(estimates):
-        if not estimate.is_defined:
-            continue
-        if estimate.interval is not None:
-            ax.hlines(row, estimate.interval.low, estimate.interval.high, color=INK)
-        ax.plot(estimate.value, row, "o", color=INK)
-    names = [e.method if len(measures) == 1 else title_of(e.measure) for e in estimates]
-    ax.set_yticks(range(len(estimates)), [drawable(name) for name in names])
-    ax.set_ylim(len(estimates) - 0.5, -0.5)
-    if len(measures) == 1:
-        ax.set_xlabel(drawable(title_of(estimates[0].measure)))
-    return ax
-
-
-def drawable(text: str) -> str:
-    """Escape a label, and whatever the default font has no picture of."""
-    from matplotlib import font_manager  # noqa: PLC0415  (only who draws needs it)
-
-    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
-    shown = figure_label(text)
-    known = [c if font.get_char_index(ord(c)) else _escape(c) for c in shown]
-    return "".join(known)
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    if not hasattr(ax, "set_yticks"):
+        raise InputError(
+            f"`ax` must be axes of matplotlib; got {shown(ax)}. Make some with "
+            "matplotlib.pyplot.subplots()."
+        )
+    for kind in type(result).__mro__:
+        if kind.__name__ in DRAWINGS:
+            return DRAWINGS[kind.__name__](result, ax)
+    raise InputError(
+        f"`result` must be a result of truerisk that can be drawn; got {shown(result)}."
+    )
