@@ -7,7 +7,11 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
+
+from truerisk.cli import main
 
 DESKTOP, PHONE = 1200, 390
 HEIGHTS = {DESKTOP: 900, PHONE: 844}
@@ -26,6 +30,32 @@ FLAGS = (
 )
 LOUD = {"WARNING", "SEVERE"}
 OUR_OWN = ("data:", "about:")  # what is in the page already, and the empty page
+
+# Each kind of page: which files it is made from (see `files`), and how.  A road of its own is a
+# page of its own; together they show every kind of section.
+FEW = ("--folds", "2", "--repeats", "1", "--seed", "1")
+PAGES = {
+    "score": ("score", "scored.csv", "--probabilities", "--costs", "fp=1,fn=5", "--seed", "1"),
+    "score classes": ("score", "classes.csv", "--seed", "1"),
+    "score undefined": ("score", "undefined.csv"),
+    "compare": ("compare", "old.csv", "new.csv", "--region", "0.02", "--seed", "1"),
+    "compare three": ("compare", "old.csv", "new.csv", "best.csv", "--seed", "1"),
+    "estimate": ("estimate", "table.csv", "--target", "y", "--model", "tree", *FEW),
+    "estimate best": (
+        *("estimate", "table.csv", "--target", "y", *FEW),
+        *("--model", "tree", "--model", "naive_bayes"),
+    ),
+    "estimate against": (
+        *("estimate", "table.csv", "--target", "y", "--folds", "3", "--repeats", "2"),
+        *("--model", "tree", "--against", "naive_bayes", "--seed", "1"),
+    ),
+    "curve": (
+        *("curve", "table.csv", "--target", "y", "--model", "naive_bayes", "--model", "tree"),
+        *("--sizes", "10,20,40,60", "--repeats", "2", "--seed", "1"),
+    ),
+    "rank": ("rank", "ranks.csv"),
+    "corpus": ("estimate", "corpus.jsonl", "--seed", "1"),
+}
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +80,8 @@ def browser(tmp_path_factory):
         started = webdriver.Chrome(options=options, service=Service(driver))
         try:
             started.get("about:blank")
+            # Or elements take the focus, and do not look so, whenever another window has it.
+            started.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
             started.set_script_timeout(30)
             yield started
         finally:
@@ -125,3 +157,55 @@ def view(browser, *, width=DESKTOP, dark=False, medium=""):
     )
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": medium, "features": [scheme]})
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """Write what the pages are made from: small, and with every case that is drawn differently."""
+    folder = tmp_path_factory.mktemp("files")
+
+    def write(name, *lines):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    rng = np.random.default_rng(1)
+    truth = np.arange(240) % 3 == 0
+    score = rng.beta(1 + 3 * truth, 4 - 2 * truth).round(3)
+    rows = (f"{y:d},{s >= 0.5:d},{s}" for y, s in zip(truth, score, strict=True))
+    write("scored.csv", "y_true,y_pred,score", *rows)
+    names = np.array(["grain", "crude oil", "a category with quite a long name", "tin"])
+    drawn = rng.choice(4, size=160, p=[0.6, 0.25, 0.1, 0.05])
+    called = np.where(rng.random(160) < 0.75, drawn, rng.choice(4, size=160))
+    write(
+        "classes.csv",
+        "y_true,y_pred",
+        *(f"{names[a]},{names[b]}" for a, b in zip(drawn, called, strict=True)),
+    )
+    write("undefined.csv", "y_true,y_pred", *["0,0"] * 9)
+    for name, wrong in {"old": 25, "new": 12, "best": 2}.items():
+        calls = [int(at % 5 < 2) ^ (at * 7 % 100 < wrong) for at in range(100)]
+        rows = (f"e{at},{int(at % 5 < 2)},{call}" for at, call in enumerate(calls))
+        write(f"{name}.csv", "id,y_true,y_pred", *rows)
+    label = np.arange(90) % 2
+    features = rng.normal(size=(90, 2)) + 1.5 * label[:, None]
+    rows = (f"{a:.3f},{b:.3f},{y}" for (a, b), y in zip(features, label, strict=True))
+    write("table.csv", "a,b,y", *rows)
+    rows = (f"d{at},{0.7 + at / 50},{0.74 + at / 45},{0.71 + at % 3 / 50}" for at in range(8))
+    write("ranks.csv", "dataset,old,new,other", *rows)
+    texts = ("wheat corn rye", "corn wheat oats", "gold silver tin", "tin gold lead")
+    topics = (["grain"], ["grain", "crops"], ["metal"], ["metal"])
+    write(
+        "corpus.jsonl",
+        *(json.dumps({"text": texts[at % 4], "labels": topics[at % 4]}) for at in range(24)),
+    )
+    return folder
+
+
+@pytest.fixture(scope="session", params=list(PAGES))
+def page(request, files, tmp_path_factory):
+    """Make one kind of page after the other, as a user does: with a command."""
+    command, *arguments = PAGES[request.param]
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    given = [str(files / name) if (files / name).is_file() else name for name in arguments]
+    ended = CliRunner().invoke(main, [command, *given, "--html", str(path)])
+    assert ended.exit_code in {0, 4}, ended.output
+    return path
