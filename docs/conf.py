@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
+    "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 3,
     "write_computation_times": False,  # that page loads scripts from the network
     "remove_config_comments": True,

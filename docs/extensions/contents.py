@@ -4,8 +4,10 @@ index.md stays plain Markdown, which reads well where there is no Sphinx.
 """
 
 import re
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 LINK = re.compile(r"\]\((?P<page>[\w-]+)\.md\)")
 MADE_BY_THE_BUILD = {"Examples and reference": ["examples/index", "reference/index"]}
@@ -25,13 +27,13 @@ def toctrees(index: str) -> str:
     )
 
 
-def append(_: Sphinx, docname: str, source: list[str]) -> None:
+def append(_: "Sphinx", docname: str, source: list[str]) -> None:
     """Append the tables to the first page."""
     if docname == "index":
         source[0] += "\n" + toctrees(source[0])
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: "Sphinx") -> dict[str, bool]:
     """Read index.md before it is parsed."""
     app.connect("source-read", append)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

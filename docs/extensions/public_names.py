@@ -7,10 +7,12 @@ listed anywhere else; a new folder needs a title here.
 import ast
 import inspect
 from pathlib import Path
-
-from sphinx.application import Sphinx
+from typing import TYPE_CHECKING
 
 import truerisk
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 NAMES = Path(truerisk.__file__).with_suffix(".pyi")
 TITLES = {
@@ -55,7 +57,7 @@ def _entry(name: str) -> str:
     return f".. autofunction:: {name}\n" if callable(thing) else f".. autodata:: {name}\n"
 
 
-def write(app: Sphinx) -> None:
+def write(app: "Sphinx") -> None:
     """Write all pages, and leave those alone that are as they should be."""
     folder = Path(app.srcdir) / "reference"
     folder.mkdir(exist_ok=True)
@@ -70,7 +72,7 @@ def write(app: Sphinx) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: "Sphinx") -> dict[str, bool]:
     """Write the reference before pages are looked for."""
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
