@@ -19,7 +19,6 @@ from truerisk.reporting.learning_curves import (
     curve_tables,
     print_curve,
 )
-from truerisk.reporting.learning_curves_page import curve_html, save_curve
 
 HOSTILE = "<script>alert(1)</script> $x_1$ =1+1"
 
@@ -109,20 +108,6 @@ def test_the_json_holds_all_and_what_is_wanted(curve, failed):
     assert set(plain["needed"]) == {HOSTILE, "baseline"}
     assert "needed" not in json.loads(curve_json(curve))
     assert json.loads(curve_json(failed, 0.2))["needed"] == {"Failing": None}
-
-
-def test_the_page_holds_pictures_and_runs_nothing(curve, tmp_path):
-    page = curve_html(curve, 0.1)
-    assert page.count("data:image/svg+xml;base64,") == 4
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
-    assert "Would more examples help?" in page
-    saved = save_curve(curve, tmp_path / "curve.html", 0.1)
-    assert saved.read_text(encoding="utf-8") == page  # drawn twice, to the byte
-
-
-def test_a_page_can_be_made_of_what_failed(failed):
-    assert "too &lt;many&gt;" in curve_html(failed)
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,7 @@ def estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
     if not quiet:
         _show(found, form, top)
     if page is not None:
-        from truerisk.reporting.categories_page import save_categories  # noqa: PLC0415
-
-        save_categories(found, page)
+        found.report().save(page)
         if not quiet and form is None:
             click.echo(f"The page is in {page}")
     _finish(found, _names(options["categories"]) or ())

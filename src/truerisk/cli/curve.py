@@ -90,9 +90,7 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
     if not quiet:
         _show(found, form, wanted)
     if page is not None:
-        from truerisk.reporting.learning_curves_page import save_curve  # noqa: PLC0415
-
-        save_curve(found, page, wanted)
+        found.report(wanted=wanted).save(page)
         if not quiet and form is None:
             click.echo(f"The page is in {page}")
     _finish(found)

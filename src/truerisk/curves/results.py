@@ -10,7 +10,7 @@ from truerisk.curves.comparison import Affordable, Crossing
 from truerisk.curves.extrapolation import Extrapolation, NeededSize
 from truerisk.curves.growth import Growth
 from truerisk.errors import InputError
-from truerisk.results import Estimate, Interval, as_plain
+from truerisk.results import Estimate, Interval, Shown, as_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class LearnerCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearningCurve(Mapping[str, LearnerCurve]):
+class LearningCurve(Shown, Mapping[str, LearnerCurve]):
     """The curves of several learners on the same divisions: a read-only mapping, name → curve.
 
     `crossings` tells for each two learners from which size on which one is better;

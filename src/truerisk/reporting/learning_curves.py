@@ -40,6 +40,7 @@ CSV_COLUMNS = (
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
 TWICE = 2
+MOST_WRITTEN = 1e12  # a larger number of examples gets an exponent
 
 
 def print_curve(curve: LearningCurve, console: "Console", wanted: float | None = None) -> None:
@@ -60,7 +61,8 @@ def print_curve(curve: LearningCurve, console: "Console", wanted: float | None =
 def curve_sentences(curve: LearningCurve, wanted: float | None = None) -> Iterator[str]:
     """Say what more examples would bring, what is wanted takes, who is better from when on."""
     for learner in curve.values():
-        yield from _more_examples(curve, learner)
+        yield from expectation(curve, learner)
+        yield from _doubts(learner)
         if wanted is not None:
             yield from _wanted(learner, wanted)
     for crossing in curve.crossings:
@@ -69,7 +71,8 @@ def curve_sentences(curve: LearningCurve, wanted: float | None = None) -> Iterat
         yield f"Failed: {failure}"
 
 
-def _more_examples(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
+def expectation(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
+    """Say what a learner is expected to be worth on all examples, and on twice as many."""
     law = learner.extrapolation
     if law is None:
         return
@@ -78,8 +81,12 @@ def _more_examples(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]
         f"{learner.name}: trained on all {count(curve.n)} examples, {_in_words(now)} is expected; "
         f"on twice as many, {_in_words(then)}."
     )
-    for note in law.notes:
-        yield f"{learner.name}: that law is {note}."
+
+
+def _doubts(learner: LearnerCurve) -> Iterator[str]:
+    if learner.extrapolation is not None:
+        for note in learner.extrapolation.notes:
+            yield f"{learner.name}: that law is {note}."
 
 
 def _wanted(learner: LearnerCurve, wanted: float) -> Iterator[str]:
@@ -189,6 +196,52 @@ def budget_table(curve: LearningCurve) -> Table:
         for one in curve.error_per_cpu_second
     )  # fmt: skip
     return Table("The best for a budget of CPU time", columns, rows)
+
+
+def needed_table(curve: LearningCurve, wanted: float) -> Table:
+    """Give one row a learner: how many training examples a wanted value takes."""
+    columns = (
+        Column("Learner"),
+        Column("Examples", numeric=True),
+        Column(interval_heading(curve.level), numeric=True),
+        Column("More than there are", numeric=True),
+        Column("Within reach"),
+    )
+    rows = []
+    for name, learner in curve.items():
+        if learner.extrapolation is None:
+            rows.append((name, *(NO_INTERVAL,) * 3, "cannot be said"))
+            continue
+        needed = learner.extrapolate(wanted)
+        ends = f"[{_rough(needed.interval.low)}, {_rough(needed.interval.high)}]"
+        rows.append((name, _rough(needed.size), ends, _rough(needed.more), needed.reachable))
+    return Table(f"What {title_of(curve.measure)} {wanted:g} takes", columns, tuple(rows))
+
+
+def _rough(size: float) -> str:
+    """Write a number of examples that a law points to, with no more digits than it deserves."""
+    if math.isinf(size):
+        return number(size)
+    return f"{float(f'{size:.2g}'):,.0f}" if size < MOST_WRITTEN else f"{size:.1e}"
+
+
+def crossing_table(curve: LearningCurve) -> Table:
+    """Give one row for each two learners: which is better, from which size on, and by how much."""
+    columns = (
+        Column("Better at the last size"),
+        Column("Than"),
+        Column("From examples on", numeric=True),
+        Column("Lead at the last size", numeric=True),
+        Column(interval_heading(curve.level), numeric=True),
+        Column("Sure"),
+    )
+    rows = []
+    for one in curve.crossings:
+        start = count(curve.sizes[0]) if one.interval is None else f"{one.size:,.0f}"
+        lead, ends = number(one.lead), one.lead_interval
+        told = NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
+        rows.append((one.after, one.before, start, lead, told, "yes" if one.is_sure else "no"))
+    return Table("Which learner is better, and from when on", columns, tuple(rows))
 
 
 def cost_words(cost: str, value: float) -> str:
