@@ -17,10 +17,20 @@ STYLES: dict[str, tuple[str, ...]] = {
     "classes": ("sorting.css",),
     "table": ("sorting.css",),
     "differences": ("differences.css",),
+    "explorer": ("explorer.css",),
+    "probabilities": ("differences.css",),
+    "critical_difference": ("critical_difference.css",),
 }
 SCRIPTS: dict[str, tuple[str, ...]] = {
     "categories": ("sorting.js",),
     "classes": ("sorting.js",),
+    "explorer": (
+        "exact_intervals.js",
+        "interval_numbers.js",
+        "explorer_pictures.js",
+        "explorer_address.js",
+        "explorer.js",
+    ),
     "table": ("sorting.js",),
 }
 
