@@ -38,6 +38,8 @@ from .estimation.without_resampling import without_resampling as without_resampl
 from .estimation.xi_alpha import XiAlpha as XiAlpha
 from .estimation.xi_alpha import xi_alpha as xi_alpha
 from .evaluation.arrays import evaluate as evaluate
+from .evaluation.curve_bands import calibration_intervals as calibration_intervals
+from .evaluation.curve_bands import confidence_band as confidence_band
 from .evaluation.files import evaluate_files as evaluate_files
 from .evaluation.request import Request as Request
 from .evaluation.tables import evaluate_counts as evaluate_counts
@@ -53,12 +55,14 @@ from .intervals.differences import difference_interval as difference_interval
 from .intervals.exact_test import binomial_test as binomial_test
 from .intervals.planning import sample_size as sample_size
 from .learners.tuning import tuned as tuned
+from .measures.calibration import calibration as calibration
 from .measures.curves import cost as cost
 from .measures.curves import precision_recall as precision_recall
 from .measures.curves import roc as roc
 from .measures.document_precision import document_precision as document_precision
 from .measures.registry import MEASURES as MEASURES
 from .measures.rejection import rejection as rejection
+from .measures.score_distribution import score_distribution as score_distribution
 from .measures.thresholds import best_threshold as best_threshold
 from .reading.corpora import Corpus as Corpus
 from .reading.corpora import read_corpus as read_corpus

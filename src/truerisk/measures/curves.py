@@ -110,6 +110,7 @@ class PrecisionRecallCurve:
     n_positive: int | None = None
     n_negative: int | None = None
     complete: bool = True
+    fpr: Values | None = None  # which precision does not tell where nothing right is found
 
     def plot(self, ax: "Axes") -> "Axes":
         """Draw the curve in steps, with the precision of chance."""
@@ -184,6 +185,7 @@ def precision_recall_curve(ranking: Ranking, label: str = "") -> PrecisionRecall
         average_precision=ranking.summary.average_precision,
         prevalence=ranking.n_positive / (ranking.n_positive + ranking.n_negative),
         label=label,
+        fpr=ratio(ranking.fp, ranking.n_negative),
         **_sizes(ranking),
     )
 
