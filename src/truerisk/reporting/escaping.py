@@ -18,8 +18,13 @@ a\x1b[31mb\u202e
  _a\$b\$
 """
 
+import json
 import re
 import unicodedata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 # Controls, formatting (bidi, zero width), surrogates, private and unassigned code points, and the
 # two separators that break lines.
@@ -56,6 +61,9 @@ LATEX = {
     "]": "{]}",
     "*": "{*}",
 }
+# Inside a script element the first three could end it or begin another; two are line breaks there.
+JSON = {mark: f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+_JSON = str.maketrans(JSON)
 _MARKDOWN = str.maketrans(MARKDOWN)
 _LATEX = str.maketrans(LATEX)
 
@@ -113,6 +121,20 @@ def figure_label(text: object) -> str:
     """Write a text as itself in a figure: matplotlib reads `$` as mathematics, `_` as "hide"."""
     shown = visible(text).replace("$", r"\$")
     return " " + shown if shown.startswith("_") else shown
+
+
+def json_for_page(plain: Any) -> "Markup":  # noqa: ANN401
+    r"""Write plain values as JSON that can stand in a script element of a page.
+
+    Examples
+    --------
+    >>> print(json_for_page({"name": "</script>", "n": [1, 0.5]}))
+    {"name":"\u003c/script\u003e","n":[1,0.5]}
+    """
+    from markupsafe import Markup  # noqa: PLC0415  (few need it, and start-up time counts)
+
+    text = json.dumps(plain, allow_nan=False, separators=(",", ":"))
+    return Markup(text.translate(_JSON))  # noqa: S704  (no mark-up is left in it)
 
 
 def _escape(character: str) -> str:

@@ -1,0 +1,283 @@
+// The threshold explorer: from thresholds, counts and controls to what the page shows.
+//
+// State      t: threshold, w: half-width of the rejection band, and what the four outcomes cost.
+// Row        of a number: the lowest kept threshold that is at least as high; counts are exact there.
+// Called     positive from the row of t + w on, negative below the row of t − w, rejected between.
+(() => {
+  "use strict";
+
+  const { OUTCOMES, estimate, fixed, number, written } = intervalNumbers;
+  const { chart, short, strip, ticks } = explorerPictures;
+  const KEYS = explorerAddress.KEYS;
+  const QUIET = 400; // milliseconds without a change before it is spoken
+  const HEATS = 9;
+
+  const many = (n) => (Number.isInteger(n) ? n : Number(n.toPrecision(6))).toLocaleString("en-US");
+  const share = (part, whole) => (whole > 0 ? `${fixed((100 * part) / whole, 1)} %` : "–");
+
+  // ---- Data: counts at rows, descending thresholds --------------------------------------------------
+
+  function prepared(text) {
+    const data = JSON.parse(text);
+    data.threshold = data.threshold.map(Number);
+    data.start = Number(data.start);
+    for (const measure of data.measures) {
+      measure.low = Number(measure.low);
+      measure.high = Number(measure.high);
+      measure.beta = measure.beta === null ? null : Number(measure.beta);
+    }
+    data.n = data.positives + data.negatives;
+    data.last = data.threshold.length - 1;
+    return data;
+  }
+
+  // The lowest kept threshold that is at least `value`; above every score nothing is called positive.
+  function rowOf(data, value) {
+    let low = 0;
+    let high = data.last;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (data.threshold[middle] >= value) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  function countsBetween(data, upper, lower) {
+    const counts = {
+      tp: data.tp[upper],
+      fp: data.fp[upper],
+      fn: data.positives - data.tp[lower],
+      tn: data.negatives - data.fp[lower],
+    };
+    counts.rejectedPositive = data.tp[lower] - data.tp[upper];
+    counts.rejectedNegative = data.fp[lower] - data.fp[upper];
+    counts.rejected = counts.rejectedPositive + counts.rejectedNegative;
+    counts.n = data.n - counts.rejected;
+    return counts;
+  }
+
+  function meanCost(data, row, costs) {
+    const counts = countsBetween(data, row, row);
+    return OUTCOMES.reduce((sum, name) => sum + costs[name] * counts[name], 0) / data.n;
+  }
+
+  // ---- One explorer -----------------------------------------------------------------------------------
+
+  function explorer(panel, at) {
+    const data = prepared(panel.querySelector("script").textContent);
+    const prefix = at === 0 ? "" : `${at + 1}.`;
+    const control = (name) => panel.querySelector(`[data-control="${name}"]`);
+    const place = (name) => panel.querySelector(`[data-shown="${name}"]`);
+    const show = (name, words) => {
+      const element = place(name);
+      if (element) element.textContent = words;
+    };
+    const begin = () => ({ t: data.start, w: 0, ...data.costs });
+    let state = begin();
+    let waiting = null;
+
+    const x = (row) => (1000 * (data.last - row)) / Math.max(data.last, 1);
+    const picture = chart(panel.querySelector(".plot"), data, x);
+    ticks(panel.querySelector(".explorer-ticks div"), data, x);
+
+    function cheapest() {
+      let best = 0;
+      let least = Infinity;
+      for (let row = 0; row <= data.last; row += 1) {
+        const cost = meanCost(data, row, state);
+        if (cost < least) [best, least] = [row, cost];
+      }
+      return best;
+    }
+
+    function markedRows() {
+      const rows = { ...data.marks };
+      rows.C = cheapest();
+      return rows;
+    }
+
+    function update() {
+      const row = rowOf(data, state.t);
+      const upper = state.w > 0 ? rowOf(data, state.t + state.w) : row;
+      const lower = state.w > 0 ? rowOf(data, state.t - state.w) : row;
+      const counts = countsBetween(data, upper, lower);
+      const marks = markedRows();
+      showControls(row);
+      showMarks(marks, row);
+      showMatrix(counts);
+      showMeasures(counts);
+      showWords(counts, row, upper, lower);
+      picture.update({ row, upper, lower, marks, cost: (one) => meanCost(data, one, state) });
+      show("cost-scale", picture.costScale());
+      clearTimeout(waiting);
+      waiting = setTimeout(() => {
+        show("spoken", place("words").textContent);
+      }, QUIET);
+    }
+
+    function showControls(row) {
+      const slider = control("slider");
+      slider.value = data.last - row;
+      const called = `${many(data.tp[row] + data.fp[row])} of ${many(data.n)} called ${data.positive}`;
+      slider.setAttribute("aria-valuetext", `${short(data.threshold[row])}: ${called}`);
+      control("band").value = Math.round(state.w / data.band_step);
+      control("band").setAttribute("aria-valuetext", short(state.w));
+      for (const name of KEYS) {
+        const field = control(name);
+        // What is being typed is left alone.
+        if (field !== document.activeElement || field.valueAsNumber !== state[name]) {
+          field.value = Number.isFinite(state[name]) ? String(state[name]) : "";
+        }
+      }
+      control("t").placeholder = Number.isFinite(state.t) ? "" : short(state.t);
+    }
+
+    function showMarks(marks, row) {
+      for (const [letter, marked] of Object.entries(marks)) {
+        show(`mark-${letter}`, short(data.threshold[marked]));
+        const button = panel.querySelector(`[data-mark="${letter}"]`);
+        button.setAttribute("aria-pressed", String(marked === row));
+      }
+    }
+
+    function showMatrix(counts) {
+      const cell = (name) => panel.querySelector(`[data-cell="${name}"]`);
+      const totals = { p: data.positives, n: data.negatives };
+      const truth = { tp: "p", fn: "p", fp: "n", tn: "n" };
+      const fill = (element, part, whole, kind) => {
+        element.textContent = many(part);
+        const small = document.createElement("small");
+        small.textContent = share(part, whole);
+        element.append(small);
+        const heat = whole > 0 ? Math.ceil((HEATS * part) / whole) : 0;
+        element.className = `${kind} h${heat}`;
+      };
+      for (const name of OUTCOMES) {
+        const kind = name.startsWith("t") ? "right" : "wrong";
+        fill(cell(name), counts[name], totals[truth[name]], kind);
+      }
+      fill(cell("rejected-1"), counts.rejectedPositive, data.positives, "sum");
+      fill(cell("rejected-0"), counts.rejectedNegative, data.negatives, "sum");
+      cell("true-1").textContent = many(data.positives);
+      cell("true-0").textContent = many(data.negatives);
+      cell("called-1").textContent = many(counts.tp + counts.fp);
+      cell("called-0").textContent = many(counts.fn + counts.tn);
+      cell("rejected").textContent = many(counts.rejected);
+      cell("all").textContent = many(data.n);
+      for (const element of panel.querySelectorAll("[data-rejected]")) {
+        element.hidden = !(state.w > 0);
+      }
+    }
+
+    function showMeasures(counts) {
+      const options = {
+        costs: state,
+        level: data.level,
+        z: data.normal_quantile,
+        hasIntervals: data.has_intervals,
+        zeroDivision: data.zero_division,
+      };
+      for (const measure of data.measures) {
+        const line = panel.querySelector(`[data-measure="${measure.name}"]`);
+        if (measure.name === "rejection_rate") line.hidden = !(state.w > 0);
+        const found = estimate(measure, counts, options);
+        const words = written(found);
+        const value = line.querySelector(".num");
+        value.textContent = words.value;
+        value.className = `num ${found.defined ? "value" : "undefined"}`;
+        line.querySelector(".interval").textContent = words.interval;
+        strip(line.querySelector(".where"), found, measure);
+      }
+    }
+
+    function showWords(counts, row, upper, lower) {
+      const named = data.positive;
+      const called = counts.tp + counts.fp;
+      const parts = [
+        upper === 0 && called === 0
+          ? `Nothing is called ${named}.`
+          : `Called ${named} from ${short(data.threshold[upper])} on: ${many(called)} of ${many(data.n)} examples.`,
+        `Of ${many(data.positives)} that are ${named}, ${many(counts.tp)} are found; of ${many(data.negatives)} others, ${many(counts.fp)} are called so too.`,
+      ];
+      if (state.w > 0) {
+        parts.push(`${many(counts.rejected)} examples (${share(counts.rejected, data.n)}) are rejected.`);
+      }
+      const cost = counts.n > 0 ? OUTCOMES.reduce((sum, name) => sum + state[name] * counts[name], 0) : NaN;
+      parts.push(`An example costs ${number(cost / counts.n)}.`);
+      show("words", parts.join(" "));
+      const from = short(data.threshold[lower]);
+      const below = Number.isFinite(data.threshold[upper])
+        ? `below ${short(data.threshold[upper])}`
+        : "up to the highest";
+      show("band", state.w > 0 ? `Rejected: scores from ${from}, ${below}.` : "Nothing is rejected.");
+      show("command", `truerisk score FILE --threshold ${short(data.threshold[row])}`);
+    }
+
+    // ---- The address ----------------------------------------------------------------------------------
+
+    function set(changes, { keep = true } = {}) {
+      state = { ...state, ...changes };
+      if (keep) {
+        show("hint", "");
+        explorerAddress.keep(prefix, state);
+      }
+      update();
+    }
+
+    function readAddress() {
+      const { found, strange } = explorerAddress.read(prefix);
+      show("hint", strange.length ? `Left out of the address, for it means nothing here: ${strange.join(", ")}.` : "");
+      if (Object.keys(found).length) set({ ...begin(), ...found }, { keep: false });
+    }
+
+    function listen() {
+      control("slider").addEventListener("input", (event) => {
+        set({ t: data.threshold[data.last - Number(event.target.value)] });
+      });
+      control("band").addEventListener("input", (event) => {
+        set({ w: Number((Number(event.target.value) * data.band_step).toPrecision(12)) });
+      });
+      for (const name of KEYS) {
+        control(name).addEventListener("input", (event) => {
+          const value = event.target.valueAsNumber;
+          const able = Number.isFinite(value) && (name !== "w" || value >= 0);
+          event.target.setAttribute("aria-invalid", String(!able));
+          if (able) set({ [name]: value });
+        });
+        control(name).addEventListener("blur", (event) => {
+          event.target.removeAttribute("aria-invalid");
+          update();
+        });
+      }
+      control("t").addEventListener("keydown", (event) => {
+        const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        const row = Math.min(Math.max(rowOf(data, state.t) + step, 0), data.last);
+        set({ t: data.threshold[row] });
+      });
+      for (const button of panel.querySelectorAll("[data-mark]")) {
+        button.addEventListener("click", () => {
+          set({ t: data.threshold[markedRows()[button.dataset.mark]] });
+        });
+      }
+      control("reset").addEventListener("click", () => set(begin()));
+      window.addEventListener("hashchange", readAddress);
+    }
+
+    control("band").max = Math.max(1, Math.round(spanOf(data) / data.band_step));
+    panel.querySelector(".needs-script").remove();
+    panel.querySelector(".explorer-body").hidden = false;
+    listen();
+    update();
+    readAddress();
+  }
+
+  function spanOf(data) {
+    const known = data.threshold.filter(Number.isFinite);
+    return known.length > 1 ? known[0] - known[known.length - 1] : 1;
+  }
+
+  document.querySelectorAll(".explorer-panel").forEach(explorer);
+})();

@@ -1,0 +1,52 @@
+// What the explorers of a page are set to, in its address: #t=0.5&w=0.1&tp=0&fp=1&fn=5&tn=0, with
+// "2." before the keys of a second one.  What has no "=" is the name of a place on the page.
+const explorerAddress = (() => {
+  "use strict";
+
+  const KEYS = ["t", "w", "tp", "fp", "fn", "tn"];
+  const QUIET = 400; // milliseconds; browsers refuse an address that changes with every move
+  let kept = new URLSearchParams();
+  let waiting = null;
+  const given = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+
+  function valueOf(key, text) {
+    if (key === "t" && /^-?inf(inity)?$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
+    const value = text.trim() === "" ? NaN : Number(text);
+    return Number.isFinite(value) && (key !== "w" || value >= 0) ? value : NaN;
+  }
+
+  // What one explorer is told, and what in it means nothing.
+  function read(prefix) {
+    const told = given();
+    if ([...told].length) kept = told;
+    const found = {};
+    const strange = [];
+    for (const [name, text] of told) {
+      const mine = prefix ? name.startsWith(prefix) : !/^\d+\./.test(name);
+      if (!mine) continue;
+      const key = name.slice(prefix.length);
+      const value = KEYS.includes(key) ? valueOf(key, text) : NaN;
+      if (Number.isNaN(value)) strange.push(`${name}=${text}`.slice(0, 40));
+      else found[key] = value;
+    }
+    return { found, strange };
+  }
+
+  function keep(prefix, state) {
+    for (const key of KEYS) {
+      const value = state[key];
+      const text = Number.isFinite(value) ? String(value) : value > 0 ? "inf" : "-inf";
+      kept.set(prefix + key, text);
+    }
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      try {
+        history.replaceState(null, "", `#${kept}`);
+      } catch {
+        // A frame in a notebook has no address of its own.
+      }
+    }, QUIET);
+  }
+
+  return { KEYS, keep, read };
+})();
