@@ -79,8 +79,8 @@ def confidence_band(curve: RocCurve | PrecisionRecallCurve, *, level: float = 0.
     **Promised**: for independent examples, any n and any scores, the whole true curve lies in the
     band with probability at least `level`.  For precision and recall, the numbers of positives and
     negatives must not have been chosen.  Weights and groups leave no such promise, and are refused.
-    The band is cautious: a curve leaves it only where it leaves all rectangles over x, so that bands
-    of 90 % held all of 300 simulated ROC curves, and 97 % of those of precision and recall.
+    The band is cautious, as a curve leaves it only where it leaves all rectangles over x: bands of
+    90 % held more than 97 % of simulated curves.
 
     Parameters
     ----------
