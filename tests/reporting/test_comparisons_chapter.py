@@ -32,13 +32,13 @@ def drawn(result):
 
 
 def test_differences_are_drawn_against_zero_and_the_region(two):
-    lower = next(one for one in drawn(two)["groups"] if one["title"].startswith("Lower"))
-    row = next(row for row in lower["rows"] if row["title"] == "Error rate")
-    assert 0 < row["strip"]["low"] < row["strip"]["high"] < lower["zero"] < STRIP
+    higher = next(one for one in drawn(two)["groups"] if one["title"].startswith("Higher"))
+    row = next(row for row in higher["rows"] if row["title"] == "Accuracy")
+    assert 0 < higher["zero"] < row["strip"]["low"] < row["strip"]["high"] < STRIP
     middle = row["band"]["low"] + row["band"]["width"] / 2
-    assert middle == pytest.approx(lower["zero"], abs=0.02)
-    assert (lower["band"]["low_words"], lower["band"]["high_words"]) == ("−0.02", "+0.02")
-    assert row["seen"] == "a 0.200, b 0.080"
+    assert middle == pytest.approx(higher["zero"], abs=0.02)
+    assert (higher["band"]["low_words"], higher["band"]["high_words"]) == ("−0.02", "+0.02")
+    assert row["seen"] == "a 0.800, b 0.920"
     assert row["p"] == "p = 0.0002"
 
 
@@ -60,7 +60,9 @@ def test_measures_of_another_scale_have_an_axis_of_their_own(two):
 
 
 def test_measures_of_different_regions_share_no_band():
-    result = compare(TRUTH, A, B, measures=["f1", "recall", "accuracy"], region={"recall": 0.1})
+    result = compare(
+        TRUTH, A, B, measures=["error_rate", "f1", "recall", "accuracy"], region={"recall": 0.1}
+    )
     groups = drawn(result)["groups"]
     assert [[row["title"] for row in group["rows"]] for group in groups] == [
         ["F1", "Accuracy"],

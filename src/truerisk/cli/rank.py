@@ -14,6 +14,7 @@ from truerisk.cli.options import (
     unescaped,
 )
 from truerisk.cli.output import console, format_options
+from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 @decimal_option
 @format_options("json", "csv", "markdown")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the ranks.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+@page_options
 def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
     """Compare classifiers by their SCORES: a CSV file, one row a data set, one column a classifier.
 
@@ -62,8 +63,9 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
 
     Exit code: 0, 2 wrong option, 3 wrong input, 5 when the machine stood in the way.
     """
-    page, picture, form = (options[name] for name in ("html", "plot", "form"))
-    _check_outputs(scores, page, picture)
+    picture, form = options["plot"], options["form"]
+    check_pages(options, [scores])
+    _check_picture(scores, picture)
     found = _ranked(scores, options)
     if form is None:
         from truerisk.reporting.rankings import print_ranking  # noqa: PLC0415  (start-up time)
@@ -74,26 +76,27 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
 
         click.echo(RANKING_FORMATS[form](found))
     if picture is not None:
-        from truerisk.reporting.rankings_page import save_ranking_picture  # noqa: PLC0415
-
-        save_ranking_picture(found, picture)
-    if page is not None:
-        from truerisk.reporting.rankings_page import save_ranking  # noqa: PLC0415
-
-        save_ranking(found, page)
-    for what, path in (("picture", picture), ("page", page)):
-        if path is not None and form is None:
-            click.echo(f"The {what} is in {path}")
+        _write_picture(found, picture)
+        if form is None:
+            click.echo(f"The picture is in {picture}")
+    write_pages(found, options)
 
 
-def _check_outputs(scores: Path, page: Path | None, picture: Path | None) -> None:
-    if picture is not None and picture.suffix.lower() != ".svg":
+def _check_picture(scores: Path, picture: Path | None) -> None:
+    if picture is None:
+        return
+    if picture.suffix.lower() != ".svg":
         raise InputError(f"`--plot` must name a file that ends in .svg; got {str(picture)!r}.")
-    for path in (page, picture):
-        if path is not None:
-            from truerisk.reporting.files import check_destination  # noqa: PLC0415
+    from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pictures)
 
-            check_destination(path, [scores])
+    check_destination(picture, [scores])
+
+
+def _write_picture(found: "OverDatasets", path: Path) -> None:
+    from truerisk.reporting.figure_files import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
+    from truerisk.reporting.files import write_whole  # noqa: PLC0415
+
+    write_whole(path, figure_bytes(pictures_of(found)["ranks"], "svg").decode("utf-8"))
 
 
 def _ranked(scores: Path, options: dict[str, Any]) -> "OverDatasets":

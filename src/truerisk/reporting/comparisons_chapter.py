@@ -91,13 +91,15 @@ def _main(result: Comparisons) -> Difference | None:
 
 def _differences(result: Comparisons) -> Section:
     """Draw two models measure by measure; more of them pair by pair, a picture a measure."""
-    drawn = sorted(result.pairs, key=lambda one: result.measures.index(one.measure))[:MOST_ROWS]
+    main = _main(result)
+    rest = [one for one in result.pairs if main is None or one.measure != result.measure]
+    drawn = sorted(rest, key=lambda one: result.measures.index(one.measure))[:MOST_ROWS]
     return differences_section(
         "Every difference, and how sure it is",
         _by_pair(result, drawn) if len(result.names) > 2 else by_measure(drawn),
         level=percent(result.level),
-        main=_main(result),
-        left_out=len(result.pairs) - len(drawn),
+        main=main,
+        left_out=len(rest) - len(drawn),
     )
 
 

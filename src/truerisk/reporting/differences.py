@@ -25,8 +25,8 @@ NO_SIGN = "?"
 LONGEST_NAME = 14  # of a model that is named above a strip
 INWARD = 80.0  # per cent of the way; words past it are written towards the middle
 LEAD = (
-    "The dot is the second model's value less the first's; the line is its {level} interval. "
-    "Where it crosses the upright at 0, these examples do not tell the two apart."
+    "The dot is the second's value less the first's; the line is its {level} interval. Where it "
+    "crosses the upright at 0, these {seen} do not tell the two apart."
 )
 REGION_LEAD = (
     " The shaded band is the region of equivalence: a difference within it is too small to matter."
@@ -106,11 +106,12 @@ def differences_section(
     level: str,
     main: Difference | None = None,
     left_out: int = 0,
+    seen: str = "examples",
 ) -> Section:
     """Give the section of some groups of differences; `main` is drawn large above them."""
     drawn = list(groups)
     rows = [row for group in drawn for row in group.rows] + ([] if main is None else [main])
-    lead = LEAD.format(level=level)
+    lead = LEAD.format(level=level, seen=seen)
     if any(row.region is not None for row in rows):
         lead += REGION_LEAD
     data = {
@@ -166,7 +167,7 @@ def main_picture(difference: Difference) -> dict[str, Any]:
         "finding": visible(difference.finding),
         "mark": mark,
         "sign": SIGNS.get(mark, NO_SIGN),
-        "p": _p_sentence(difference),
+        "p": p_sentence(difference.p_value),
         "seen": visible(difference.seen),
         "drawn": None,
     }
@@ -256,7 +257,7 @@ def _row(row: Difference, axis: Axis | None) -> dict[str, Any]:
         "seen": visible(row.seen, most=500),
         "value": value,
         "interval": interval,
-        "p": _p_sentence(row),
+        "p": p_sentence(row.p_value),
         "method": visible(spoken(row.method)),
         "finding": visible(row.finding),
         "mark": mark,
@@ -273,8 +274,13 @@ def _mark(finding: str) -> str:
     return finding if finding in SIGNS else "none"
 
 
-def _p_sentence(difference: Difference) -> str:
-    if difference.p_value is None:
-        return ""
-    words = p_words(difference.p_value)
-    return f"p {words[0]} {words[1:]}" if words.startswith("<") else f"p = {words}"
+def p_sentence(p_value: float | None) -> str:
+    """Write a p-value as it stands alone; nothing where there is none.
+
+    Examples
+    --------
+    >>> p_sentence(0.0213), p_sentence(1e-9), p_sentence(None)
+    ('p = 0.021', 'p < 0.0001', '')
+    """
+    words = "" if p_value is None else p_words(p_value)
+    return f"p < {words[1:]}" if words.startswith("<") else f"p = {words}" if words else ""

@@ -21,6 +21,7 @@ CHAPTERS = {
     "LearningCurve": "learning_curve_chapter",
     "Evaluation": "evaluation_chapter",
     "Comparisons": "comparisons_chapter",
+    "OverDatasets": "rankings_chapter",
 }
 FRAME_HEIGHT = 720
 
