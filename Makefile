@@ -27,6 +27,7 @@ check: $(READY)  ## style, types, layers
 	$(BIN)/lint-imports
 
 docs: $(DOCS_READY)  ## the guide as a site: pages, examples, reference; their code is run
+	rm -rf docs/_build docs/examples docs/reference
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs docs/_build/html
 	$(BIN)/python -m pytest -q tests/docs
 	@echo "$(CURDIR)/docs/_build/html/index.html"
