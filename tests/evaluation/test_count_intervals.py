@@ -225,3 +225,13 @@ def test_equal_weights_are_resampled_as_examples(method):
     plain = tr.evaluate(Y, PRED, **options)["gmean"].interval
     heavy = tr.evaluate(Y, PRED, sample_weight=np.full(200, 5.0), **options)["gmean"].interval
     assert ends(heavy) == pytest.approx(ends(plain), rel=1e-9)
+
+
+def test_many_classes_that_are_all_right_leave_little_open():
+    # Eight labels, 20 examples each, none falsely called: a micro precision of 1 from 160 calls.
+    truth = [(str(at % 8),) for at in range(160)]
+    found = tr.evaluate(truth, truth, multilabel=True)["precision_micro"]
+    # Half a false call for each of eight labels beside 160 + 4 right ones: 4 of 168.
+    assert found.value == 1
+    assert 0.9 < found.interval.low < 160 / 168
+    assert found.interval.high == 1

@@ -132,7 +132,12 @@ def smoothed_delta(question: Question) -> Interval:
     """
     smooth = question.sample.smoothed()
     centre = float(question.function(question.sample.centre()))
-    if np.isfinite(question.value):
+    low, high = question.measure_range
+    if question.value in {low, high}:
+        # At an end the centre and the spread must be of the same cells: a centre that is moved less
+        # lies so near the end that the logit scale stretches the interval over the whole range.
+        centre = float(question.function(smooth.features))
+    elif np.isfinite(question.value):
         # What smoothing does to single classes adds up over many of them while their errors
         # cancel: two classes are moved in full, K of them by √(2/K) of that.
         centre = question.value + (centre - question.value) * np.sqrt(2 / question.sample.classes)
