@@ -1,0 +1,360 @@
+"""Evaluation → charts of its scores: how they rank, how they lie, what deciding by them costs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import InputError
+from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
+from truerisk.measures.calibration import calibration_curve
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
+from truerisk.measures.rejection import rejection_curve
+from truerisk.measures.score_distribution import distribution_of
+from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost, working_threshold
+from truerisk.reporting.chapters import Section
+from truerisk.reporting.charts import Band, Bars, Chart, Dots, Line, Scale, Upright, charts_section
+from truerisk.reporting.wording import count, number, percent
+from truerisk.results import Evaluation
+
+Values = NDArray[np.float64]
+
+UNIT = (0.0, 1.0)
+FEWEST_ANSWERS = 30  # fewer leave an error rate that says nothing
+OF_PROBABILITIES = ("brier_score", "log_loss")
+TOLD_REJECTED = 0.1
+TOLD_FPR = 0.1
+OPTIMISTIC = "It was found on these examples, and looks better on them than it will on others."
+
+
+def score_sections(evaluation: Evaluation) -> Iterator[Section]:
+    """Give the charts of one column of scores; none where there is no such column.
+
+    Examples
+    --------
+    >>> from truerisk.evaluation.arrays import evaluate
+    >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
+    >>> [section.title for section in score_sections(evaluation)]
+    ['How well the scores rank', 'How the scores lie', 'What deciding by them costs']
+    """
+    table = evaluation.curves.get("thresholds")
+    if not isinstance(table, Sweep):
+        return
+    scores = Scores(evaluation, table)
+    for title, charts, lead in (
+        ("How well the scores rank", scores.ranking(), "" if scores.independent else NO_BAND),
+        ("How the scores lie", scores.lying(), ""),
+        ("What deciding by them costs", scores.deciding(), ""),
+    ):
+        drawn = list(charts)
+        if drawn:
+            yield charts_section(title, drawn, lead)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One column of scores, and the charts that can be drawn of it."""
+
+    evaluation: Evaluation
+    table: Sweep
+
+    @cached_property
+    def threshold(self) -> float | None:
+        """The threshold at which the scores are used; None where it is not a number."""
+        found = working_threshold(self.evaluation)
+        return found if found is not None and np.isfinite(found) else None
+
+    @property
+    def independent(self) -> bool:
+        """Whether the examples are independent and of equal weight."""
+        curve = self.evaluation.curves.get("roc")
+        return isinstance(curve, RocCurve) and curve.n_positive is not None
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether there are both positives and negatives."""
+        return bool(self.table.tp[-1] > 0 and self.table.fp[-1] > 0)
+
+    @cached_property
+    def range(self) -> tuple[float, float] | None:
+        """Least and greatest finite score; None if there is none, or if they are too far apart."""
+        found = self.table.threshold[1:]
+        found = found[np.isfinite(found)]
+        if not len(found) or not np.isfinite(found[0] - found[-1]):
+            return None
+        return float(found[-1]), float(found[0])
+
+    def ranking(self) -> Iterator[Chart]:
+        """Draw the ROC curve, and precision against recall."""
+        if not self.two_classes:
+            return
+        roc = self.evaluation.curves.get("roc")
+        if isinstance(roc, RocCurve):
+            yield self._roc(roc)
+        precision_recall = self.evaluation.curves.get("precision_recall")
+        if isinstance(precision_recall, PrecisionRecallCurve):
+            yield self._precision_recall(precision_recall)
+
+    def lying(self) -> Iterator[Chart]:
+        """Draw the scores of both classes, and what they are worth as probabilities."""
+        if self.range is None:
+            return
+        yield self._distribution()
+        if self.range[0] >= 0 and self.table.threshold[1] <= 1 and self.table.threshold[-1] >= 0:
+            yield self._calibration()
+
+    def deciding(self) -> Iterator[Chart]:
+        """Draw what is gained by not answering, and what mistakes cost."""
+        if self.threshold is not None:
+            yield from self._rejection(self.threshold)
+        costs = self._costs()
+        if costs is not None and self.range is not None:
+            yield self._cost(costs)
+        elif self.two_classes and isinstance(self.evaluation.curves.get("roc"), RocCurve):
+            yield self._normalised_cost(self.evaluation.curves["roc"])
+
+    def _roc(self, curve: RocCurve) -> Chart:
+        found = float(np.interp(TOLD_FPR, curve.fpr, curve.tpr))
+        here = self._row_at_threshold()
+        return Chart(
+            title="ROC curve",
+            x=Scale("1 − specificity (negatives called positive)", *UNIT),
+            y=Scale("recall (positives found)", *UNIT),
+            shapes=[
+                *self._band(curve),
+                Line(UNIT, UNIT, "soft", dashed=True, words="chance"),
+                Line(curve.fpr, curve.tpr, words=f"area {number(curve.auc)}"),
+                *self._dot_here(curve.fpr[here : here + 1], curve.tpr[here : here + 1]),
+            ],
+            caption=(
+                "Over all thresholds, the share of positives found against the share of negatives "
+                "called positive by mistake; a good ranking climbs steeply to the top left corner."
+            ),
+            description=(
+                f"The area under the curve is {number(curve.auc)}. Where {percent(TOLD_FPR)} of "
+                f"the negatives are called positive, {number(100 * found, 1)} % of the positives "
+                "are found."
+            ),
+        )
+
+    def _precision_recall(self, curve: PrecisionRecallCurve) -> Chart:
+        recall, precision = _steps(curve.recall, curve.precision)
+        here = self._row_at_threshold() - 1  # the curve leaves out the row that finds nothing
+        dot = slice(max(here, 0), here + 1)
+        return Chart(
+            title="Precision and recall",
+            x=Scale("recall (positives found)", *UNIT),
+            y=Scale("precision (called positive and right)", *UNIT),
+            shapes=[
+                *self._band(curve),
+                Line(UNIT, (curve.prevalence,) * 2, "soft", dashed=True, words="chance"),
+                Line(
+                    recall,
+                    precision,
+                    words=f"average precision {number(curve.average_precision)}",
+                ),
+                *self._dot_here(curve.recall[dot], curve.precision[dot]),
+            ],
+            caption=(
+                "How many of those called positive are positive, against how many of the positives "
+                "are found; the longer the curve stays at the top, the better."
+            ),
+            description=(
+                f"Average precision is {number(curve.average_precision)}; calling at random gives "
+                f"{number(curve.prevalence)}, the share of positives."
+            ),
+        )
+
+    def _band(self, curve: RocCurve | PrecisionRecallCurve) -> Iterator[Band]:
+        if self.independent:
+            band = confidence_band(curve, level=self.evaluation.level)
+            words = f"{percent(band.level)} band for the whole curve"
+            yield Band(band.x, band.low, band.high, words=words)
+
+    def _row_at_threshold(self) -> int:
+        """Give the row of the table that the threshold makes; the first where there is none."""
+        if self.threshold is None:
+            return 0
+        return max(int(np.count_nonzero(self.table.threshold >= self.threshold)) - 1, 0)
+
+    def _dot_here(self, x: Values, y: Values) -> Iterator[Dots]:
+        if self.threshold is not None and len(x):
+            yield Dots(x, y, ink="second", words=f"at threshold {self.threshold:.4g}")
+
+    def _upright_here(self) -> Iterator[Upright]:
+        if self.threshold is not None:
+            yield Upright(self.threshold, f"threshold {self.threshold:.4g}")
+
+    def _distribution(self) -> Chart:
+        found = distribution_of(self.table)
+        positive, negative = self._names()
+        shares = [counts / max(counts.sum(), 1) for counts in (found.negatives, found.positives)]
+        ends = float(found.edges[0]), float(found.edges[-1])
+        left_out = f" {count(found.infinite)} infinite scores are not drawn." * bool(found.infinite)
+        return Chart(
+            title="Scores by class",
+            x=Scale("score", *ends),
+            y=Scale.over("share of the class", np.concatenate(shares), 0.0),
+            shapes=[
+                Bars(found.edges, shares[0], "second", words=negative),
+                Bars(found.edges, shares[1], "first", words=positive),
+                *(one for one in self._upright_here() if ends[0] <= one.x <= ends[1]),
+            ],
+            caption=(
+                "How the scores of each class are spread, as shares of the class; the less the two "
+                f"overlap, the better the scores tell them apart.{left_out}"
+            ),
+            description=(
+                f"Half of the examples of {positive} score at least "
+                f"{self._median(self.table.tp)}, half of {negative} at least "
+                f"{self._median(self.table.fp)}."
+            ),
+        )
+
+    def _median(self, running: NDArray[Any]) -> str:
+        if running[-1] == 0:
+            return number(np.nan)
+        at = np.searchsorted(running, running[-1] / 2)
+        return f"{self.table.threshold[at]:.4g}"
+
+    def _names(self) -> tuple[str, str]:
+        positive = self.evaluation.positive or "positive"
+        others = [label for label in self.evaluation.labels if label != positive]
+        return positive, others[0] if len(others) == 1 else "the rest"
+
+    def _calibration(self) -> Chart:
+        curve = calibration_curve(self.table)
+        told = any(name in self.evaluation for name in OF_PROBABILITIES)
+        condition = "" if told else "If the scores are meant as probabilities: among"
+        low = high = None
+        bars = ""
+        if self.independent:
+            intervals = calibration_intervals(curve, level=self.evaluation.level)
+            low, high = intervals.low, intervals.high
+            inside = (low <= curve.mean_score) & (curve.mean_score <= high)
+            bars = (
+                f" Where they do, all bars cross it, in {percent(intervals.level)} of such samples."
+            )
+            told_inside = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
+        else:
+            told_inside = ""
+        error = number(curve.expected_calibration_error)
+        return Chart(
+            title="Calibration",
+            x=Scale("mean score", *UNIT),
+            y=Scale("share of positives", *UNIT),
+            shapes=[
+                Line(UNIT, UNIT, "soft", dashed=True, words="scores mean what they say"),
+                Dots(curve.mean_score, curve.share, low, high, words="a tenth of the examples"),
+            ],
+            caption=(
+                f"{condition or 'Among'} examples of about the same score, the share that is "
+                f"positive; scores that mean what they say lie on the diagonal.{bars}"
+            ),
+            description=f"The expected calibration error is {error}.{told_inside}",
+        )
+
+    def _rejection(self, threshold: float) -> Iterator[Chart]:
+        curve = rejection_curve(self.table, threshold)
+        enough = curve.accepted >= min(FEWEST_ANSWERS, curve.accepted[0] / 5)
+        rejected, errors = curve.rejection_rate[enough], curve.error_rate[enough]
+        if len(rejected) < 2:
+            return
+        point = curve.threshold_for_rejection(TOLD_REJECTED)
+        yield Chart(
+            title="Errors against rejections",
+            x=Scale("share left undecided", *UNIT),
+            y=Scale.over("error rate of the answers", errors, 0.0),
+            shapes=[Line(rejected, errors)],
+            caption=(
+                f"How wrong the answers are if the scores nearest to the threshold "
+                f"{threshold:.4g} are left undecided; a curve that falls fast puts its errors "
+                "where it is in doubt."
+            ),
+            description=(
+                f"With every example answered the error rate is {number(curve.error_rate[0])}; "
+                f"with {number(100 * point.rejection_rate, 1)} % left undecided it is "
+                f"{number(point.error_rate)}."
+            ),
+        )
+
+    def _costs(self) -> Mapping[str, float] | None:
+        """Give what each outcome costs, if costs were given and two classes are told apart."""
+        given, labels = self.evaluation.settings.get("costs"), self.evaluation.labels
+        if given is None or len(labels) != 2 or self.evaluation.positive is None:
+            return None
+        try:
+            table = CostMatrix.of(given, labels, self.evaluation.positive).values
+        except InputError:
+            return None
+        one = labels.index(self.evaluation.positive)
+        other = 1 - one
+        places = ((one, one), (other, one), (one, other), (other, other))
+        return {name: float(table[at]) for name, at in zip(OUTCOMES, places, strict=True)}
+
+    def _cost(self, costs: Mapping[str, float]) -> Chart:
+        cost = mean_cost(self.table, costs)
+        kept = np.isfinite(self.table.threshold)
+        threshold, values = self.table.threshold[kept], cost[kept]
+        best = int(np.argmin(values))
+        least = number(float(values[best]))
+        words = ", ".join(f"{name} {value:g}" for name, value in costs.items() if value)
+        return Chart(
+            title="Cost by threshold",
+            x=Scale("threshold", *_apart(*(self.range or UNIT))),
+            y=Scale.over("cost of an example", values, 0.0),
+            shapes=[
+                Line(*_steps(threshold[::-1], values[::-1])),
+                Dots(
+                    threshold[best : best + 1],
+                    values[best : best + 1],
+                    ink="second",
+                    words=f"cheapest: {threshold[best]:.4g}",
+                ),
+                *self._upright_here(),
+            ],
+            caption=(
+                f"Mean cost of an example at each threshold, at the costs given ({words}); the "
+                f"lowest point is the cheapest threshold. {OPTIMISTIC}"
+            ),
+            description=f"The least cost is {least}, at the threshold {threshold[best]:.4g}.",
+        )
+
+    def _normalised_cost(self, roc: RocCurve) -> Chart:
+        curve = roc.normalised_cost()
+        trivial = np.minimum(curve.probability_cost, 1 - curve.probability_cost)
+        middle = float(np.interp(0.5, curve.probability_cost, curve.cost))
+        return Chart(
+            title="Cost curve",
+            x=Scale("share of the positives in the cost", *UNIT),
+            y=Scale.over("cost, as a share of the most", trivial, 0.0),
+            shapes=[
+                Line(
+                    curve.probability_cost, trivial, "soft", dashed=True, words="one answer to all"
+                ),
+                Line(curve.probability_cost, curve.cost, words="the best threshold"),
+            ],
+            caption=(
+                "What the best threshold costs, whatever mistakes cost and however many positives "
+                "there are; the further below the dashed line, which is what the better of two "
+                f"constant answers costs, the more the scores are worth. {OPTIMISTIC}"
+            ),
+            description=(
+                f"Where both classes weigh the same the cost is {number(middle)}; a constant "
+                "answer costs 0.500."
+            ),
+        )
+
+
+def _steps(x: Values, y: Values) -> tuple[Values, Values]:
+    """Join points by steps: up to each x its own y holds."""
+    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+
+
+def _apart(low: float, high: float) -> tuple[float, float]:
+    """Give two ends that differ, also where there is one score only."""
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
