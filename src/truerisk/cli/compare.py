@@ -18,6 +18,7 @@ from truerisk.cli.options import (
     seed_option,
 )
 from truerisk.cli.output import console, format_options
+from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 from truerisk.measures import AVERAGES, MEASURES
@@ -81,7 +82,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
 @seed_option
 @click.option("--max-classes", type=int, default=10_000, show_default=True, help="Refuse more.")
 @format_options("json", "csv", "markdown", "latex")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+@page_options
 @click.option(
     "--fail-unless",
     type=click.Choice([BETTER, NOT_WORSE]),
@@ -106,33 +107,21 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     Exit code: 0, 1 when the check failed, 2 wrong option, 3 wrong input, 4 when a measure is
     undefined, 5 when the machine stood in the way.
     """
-    page, form, quiet, wanted = (
-        options.pop(name) for name in ("html", "form", "quiet", "fail_unless")
-    )
+    wanted = options.pop("fail_unless")
     region = _region(options.pop("region"))
     if wanted == NOT_WORSE and region is None:
         raise click.UsageError("--fail-unless not-worse needs --region: not worse by how much?")
-    if page is not None:
-        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
-
-        check_destination(page, files)
-    result = _compared(files, region, quiet=quiet, options=options)
-    if not quiet:
-        _show(result, form)
-    if page is not None:
-        from truerisk.reporting.report import report_of  # noqa: PLC0415  (only for pages)
-
-        report_of(result).save(page)
-        if not quiet and form is None:
-            click.echo(f"The page is in {page}")
+    check_pages(options, files)
+    result = _compared(files, region, options)
+    if not options["quiet"]:
+        _show(result, options["form"])
+    write_pages(result, options)
     _finish(result, wanted)
 
 
 def _compared(
     files: tuple[Path, ...],
     region: float | dict[str, float] | None,
-    *,
-    quiet: bool,
     options: dict[str, Any],
 ) -> "Comparisons":
     from truerisk.comparison.compare_files import compare_files  # noqa: PLC0415  (start-up time)
@@ -152,7 +141,7 @@ def _compared(
         measures=measures or None,
         most_classes=options["max_classes"],
     )
-    with Progress("Comparing", quiet=quiet) as progress:
+    with Progress("Comparing", quiet=options["quiet"]) as progress:
         return compare_files(
             files,
             predictions=options["predictions"],

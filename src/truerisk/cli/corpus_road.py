@@ -10,6 +10,7 @@ import click
 from truerisk.cli import PARTIAL
 from truerisk.cli.options import unescaped
 from truerisk.cli.output import console
+from truerisk.cli.pages import write_pages
 from truerisk.cli.progress import Progress
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 
@@ -19,18 +20,14 @@ if TYPE_CHECKING:
 
 def estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
     """Estimate, print, write the page, and end with the code that fits."""
-    page, form, quiet, top = (options[name] for name in ("html", "form", "quiet", "top"))
-    found = _evaluation(corpus, quiet=quiet, options=options)
-    if not quiet:
-        _show(found, form, top)
-    if page is not None:
-        found.report().save(page)
-        if not quiet and form is None:
-            click.echo(f"The page is in {page}")
+    found = _evaluation(corpus, options)
+    if not options["quiet"]:
+        _show(found, options["form"], options["top"])
+    write_pages(found, options)
     _finish(found, _names(options["categories"]) or ())
 
 
-def _evaluation(corpus: Path, *, quiet: bool, options: dict[str, Any]) -> "CorpusEvaluation":
+def _evaluation(corpus: Path, options: dict[str, Any]) -> "CorpusEvaluation":
     from truerisk.estimation.corpus import estimate_corpus  # noqa: PLC0415  (costs start-up time)
     from truerisk.reading import ReadingOptions  # noqa: PLC0415
     from truerisk.reading.corpora import read_corpus  # noqa: PLC0415
@@ -51,7 +48,8 @@ def _evaluation(corpus: Path, *, quiet: bool, options: dict[str, Any]) -> "Corpu
             strip=options["strip"],
         ),
     )
-    with warnings.catch_warnings(record=True) as met, Progress("Training", quiet=quiet) as progress:
+    bar = Progress("Training", quiet=options["quiet"])
+    with warnings.catch_warnings(record=True) as met, bar as progress:
         warnings.simplefilter("ignore", UnstableWarning)  # the verdict tells it
         warnings.simplefilter("always", NotConvergedWarning)
         found = estimate_corpus(

@@ -11,6 +11,7 @@ import click
 from truerisk.cli import PARTIAL
 from truerisk.cli.options import FILE, level_option, positive_option, seed_option
 from truerisk.cli.output import console, format_options
+from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import (
     kept_in,
@@ -62,7 +63,7 @@ NO_ESTIMATE = "none"
 @table_options
 @running_options
 @format_options("json", "csv")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+@page_options
 @click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
 def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
     """Measure learners on growing parts of DATA: values, costs, and what more would bring.
@@ -81,18 +82,11 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
     Exit code: 0, 2 wrong option, 3 wrong input, 4 when a learner failed or a value is undefined,
     5 when the machine stood in the way.
     """
-    page, form, quiet, wanted = (options[name] for name in ("html", "form", "quiet", "wanted"))
-    if page is not None:
-        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
-
-        check_destination(page, [data])
+    check_pages(options, [data])
     found = _curve(data, options)
-    if not quiet:
-        _show(found, form, wanted)
-    if page is not None:
-        found.report(wanted=wanted).save(page)
-        if not quiet and form is None:
-            click.echo(f"The page is in {page}")
+    if not options["quiet"]:
+        _show(found, options["form"], options["wanted"])
+    write_pages(found, options, wanted=options["wanted"])
     _finish(found)
 
 

@@ -8,6 +8,7 @@ from click.core import ParameterSource
 
 from truerisk.cli.options import FILE, level_option, positive_option, read_bounds, seed_option
 from truerisk.cli.output import format_options
+from truerisk.cli.pages import check_pages, page_options
 from truerisk.cli.table_options import running_options, table_options
 
 WITHOUT_REFITS = ("xi_alpha", "leave_one_out")
@@ -25,9 +26,7 @@ ONLY_TABLES = (
     "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over", "against", "test",
     "region",
 )  # fmt: skip
-ONLY_ONE = (
-    "method", "interval", "test_size", "allow_failed", "fail_under", "fail_over", "html",
-)  # fmt: skip
+ONLY_ONE = ("method", "interval", "test_size", "allow_failed", "fail_under", "fail_over")
 ONLY_TWO = ("test", "region")
 TESTS = (
     "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",
@@ -135,7 +134,7 @@ METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
     help="End with 1 unless the upper end of the interval is at most X.",
 )
 @format_options("json", "csv", "markdown", "latex")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+@page_options
 @click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
 def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
     """Train on DATA and say what that is worth on examples not seen, how sure that is.
@@ -164,10 +163,7 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
     Exit code: 0, 1 a check failed, 2 wrong option, 3 wrong input, 4 a measure has no value or a
     refit failed, 5 the machine stood in the way.
     """
-    if options["html"] is not None:
-        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
-
-        check_destination(options["html"], [data])
+    check_pages(options, [data])
     if _is_table(data, options):
         from truerisk.cli.learner_road import estimate_learners  # noqa: PLC0415  (start-up time)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.output import check_names, console, finish, show
+from truerisk.cli.pages import write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from, table_from
 
@@ -47,12 +48,7 @@ def estimate_learners(data: Path, options: dict[str, Any]) -> None:
         if len(models) == 1 or options["form"] is None:
             show(found, options["form"])
             _show_costs(found, options["form"])
-    if options["html"] is not None:
-        from truerisk.reporting.html import save_report  # noqa: PLC0415  (only for pages)
-
-        save_report(found, options["html"])
-        if not options["quiet"] and options["form"] is None:
-            click.echo(f"The page is in {options['html']}")
+    write_pages(found if len(models) == 1 else chosen, options)
     finish(found, options["fail_under"], options["fail_over"])
 
 

@@ -9,6 +9,7 @@ import click
 
 from truerisk.cli.options import FILE, level_option, seed_option
 from truerisk.cli.output import console, format_options, show_rows
+from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import models_from, table_from, table_options
 from truerisk.results import as_plain
@@ -60,6 +61,7 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores.")
 @table_options
 @format_options("json", "csv")
+@page_options
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
     """Train a machine on DATA again and again under random weights, and tell its error.
@@ -80,6 +82,7 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
         raise click.UsageError("--rivals: not with --without, which compares two machines.")
     if options["region"] is not None and not options["without"]:
         raise click.UsageError("--region: goes with --without.")
+    check_pages(options, [data])
     table = table_from(data, options)
     if options["rivals"] and table.groups is not None:
         raise click.UsageError("--rivals: not with --group; they take the rows for independent.")
@@ -101,8 +104,10 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
     source = {"file": as_plain(table.source), "target": table.target, "seed": seed}
     if options["without"]:
         _show_difference(compared, options["form"], source)
+        write_pages(compared, options)
     else:
         _show(found, rivals, options["form"], source)
+        write_pages(found, options)
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":

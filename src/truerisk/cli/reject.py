@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.cli.options import FILE, positive_option, reading_from, reading_options
 from truerisk.cli.output import format_options, show_rows
+from truerisk.cli.pages import check_pages, figure_options, write_pages
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.wording import count, number
 
@@ -27,6 +28,7 @@ OPTIMISTIC = (
 @positive_option
 @reading_options
 @format_options("json", "csv")
+@figure_options
 def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     """Trade errors for rejections: examples with too little evidence are left undecided.
 
@@ -41,6 +43,7 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
     from truerisk.measures.rejection import rejection  # noqa: PLC0415
 
+    check_pages(options, files)
     roles, strictness = reading_from(options)
     examples = read_scores(files, roles, strictness)
     if examples.scores.ndim == 1:
@@ -71,6 +74,7 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
         asked = {f"for_{name}": dataclasses.asdict(point) for name, point in wanted.items()}
         facts = {"columns": examples.roles, **asked, "area": curve.area, "note": OPTIMISTIC}
         show_rows("reject", columns, rows, options["form"], facts)
+        write_pages({"error_reject": curve}, options)
         return
     click.echo(f"{visible(examples.roles)}\n")
     for name, point in wanted.items():
@@ -79,6 +83,7 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     words = [(f"{100 * row[0]:.1f} %", number(row[1], 4), *map(_short, row[2:])) for row in rows]
     show_rows("Error and rejection", columns, words)
     click.echo(OPTIMISTIC)
+    write_pages({"error_reject": curve}, options)
 
 
 def _row(point: Any) -> tuple[float, ...]:  # noqa: ANN401

@@ -17,6 +17,7 @@ from truerisk.cli.options import (
     seed_option,
 )
 from truerisk.cli.output import check_names, finish, format_options, show
+from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import place_of
 from truerisk.errors import InputError
@@ -76,7 +77,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 )
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
 @format_options("json", "csv", "markdown", "latex")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too.")
+@page_options
 @click.option(
     "--fail-under",
     callback=read_bounds,
@@ -105,6 +106,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     \b
     truerisk score predictions.csv
     truerisk score predictions.csv --positive spam --html report.html
+    truerisk score predictions.csv --figures pictures --figure-format pdf
     truerisk score predictions.parquet --truth label --score prob --threshold 0.5
     truerisk score predictions.csv --costs fp=1,fn=5 --beta 2
     truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
@@ -113,26 +115,17 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     Exit code: 0, 1 when a check failed, 2 wrong option, 3 wrong input, 4 when a measure is
     undefined, 5 when the machine stood in the way.
     """
-    page, form, quiet = (options.pop(name) for name in ("html", "form", "quiet"))
     checks = {name: options.pop(name) for name in ("fail_under", "fail_over")}
-    if page is not None:
-        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
-
-        check_destination(page, files)
-    evaluation = _evaluation(files, quiet=quiet, options=options)
+    check_pages(options, files)
+    evaluation = _evaluation(files, options)
     check_names(evaluation, *checks.values())
-    if not quiet:
-        show(evaluation, form)
-    if page is not None:
-        from truerisk.reporting.html import save_report  # noqa: PLC0415  (only for pages)
-
-        save_report(evaluation, page)
-        if not quiet and form is None:
-            click.echo(f"The page is in {page}")
+    if not options["quiet"]:
+        show(evaluation, options["form"])
+    write_pages(evaluation, options)
     finish(evaluation, **checks)
 
 
-def _evaluation(files: tuple[Path, ...], *, quiet: bool, options: dict[str, Any]) -> Evaluation:
+def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
     from truerisk.evaluation import (  # noqa: PLC0415  (costs start-up time)
         Request,
         evaluate_counts,
@@ -162,7 +155,7 @@ def _evaluation(files: tuple[Path, ...], *, quiet: bool, options: dict[str, Any]
     if options["counts"] is not None:
         return evaluate_counts(read_counts(options["counts"]), **asked)
     place = place_of(options["cluster"])
-    with place, Progress("Reading", quiet=quiet) as progress:
+    with place, Progress("Reading", quiet=options["quiet"]) as progress:
         return evaluate_files(
             files, roles=roles, options=strictness, request=Request(**asked), progress=progress
         )

@@ -18,6 +18,7 @@ from truerisk.cli.options import (
     reading_options,
 )
 from truerisk.cli.output import format_options, show_rows
+from truerisk.cli.pages import check_pages, figure_options, write_pages
 from truerisk.errors import InputError
 from truerisk.measures import MEASURES
 from truerisk.reporting.escaping import visible
@@ -26,6 +27,7 @@ from truerisk.tallies.cells import BinaryCounts
 
 if TYPE_CHECKING:
     from truerisk.measures.thresholds import Sweep, Threshold
+    from truerisk.tallies.ranking import Ranking
     from truerisk.tallies.ranking_summary import Breakeven
 
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
@@ -49,6 +51,7 @@ OPTIMISTIC = (
 @click.option("--sweep", type=click.IntRange(0), default=11, show_default=True, help="Rows shown.")
 @reading_options
 @format_options("json", "csv")
+@figure_options
 def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     """Find the threshold that does best: a score of at least that much is called positive.
 
@@ -62,6 +65,7 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     from truerisk.measures.thresholds import best_threshold, sweep  # noqa: PLC0415
     from truerisk.tallies.ranking import rank  # noqa: PLC0415
 
+    check_pages(options, files)
     roles, strictness = reading_from(options)
     chosen = _criterion(**{name: options[name] for name in ("best", "beta", "costs")})
     examples = read_scores(files, roles, strictness)
@@ -87,6 +91,8 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
             "note": OPTIMISTIC,
         }
         show_rows("threshold", columns, rows, form, facts)
+    if options["figures"] is not None:
+        write_pages(_curves(ranking, chosen["costs"]), options)
     if np.isnan(best.value):
         sys.exit(PARTIAL)
 
@@ -102,6 +108,16 @@ def _criterion(best: str | None, beta: float | None, costs: str | None) -> dict[
         raise InputError("`--costs` must give the costs by outcome, such as fp=1,fn=5.")
     chosen = {"by": "f_beta" if best == "f1" else best, "beta": 1.0 if beta is None else beta}
     return {**chosen, "costs": found if best == "cost" else None}
+
+
+def _curves(ranking: "Ranking", costs: dict[str, float] | None) -> dict[str, Any]:
+    from truerisk.measures import curves  # noqa: PLC0415  (only figures need it)
+
+    found: dict[str, Any] = {
+        "roc": curves.roc_curve(ranking),
+        "precision_recall": curves.precision_recall_curve(ranking),
+    }
+    return found if costs is None else {**found, "cost": curves.cost_curve(ranking, costs)}
 
 
 def _tell(best: "Threshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:

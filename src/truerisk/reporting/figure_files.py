@@ -15,6 +15,7 @@ from truerisk.reading.refusals import shown_path
 from truerisk.reporting.figures import classes, confusion, drawn
 from truerisk.reporting.figures_of_categories import MOST_ROWS
 from truerisk.reporting.figures_of_estimates import MOST_CONFUSED, intervals, measures
+from truerisk.reporting.figures_of_scores import curve_drawings, score_drawings
 from truerisk.reporting.tables import confusion_of
 from truerisk.results import Evaluation
 
@@ -30,6 +31,7 @@ FORMATS: dict[str, dict[str, None]] = {
 # Letters of an SVG are shapes, so that it looks the same everywhere.
 STYLE: dict[Any, str] = {"svg.hashsalt": "truerisk", "svg.fonttype": "path"}
 WIDTH, HEIGHT = 7.2, 4.2  # inches
+LEVEL = 0.95  # of the bands of curves that come with no level
 DOTS = 150  # of a PNG, an inch
 ROW = 0.24  # inches that a row of a forest takes
 AROUND_ROWS = 0.9  # inches for the axis and its words
@@ -61,7 +63,7 @@ def save_figures(
     Parameters
     ----------
     result
-        Any result of truerisk, or a curve.
+        Any result of truerisk; a curve, or a dict of them by name.
     folder
         Where the files are put; made if it does not exist.
     formats
@@ -174,9 +176,13 @@ def _of_evaluation(evaluation: Evaluation) -> Pictures:
     if evaluation.by_class:
         rows = min(len(evaluation.by_class), MOST_ROWS)
         yield "classes", Picture(lambda ax: classes(evaluation, ax), AROUND_ROWS + ROW * rows)
-    for name, curve in evaluation.curves.items():
-        if hasattr(curve, "plot"):
-            yield name.replace("_", "-"), Picture(curve.plot)
+    for name, draw in score_drawings(evaluation):
+        yield name, Picture(draw)
+
+
+def _of_curves(curves: dict[str, Any]) -> Pictures:
+    for name, draw in curve_drawings(curves, LEVEL):
+        yield name, Picture(draw)
 
 
 def _of_corpus(found: Any) -> Pictures:  # noqa: ANN401
@@ -217,6 +223,7 @@ def _of_learning_curve(found: Any) -> Pictures:  # noqa: ANN401
 PICTURES: dict[str, Callable[[Any], Pictures]] = {
     "CorpusEvaluation": _of_corpus,
     "Evaluation": _of_evaluation,
+    "dict": _of_curves,
     "Perturbed": _of_perturbed,
     "Resampled": lambda found: iter([("replicates", Picture(lambda ax: drawn(found, ax)))]),
     "Estimate": lambda found: iter([("estimate", _forest(found, 1))]),
