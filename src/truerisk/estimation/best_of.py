@@ -15,7 +15,7 @@ from truerisk.estimation.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.one_vs_rest_counts import base_measure
 from truerisk.estimation.winner import estimate_of_choices
 from truerisk.measures.averages import value_of_tables
-from truerisk.results import Estimate, Interval, as_plain
+from truerisk.results import Estimate, Interval, Shown, as_plain
 from truerisk.tallies.votes import NOT_JUDGED
 
 Array = NDArray[np.float64]
@@ -24,7 +24,7 @@ AT_A_TIME = 50  # replicates whose weights are held at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class BestOf:
+class BestOf(Shown):
     """Several learners judged on the same divisions, and the best of them.
 
     `optimism` is by how much the winner's own estimate is too good, because it was chosen for it;

@@ -17,7 +17,7 @@ from truerisk.estimation.at_risk import at_risk, worst_slack
 from truerisk.estimation.leave_one_out import LeftOut
 from truerisk.estimation.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.winner import corrected_estimate
-from truerisk.results import Estimate
+from truerisk.results import Estimate, Shown
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.solution import Solution
@@ -37,7 +37,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class Selection(Shown):
     """What was tried, what won, and what the winner is worth.
 
     `estimate` is what the winner was chosen by, and so leans to the good side; `corrected` is not

@@ -12,14 +12,14 @@ from sklearn.base import clone
 from truerisk.errors import InputError
 from truerisk.estimation.leave_one_out import leave_one_out
 from truerisk.estimation.xi_alpha import xi_alpha
-from truerisk.results import Estimate, Interval
+from truerisk.results import Estimate, Interval, Shown
 from truerisk.svm.classifier import MarginClassifier
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.span_bound import span_bound
 
 
 @dataclass(frozen=True, kw_only=True)
-class SideBySide:
+class SideBySide(Shown):
     """One estimate of each kind, and the seconds it took after training.
 
     Examples

@@ -1,0 +1,29 @@
+"""LeaveOneOut → the chapter of an evaluation that says of which kind it is."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from truerisk.reporting.chapters import Chapter, fact_pairs
+from truerisk.reporting.evaluation_chapter import evaluation_chapter
+from truerisk.reporting.wording import count
+
+if TYPE_CHECKING:
+    from truerisk.estimation.leave_one_out import LeaveOneOut
+
+
+def leave_one_out_chapter(found: "LeaveOneOut") -> Chapter:
+    """Give all that a page says of leave-one-out predictions."""
+    chapter = evaluation_chapter(found)
+    return replace(
+        chapter,
+        title="How good will this learner be?",
+        subtitle=f"leave-one-out, exact · {chapter.subtitle}",
+        facts=(*fact_pairs(_facts(found)), *chapter.facts),
+    )
+
+
+def _facts(found: "LeaveOneOut") -> Iterator[tuple[str, str]]:
+    yield "called wrong by the model trained without them", f"{count(len(found.errors))} examples"
+    yield "margin exactly 0, so that the call is arbitrary", f"{count(len(found.ties))} examples"
+    yield "left out in earnest", f"{count(found.refits)} examples; the rest is proven without"
