@@ -17,6 +17,12 @@ from truerisk.reporting.rendering import rendered
 
 # Written as names, so that a page of one kind loads nothing of the others.
 CHAPTERS = {
+    "SideBySide": "side_by_side_chapter",
+    "Selection": "selection_chapter",
+    "BestOf": "best_of_chapter",
+    "LeaveOneOut": "leave_one_out_chapter",
+    "XiAlpha": "xi_alpha_chapter",
+    "LearnerEvaluation": "learner_chapter",
     "CorpusEvaluation": "corpus_chapter",
     "LearningCurve": "learning_curve_chapter",
     "Evaluation": "evaluation_chapter",
