@@ -189,11 +189,16 @@ def drawn(chart: Chart) -> dict[str, Any]:
         ],
         "shapes": [_DRAWN[type(shape)](chart, shape) for shape in chart.shapes],
         "legend": [
-            {"ink": shape.ink, "kind": type(shape).__name__.lower(), "words": visible(shape.words)}
+            {"ink": shape.ink, "kind": _key(shape), "words": visible(shape.words)}
             for shape in chart.shapes
             if not isinstance(shape, Upright) and shape.words
         ],
     }
+
+
+def _key(shape: Shape) -> str:
+    dashed = isinstance(shape, Line) and shape.dashed
+    return "dashed" if dashed else type(shape).__name__.lower()
 
 
 def _line(chart: Chart, line: Line) -> dict[str, Any]:

@@ -8,7 +8,9 @@ import numpy as np
 
 from truerisk.reporting.chapters import SENTENCE, Chapter, Section, Tile, fact_pairs, sentences
 from truerisk.reporting.escaping import visible
+from truerisk.reporting.explorer import explorer_section
 from truerisk.reporting.geometry import Axis, axis_of, strip
+from truerisk.reporting.score_curves import score_sections
 from truerisk.reporting.tables import (
     confusion_of,
     mistake_table,
@@ -87,6 +89,10 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
     classes = _classes(evaluation)
     if classes is not None:
         yield Section("classes", "Class by class", classes)
+    explorer = explorer_section(evaluation)
+    if explorer is not None:
+        yield explorer
+    yield from score_sections(evaluation)
 
 
 def _subtitle(evaluation: Evaluation) -> str:

@@ -1,5 +1,6 @@
 """Evaluation → charts of its scores: how they rank, how they lie, what deciding by them costs."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from truerisk.measures.calibration import calibration_curve
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
 from truerisk.measures.rejection import rejection_curve
-from truerisk.measures.score_distribution import distribution_of
+from truerisk.measures.score_distribution import MOST_BINS, distribution_of
 from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost, working_threshold
 from truerisk.reporting.chapters import Section
 from truerisk.reporting.charts import Band, Bars, Chart, Dots, Line, Scale, Upright, charts_section
@@ -190,7 +191,9 @@ class Scores:
             yield Upright(self.threshold, f"threshold {self.threshold:.4g}")
 
     def _distribution(self) -> Chart:
-        found = distribution_of(self.table)
+        # As many bins as the examples can fill (Rice's rule).
+        n = float(self.table.tp[-1] + self.table.fp[-1])
+        found = distribution_of(self.table, min(MOST_BINS, math.ceil(2 * n ** (1 / 3)) + 1))
         positive, negative = self._names()
         shares = [counts / max(counts.sum(), 1) for counts in (found.negatives, found.positives)]
         ends = float(found.edges[0]), float(found.edges[-1])
@@ -236,9 +239,7 @@ class Scores:
             intervals = calibration_intervals(curve, level=self.evaluation.level)
             low, high = intervals.low, intervals.high
             inside = (low <= curve.mean_score) & (curve.mean_score <= high)
-            bars = (
-                f" Where they do, all bars cross it, in {percent(intervals.level)} of such samples."
-            )
+            bars = f" If they do, all bars cross it, in {percent(intervals.level)} of such samples."
             told_inside = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
         else:
             told_inside = ""
