@@ -75,7 +75,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "description": "How good is a classifier, and how sure can one be of that?",
     "fixed_sidebar": True,
-    "page_width": "72rem",
+    "page_width": "80rem",
     "sidebar_width": "16rem",
     "show_powered_by": False,
 }
