@@ -32,16 +32,24 @@ def test_the_audit_of_perturbation_writes_page_and_figures(run, tmp_path):
 
 
 def test_the_audit_of_tests_writes_the_page(run, tmp_path):
-    ended = run("--tests", "--repetitions", 2, "--output", tmp_path / "page.md")
+    figures = tmp_path / "figures.csv"
+    written = ("--output", tmp_path / "page.md", "--figures", figures)
+    ended = run("--tests", "--repetitions", 2, *written)
     assert ended.exit_code == 0, ended.output
+    assert figures.read_text().startswith("method,measure,design,")
     assert (tmp_path / "page.md").read_text().startswith("# Measured size of the tests")
     assert "1 of 1: datasets, scores to any digit, n = 10" in ended.stderr
 
 
 @pytest.mark.parametrize(
-    "words", [["--tests", "--perturbation"], ["--learners", "--tests"], ["--figures", "a.csv"]]
+    ("words", "named"),
+    [
+        (["--tests", "--perturbation"], "--perturbation"),
+        (["--learners", "--tests"], "--perturbation"),
+        (["--quick", "--figures", "a.csv"], "--figures"),
+    ],
 )
-def test_options_that_do_not_go_together_are_refused(run, words):
+def test_options_that_do_not_go_together_are_refused(run, words, named):
     ended = run(*words)
     assert ended.exit_code == 2
-    assert "--perturbation" in ended.stderr
+    assert named in ended.stderr

@@ -15,5 +15,6 @@ perturbation_…  the same for perturbation resampling: cells, coverage, and the
                 docs/coverage-of-perturbation.md
 sizes_…         how often the default tests tell equally good models apart, and the page
                 docs/size-of-tests.md
+coverage_…      the figures of these pages, as the package ships them
 ==============  ==================================================================================
 """

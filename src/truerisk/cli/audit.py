@@ -53,7 +53,7 @@ class Page:
     "--figures",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the figures as CSV, too (--perturbation).",
+    help="Write the figures as CSV, too, as the package ships them.",
 )
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the page, too."
@@ -86,8 +86,8 @@ def audit(
     """
     if learners + perturbation + tests > 1:
         raise click.UsageError("Only one of --learners, --perturbation and --tests can be given.")
-    if figures is not None and not perturbation:
-        raise click.UsageError("--figures goes with --perturbation.")
+    if figures is not None and quick:
+        raise click.UsageError("--figures goes with what is measured, not with --quick.")
     from truerisk.audit.checks import check_installation  # noqa: PLC0415  (costs start-up time)
 
     for destination in (output, figures):
@@ -101,7 +101,7 @@ def audit(
     if not quick:
         asked = {_learners: learners, _perturbation: perturbation, _tests: tests}
         measure = next((one for one, flag in asked.items() if flag), None)
-        found = measure(resume, repetitions, jobs) if measure else Page(_measure(repetitions))
+        found = measure(resume, repetitions, jobs) if measure else _measure(repetitions)
         click.echo(found.text)
         _write(found, output, figures)
     if not all(check.passed for check in checks):
@@ -117,7 +117,14 @@ def _write(found: Page, output: Path | None, figures: Path | None) -> None:
         click.echo(f"The figures are in {write_whole(figures, found.figures)}", err=True)
 
 
-def _measure(repetitions: int | None) -> str:
+def _with_figures(name: str, text: str) -> Page:
+    from truerisk.audit.coverage_figures import FIGURES  # noqa: PLC0415
+    from truerisk.evaluation.measured_coverage import figures_as_csv  # noqa: PLC0415
+
+    return Page(text, figures_as_csv(list(FIGURES[name](text))))
+
+
+def _measure(repetitions: int | None) -> Page:
     from truerisk.audit import enumeration, simulation  # noqa: PLC0415
     from truerisk.audit.ledger import ledger_text  # noqa: PLC0415
     from truerisk.audit.populations import POPULATIONS  # noqa: PLC0415
@@ -131,7 +138,7 @@ def _measure(repetitions: int | None) -> str:
         total = len(POPULATIONS) * len(simulation.SIZES)
         batches = progress.steps(simulation.simulate_all(repetitions=drawn), total)
         simulated = [row for batch in batches for row in batch]
-    return ledger_text(enumerated, simulated)
+    return _with_figures("coverage", ledger_text(enumerated, simulated))
 
 
 def _learners(resume: Path | None, repetitions: int | None, jobs: int) -> Page:
@@ -147,7 +154,7 @@ def _learners(resume: Path | None, repetitions: int | None, jobs: int) -> Page:
             rows += found
             where = f"{cell.problem}, n = {cell.n}, {cell.learner}"
             click.echo(f"{len(rows) // len(found)} of {len(cells)}: {where}", err=True)
-    return Page(learner_ledger_text(rows))
+    return _with_figures("coverage-of-learners", learner_ledger_text(rows))
 
 
 def _perturbation(resume: Path | None, repetitions: int | None, jobs: int) -> Page:
@@ -179,4 +186,4 @@ def _tests(resume: Path | None, repetitions: int | None, jobs: int) -> Page:
             rows += found
             where = f"{trial.kind}, {trial.setting}, n = {trial.n}"
             click.echo(f"{done} of {len(trials)}: {where}", err=True)
-    return Page(sizes_ledger_text(rows))
+    return _with_figures("size-of-tests", sizes_ledger_text(rows))
