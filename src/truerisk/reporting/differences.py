@@ -22,7 +22,9 @@ from truerisk.results import Comparison, Estimate
 # Findings are told by a word and a sign, so that nobody needs the colour.
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 NO_SIGN = "?"
-LONGEST_NAME = 14  # of a model that is named above a strip
+# Letters of both names that have room above a strip, and above the large picture on a phone.
+SMALL_ROOM, LARGE_ROOM = 24, 30
+BEYOND = 1.2  # the axis goes so much further than the region, whose limits are written outside it
 INWARD = 80.0  # per cent of the way; words past it are written towards the middle
 LEAD = (
     "The dot is the second's value less the first's; the line is its {level} interval. Where it "
@@ -147,7 +149,9 @@ def _reach(difference: Difference) -> float | None:
 
 def _axis(rows: Sequence[Difference]) -> Axis | None:
     regions = [row.region for row in rows if _is_drawn(row.region)]
-    edges = [side * region for region in regions if region is not None for side in (-1, 1)]
+    edges = [
+        side * region for region in regions if region is not None for side in (-BEYOND, BEYOND)
+    ]
     return axis_of([row.estimate for row in rows], 0.0, *edges)
 
 
@@ -183,7 +187,7 @@ def main_picture(difference: Difference) -> dict[str, Any]:
         "zero": _percent(axis.place(0.0)),
         "marks": [{"x": _percent(one["x"]), "words": one["words"]} for one in axis.marks()],
         "band": _band(axis, difference.region, _percent),
-        "sides": _sides([difference]),
+        "sides": _sides([difference], LARGE_ROOM),
     }
     return {**words, "drawn": drawn, "description": _description(difference)}
 
@@ -217,7 +221,7 @@ def _group(group: DifferenceGroup) -> dict[str, Any]:
         "marks": [] if axis is None else axis.marks(),
         "zero": None if axis is None else axis.place(0.0),
         "band": None if axis is None else _band(axis, region, float),
-        "sides": _sides(group.rows),
+        "sides": _sides(group.rows, SMALL_ROOM),
         "rows": [_row(row, axis) for row in group.rows],
     }
 
@@ -236,14 +240,14 @@ def _band(axis: Axis, region: float | None, place: Any) -> dict[str, Any] | None
     }
 
 
-def _sides(rows: Sequence[Difference]) -> dict[str, str]:
+def _sides(rows: Sequence[Difference], room: int) -> dict[str, str]:
     """Say which of the two models is better on which side of 0; nothing where neither is."""
     ways = {row.higher_is_better for row in rows}
     if len(ways) != 1 or None in ways:
         return {"left": "", "right": ""}
     named = {row.names for row in rows}
     first, second = "first", "second"
-    if len(named) == 1 and max(map(len, rows[0].names)) <= LONGEST_NAME:
+    if len(named) == 1 and sum(map(len, rows[0].names)) <= room:
         first, second = map(visible, rows[0].names)
     left, right = (first, second) if True in ways else (second, first)
     return {"left": f"← {left} better", "right": f"{right} better →"}

@@ -28,6 +28,10 @@ CHAPTERS = {
     "Evaluation": "evaluation_chapter",
     "Comparisons": "comparisons_chapter",
     "OverDatasets": "rankings_chapter",
+    "Comparison": "model_comparison_chapter",
+    "ModelComparisons": "model_comparison_chapter",
+    "Perturbed": "perturbed_chapter",
+    "Estimate": "estimate_chapter",
 }
 FRAME_HEIGHT = 720
 
