@@ -12,6 +12,7 @@ from truerisk.intervals.bands import simultaneous_bounds
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.measures.calibration import CalibrationCurve
 from truerisk.measures.curves import BLUE, PrecisionRecallCurve, RocCurve
+from truerisk.tallies.ranking import THINNED_TO, TOP, at_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,9 +126,15 @@ def _corners(
     fpr: Values, tpr: Values, curve: RocCurve | PrecisionRecallCurve, level: float
 ) -> Corners:
     n_negative, n_positive = curve.n_negative or 0, curve.n_positive or 0
-    fpr_low, fpr_high = simultaneous_bounds(np.rint(fpr * n_negative), n_negative, level)
-    tpr_low, tpr_high = simultaneous_bounds(np.rint(tpr * n_positive), n_positive, level)
-    if not curve.complete:  # a threshold that was left out lies between two that were kept
+    fp, tp = np.rint(fpr * n_negative), np.rint(tpr * n_positive)
+    complete = curve.complete and len(fp) <= THINNED_TO
+    if len(fp) > THINNED_TO:
+        kept = at_steps(fp) | at_steps(tp)
+        kept[:TOP] = kept[-1] = True
+        fp, tp = fp[kept], tp[kept]
+    fpr_low, fpr_high = simultaneous_bounds(fp, n_negative, level)
+    tpr_low, tpr_high = simultaneous_bounds(tp, n_positive, level)
+    if not complete:  # a threshold that was left out lies between two that were kept
         fpr_low, fpr_high = fpr_low[:-1], fpr_high[1:]
         tpr_low, tpr_high = tpr_low[:-1], tpr_high[1:]
     return Corners(fpr_low, fpr_high, tpr_low, tpr_high)

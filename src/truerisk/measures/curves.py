@@ -3,7 +3,7 @@
 `plot` takes axes and returns them; it sets no global style and shows nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,22 +50,20 @@ class RocCurve:
         Every point of the hull can be had, by deciding at random between two thresholds; the area
         under it is at least that under the curve.
         """
-        kept: list[int] = []
-        for at in range(len(self.fpr)):
-            while len(kept) > 1 and self._turn(kept[-2], kept[-1], at) >= 0:
-                kept.pop()
-            kept.append(at)
+        # Only a corner that is reached upwards and left to the right can be one of the hull.
+        rises, runs = np.diff(self.tpr) > 0, np.diff(self.fpr) > 0
+        corners = np.flatnonzero(np.append(True, rises) & np.append(runs, True))
+        corners = np.unique([0, *corners, len(self.fpr) - 1])
+        x, y = self.fpr[corners].tolist(), self.tpr[corners].tolist()
+        chosen: list[int] = []
+        for at in range(len(x)):
+            while len(chosen) > 1 and _turn(x, y, (*chosen[-2:], at)) >= 0:
+                chosen.pop()
+            chosen.append(at)
+        kept = corners[chosen]
         fpr, tpr = self.fpr[kept], self.tpr[kept]
         area = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2)
         return RocCurve(fpr, tpr, self.thresholds[kept], area, self.label)
-
-    def _turn(self, first: int, second: int, third: int) -> float:
-        """Positive when the way over the three points turns left: the second is under the hull."""
-        x, y = self.fpr, self.tpr
-        return float(
-            (x[second] - x[first]) * (y[third] - y[first])
-            - (y[second] - y[first]) * (x[third] - x[first])
-        )
 
     def normalised_cost(self, points: int = 101) -> "NormalisedCostCurve":
         r"""Cost of the best threshold against what positives weigh (Drummond and Holte).
@@ -167,6 +165,14 @@ class NormalisedCostCurve:
         ax.set_xlabel("share of the positives in the cost")
         ax.set_ylabel("normalised cost")
         return ax
+
+
+def _turn(x: Sequence[float], y: Sequence[float], points: tuple[int, ...]) -> float:
+    """Positive when the way over three points turns left: the second is under the hull."""
+    first, second, third = points
+    return (x[second] - x[first]) * (y[third] - y[first]) - (y[second] - y[first]) * (
+        x[third] - x[first]
+    )
 
 
 def roc_curve(ranking: Ranking, label: str = "") -> RocCurve:

@@ -27,6 +27,12 @@ Values = NDArray[np.float64]
 UNIT = (0.0, 1.0)
 FEWEST_ANSWERS = 30  # fewer leave an error rate that says nothing
 OF_PROBABILITIES = ("brier_score", "log_loss")
+OUTCOME_WORDS = {
+    "tp": "a positive found",
+    "fp": "a false alarm",
+    "fn": "a positive missed",
+    "tn": "a negative left alone",
+}
 TOLD_REJECTED = 0.1
 TOLD_FPR = 0.1
 OPTIMISTIC = "It was found on these examples, and looks better on them than it will on others."
@@ -244,13 +250,14 @@ class Scores:
         else:
             told_inside = ""
         error = number(curve.expected_calibration_error)
+        each = f"about {count(round(float(np.mean(curve.count))))} examples each"
         return Chart(
             title="Calibration",
             x=Scale("mean score", *UNIT),
             y=Scale("share of positives", *UNIT),
             shapes=[
                 Line(UNIT, UNIT, "soft", dashed=True, words="scores mean what they say"),
-                Dots(curve.mean_score, curve.share, low, high, words="a tenth of the examples"),
+                Dots(curve.mean_score, curve.share, low, high, words=each),
             ],
             caption=(
                 f"{condition or 'Among'} examples of about the same score, the share that is "
@@ -303,7 +310,7 @@ class Scores:
         threshold, values = self.table.threshold[kept], cost[kept]
         best = int(np.argmin(values))
         least = number(float(values[best]))
-        words = ", ".join(f"{name} {value:g}" for name, value in costs.items() if value)
+        words = ", ".join(f"{OUTCOME_WORDS[name]} {costs[name]:g}" for name in costs if costs[name])
         return Chart(
             title="Cost by threshold",
             x=Scale("threshold", *_apart(*(self.range or UNIT))),
@@ -319,7 +326,7 @@ class Scores:
                 *self._upright_here(),
             ],
             caption=(
-                f"Mean cost of an example at each threshold, at the costs given ({words}); the "
+                f"Mean cost of an example at each threshold, at the costs given ({words or 'none'}); the "
                 f"lowest point is the cheapest threshold. {OPTIMISTIC}"
             ),
             description=f"The least cost is {least}, at the threshold {threshold[best]:.4g}.",
