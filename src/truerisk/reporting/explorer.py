@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from truerisk.errors import InputError
@@ -21,15 +20,13 @@ from truerisk.measures.thresholds import Sweep, working_threshold
 from truerisk.reporting.chapters import Section
 from truerisk.reporting.escaping import json_for_page, visible
 from truerisk.reporting.geometry import Axis
+from truerisk.reporting.kept_thresholds import Rows, kept_rows
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Evaluation, as_plain
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking_summary import breakeven_of
 
-Rows = NDArray[np.intp]
-
-MOST_THRESHOLDS = 1000
-BAND_STEPS = 100  # of the slider of the rejection band, about
+BAND_STEPS = 100  # of the slider of the rejection band, at most
 TITLE = "The threshold explorer"
 CALLED = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # true, called positive
 
@@ -76,6 +73,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "start": _start(evaluation, table),
         "marks": {key: None if row is None else _at(rows, row) for key, row in places.items()},
         "costs": _costs(evaluation),
+        "cost_order": _cost_order(evaluation),
         "measures": [_measure_numbers(measure) for measure in measures],
         "level": evaluation.level,
         "normal_quantile": -float(ndtri((1 - evaluation.level) / 2)),
@@ -95,76 +93,10 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "measures": [_measure_words(measure) for measure in measures],
         "steps": _steps(table, rows),
         "last": len(rows) - 1,
-        "intervals": _interval_words(evaluation) if not unsure else unsure,
+        "intervals": unsure or _interval_words(evaluation),
         "has_intervals": not unsure,
     }
     return Section("explorer", TITLE, data, _lead(evaluation))
-
-
-def kept_rows(table: Sweep, always: list[int]) -> Rows:
-    """Choose at most 1,000 rows of a sweep: all, or evenly many by what is found, and the best.
-
-    Kept in any case are the first and the last row, the corners of the convex hull of the ROC
-    curve (whatever the costs, one of them is cheapest), and those asked for.  A hull of more
-    corners than there is room for is thinned evenly.
-
-    Examples
-    --------
-    >>> from truerisk.measures.thresholds import sweep
-    >>> from truerisk.tallies.ranking import rank
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.random(5000) < 0.3
-    >>> table = sweep(rank(rng.normal(size=5000) + truth, truth))
-    >>> len(table), len(kept_rows(table, [7])), 7 in kept_rows(table, [7])
-    (5001, 1000, True)
-    """
-    n = len(table)
-    if n <= MOST_THRESHOLDS:
-        return np.arange(n)
-    first = np.unique([0, n - 1, *always])
-    hull = _hull(table)
-    room = MOST_THRESHOLDS - len(first)
-    if len(hull) > room:
-        hull = hull[np.linspace(0, len(hull) - 1, room).round().astype(np.intp)]
-    chosen = np.union1d(first, hull)
-    # As many steps as fit: rows that are chosen twice leave room for further ones.
-    few, many = 0, MOST_THRESHOLDS
-    while few < many:
-        steps = (few + many + 1) // 2
-        if len(np.union1d(chosen, _even(table, steps))) <= MOST_THRESHOLDS:
-            few = steps
-        else:
-            many = steps - 1
-    return np.union1d(chosen, _even(table, few))
-
-
-def _even(table: Sweep, steps: int) -> Rows:
-    """Give the rows that find so many equal parts of the positives, and of the negatives."""
-    rows = [
-        np.searchsorted(found, np.linspace(0, float(found[-1]), steps))
-        for found in (table.tp, table.fp)
-    ]
-    return np.unique(np.concatenate(rows)).clip(max=len(table) - 1)
-
-
-def _hull(table: Sweep) -> Rows:
-    """Give the corners of the convex hull of the ROC curve, above and below it."""
-    x, y = table.fp.astype(np.float64), table.tp.astype(np.float64)
-    return np.union1d(_upper_hull(x, y), _upper_hull(x, -y))
-
-
-def _upper_hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> Rows:
-    """Give the corners of the upper hull of points with ascending x (Andrew's monotone chain)."""
-    corners: list[int] = []
-    points = list(zip(x.tolist(), y.tolist(), strict=True))
-    for at, (px, py) in enumerate(points):
-        while len(corners) >= 2:
-            (ax, ay), (bx, by) = points[corners[-2]], points[corners[-1]]
-            if (bx - ax) * (py - ay) < (by - ay) * (px - ax):
-                break
-            corners.pop()
-        corners.append(at)
-    return np.array(corners, dtype=np.intp)
 
 
 def _reachable(table: Sweep) -> Sweep:
@@ -289,6 +221,12 @@ def _costs(evaluation: Evaluation) -> dict[str, float]:
     }
 
 
+def _cost_order(evaluation: Evaluation) -> list[str]:
+    """Give the outcomes in the order of the cells, sorted by true and by called label."""
+    order = _order(evaluation)
+    return sorted(OUTCOMES, key=lambda name: [order[at] for at in CALLED[name]])
+
+
 def _order(evaluation: Evaluation) -> list[str]:
     """Give the two labels, the positive one last."""
     return sorted(evaluation.labels, key=lambda label: label == evaluation.positive)
@@ -299,13 +237,13 @@ def _labels(evaluation: Evaluation) -> list[str]:
 
 
 def _band_step(table: Sweep) -> float:
-    """Give a round step that takes the band over the range of the scores in about 100 of them."""
+    """Give a round step that takes the band over the range of the scores in 40 to 100 of them."""
+    # Halves, for the whole range of the largest numbers is none of them.
     known = table.threshold[np.isfinite(table.threshold)] / 2
     half = float(known.max() - known.min()) if len(known) else 0.0
     if half <= 0:
         return 1 / BAND_STEPS
-    axis = Axis.around(0.0, min(2 * half, 1e300), ticks=BAND_STEPS)
-    return axis.ticks[1]
+    return Axis.around(0.0, half, ticks=BAND_STEPS // 2).ticks[1]
 
 
 def _steps(table: Sweep, rows: Rows) -> str:

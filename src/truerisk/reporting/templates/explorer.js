@@ -6,7 +6,7 @@
 (() => {
   "use strict";
 
-  const { OUTCOMES, estimate, fixed, number, written } = intervalNumbers;
+  const { OUTCOMES, estimate, fixed, written } = intervalNumbers;
   const { chart, short, strip, ticks } = explorerPictures;
   const KEYS = explorerAddress.KEYS;
   const QUIET = 400; // milliseconds without a change before it is spoken
@@ -81,20 +81,16 @@
     const picture = chart(panel.querySelector(".plot"), data, x);
     ticks(panel.querySelector(".explorer-ticks div"), data, x);
 
-    function cheapest() {
-      let best = 0;
-      let least = Infinity;
-      for (let row = 0; row <= data.last; row += 1) {
-        const cost = meanCost(data, row, state);
-        if (cost < least) [best, least] = [row, cost];
-      }
-      return best;
-    }
+    // Costs seldom change while the threshold moves: their curve is computed once for all moves.
+    let priced = { costs: null };
 
-    function markedRows() {
-      const rows = { ...data.marks };
-      rows.C = cheapest();
-      return rows;
+    function byCosts() {
+      if (OUTCOMES.every((name) => priced.costs && priced.costs[name] === state[name])) return priced;
+      const values = data.threshold.map((_, row) => meanCost(data, row, state));
+      // Of thresholds that cost the same the highest is taken.
+      const cheapest = values.reduce((best, value, row) => (value < values[best] ? row : best), 0);
+      priced = { costs: state, values, marks: { ...data.marks, C: cheapest } };
+      return priced;
     }
 
     function update() {
@@ -102,13 +98,13 @@
       const upper = state.w > 0 ? rowOf(data, state.t + state.w) : row;
       const lower = state.w > 0 ? rowOf(data, state.t - state.w) : row;
       const counts = countsBetween(data, upper, lower);
-      const marks = markedRows();
+      const { marks, values } = byCosts();
       showControls(row);
       showMarks(marks, row);
       showMatrix(counts);
       showMeasures(counts);
       showWords(counts, row, upper, lower);
-      picture.update({ row, upper, lower, marks, cost: (one) => meanCost(data, one, state) });
+      picture.update({ row, upper, lower, marks, values });
       show("cost-scale", picture.costScale());
       clearTimeout(waiting);
       waiting = setTimeout(() => {
@@ -173,6 +169,7 @@
     function showMeasures(counts) {
       const options = {
         costs: state,
+        costOrder: data.cost_order,
         level: data.level,
         z: data.normal_quantile,
         hasIntervals: data.has_intervals,
@@ -203,8 +200,8 @@
       if (state.w > 0) {
         parts.push(`${many(counts.rejected)} examples (${share(counts.rejected, data.n)}) are rejected.`);
       }
-      const cost = counts.n > 0 ? OUTCOMES.reduce((sum, name) => sum + state[name] * counts[name], 0) : NaN;
-      parts.push(`An example costs ${number(cost / counts.n)}.`);
+      const cost = panel.querySelector('[data-measure="cost"] .num').textContent;
+      parts.push(`Cost of an example: ${cost}.`);
       show("words", parts.join(" "));
       const from = short(data.threshold[lower]);
       const below = Number.isFinite(data.threshold[upper])
@@ -259,7 +256,7 @@
       });
       for (const button of panel.querySelectorAll("[data-mark]")) {
         button.addEventListener("click", () => {
-          set({ t: data.threshold[markedRows()[button.dataset.mark]] });
+          set({ t: data.threshold[byCosts().marks[button.dataset.mark]] });
         });
       }
       control("reset").addEventListener("click", () => set(begin()));

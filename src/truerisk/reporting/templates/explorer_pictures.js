@@ -70,8 +70,9 @@ const explorerPictures = (() => {
       letters[letter] = tag;
     });
     let scale = "";
+    let priced = null;
 
-    function update({ row, upper, lower, marks, cost }) {
+    function update({ row, upper, lower, marks, values }) {
       here.setAttribute("x1", x(row));
       here.setAttribute("x2", x(row));
       band.setAttribute("x", x(lower));
@@ -79,7 +80,8 @@ const explorerPictures = (() => {
       for (const [letter, marked] of Object.entries(marks)) {
         letters[letter].style.left = `${x(marked) / 10}%`;
       }
-      const values = data.threshold.map((_, at) => cost(at));
+      if (values === priced) return;
+      priced = values;
       const low = Math.min(0, ...values);
       const high = Math.max(...values);
       scale = `up to ${number(high)}${low < 0 ? `, from ${number(low)}` : ""}`;

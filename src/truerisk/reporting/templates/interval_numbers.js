@@ -81,8 +81,9 @@ const intervalNumbers = (() => {
       const found = agreement(c);
       return ratio(found.beyond, minus(times(found.n, found.n), found.byChance));
     },
-    cost: (c, { costs }) => {
-      const parts = OUTCOMES.map((name) => scaled(costs[name], c[name]));
+    cost: (c, { costs, costOrder }) => {
+      // In the order in which the library adds them, for the same last digit.
+      const parts = costOrder.map((name) => scaled(costs[name], c[name]));
       return ratio(parts.reduce(plus, constant(0)), size(c));
     },
     gmean: (c) => root(times(recall(c), specificity(c))),

@@ -1,0 +1,332 @@
+"""The explorer shows the very numbers that the library gives at its threshold."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from truerisk.evaluation import evaluate, evaluate_counts
+from truerisk.intervals.binomial import binomial_bounds, binomial_interval
+from truerisk.measures.thresholds import Sweep, best_threshold
+from truerisk.reporting.chapters import Chapter
+from truerisk.reporting.explorer import explorer_section
+from truerisk.reporting.rendering import rendered
+from truerisk.reporting.wording import count, number, written
+from truerisk.results import Estimate, Evaluation
+from truerisk.tallies.ranking import rank
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+BETAS = (2.0, 0.5)
+COSTS = {"tp": -0.5, "fp": 1.0, "fn": 5.0, "tn": 0.1}
+QUIET = 0.6  # seconds after which the address is kept
+
+# Sets the address again and again, and each time gives all that the explorer shows.
+VISIT = """
+const [fragments, done] = arguments;
+const panel = document.querySelectorAll(".explorer-panel")[0];
+const words = (element) => element.textContent.trim();
+function shown() {
+  const measures = {};
+  for (const line of panel.querySelectorAll("[data-measure]")) {
+    if (line.hidden) continue;
+    measures[line.dataset.measure] =
+      [words(line.querySelector(".num")), words(line.querySelector(".interval"))];
+  }
+  const cells = {};
+  for (const cell of panel.querySelectorAll("[data-cell]")) {
+    if (!cell.hidden) cells[cell.dataset.cell] = cell.firstChild.textContent.trim();
+  }
+  const marks = {};
+  for (const button of panel.querySelectorAll("[data-mark]")) {
+    const at = words(button.querySelector("output"));
+    marks[button.dataset.mark] = at === "∞" ? "inf" : Number(at);
+  }
+  return {measures, cells, marks, words: words(panel.querySelector(".explorer-words"))};
+}
+(async () => {
+  const all = [];
+  for (const fragment of fragments) {
+    if (location.hash !== "#" + fragment) {
+      const changed = new Promise((done) => addEventListener("hashchange", done, {once: true}));
+      location.hash = fragment;
+      await changed;
+    }
+    all.push(shown());
+  }
+  done(all);
+})();
+"""
+
+
+def visit(browser, *states):
+    """Give what the explorer shows in each state."""
+    fragments = ["&".join(f"{key}={value!r}" for key, value in one.items()) for one in states]
+    return browser.execute_async_script(VISIT, fragments)
+
+
+def page_of(path, *evaluations):
+    """Write a page with an explorer for each evaluation."""
+    chapters = [
+        Chapter(title=f"Model {at}", subtitle="", sections=(explorer_section(one),))
+        for at, one in enumerate(evaluations)
+    ]
+    path.write_text(rendered("Explorer", "", chapters), encoding="utf-8")
+    return path
+
+
+def scored(truth, score, **options):
+    """Evaluate scores that are called positive from 0.5 on."""
+    truth, score = np.asarray(truth), np.asarray(score, dtype=float)
+    called = np.where(score >= 0.5, "yes", "no")
+    named = np.where(truth, "yes", "no")
+    return evaluate(named, called, y_score=score, positive="yes", replicates=100, **options)
+
+
+def ordinary(n=160, rate=0.4, seed=1):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < rate
+    truth[:2] = True, False
+    return truth, (1 / (1 + np.exp(-rng.normal(1.6 * truth - 0.8, 1.0)))).round(2)
+
+
+SAMPLES = {
+    "ordinary": ordinary(),
+    "rare": ordinary(400, 0.01, seed=2),
+    "perfect": (np.arange(60) < 20, np.where(np.arange(60) < 20, 0.9, 0.1)),
+    "one score": (np.arange(50) < 20, np.full(50, 0.5)),
+}
+
+
+def library(truth, score, state):
+    """Evaluate the labels that a threshold and a band make of the scores."""
+    t, w = state["t"], state.get("w", 0.0)
+    # With a band, as the page says: from the first score at or above t ± w on.
+    called = np.where(score >= t + w, "yes", np.where(score < t - w, "no", "?"))
+    return evaluate(
+        np.where(truth, "yes", "no"),
+        called,
+        positive="yes",
+        reject="?",
+        betas=BETAS,
+        costs={name: state.get(name, COSTS[name]) for name in COSTS},
+    )
+
+
+def in_words(evaluation):
+    return {name: [written(one).value, written(one).interval] for name, one in evaluation.items()}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_measure_is_what_the_library_gives_at_that_threshold(name, opened, tmp_path):
+    truth, score = SAMPLES[name]
+    browser = opened(
+        page_of(tmp_path / "page.html", scored(truth, score, betas=BETAS, costs=COSTS))
+    )
+    thresholds = [*np.quantile(score, np.linspace(0, 1, 8)).round(4).tolist(), 0.5, 1.1]
+    states = [{"t": t} for t in thresholds]
+    states += [{"t": t, "w": 0.07} for t in thresholds[:-1]]
+    states += [
+        {"t": 0.4, "tp": 1.0, "fp": 2.5, "fn": 0.0, "tn": -1.0},
+        {"t": 0.5, "w": 0.2, "fn": 9.0},
+    ]
+    for state, shown in zip(states, visit(browser, *states), strict=True):
+        found = library(truth, score, state)
+        expected = in_words(found)
+        if set(expected) == {"rejection_rate"}:  # all are rejected: there is nothing to measure
+            values = {name: value for name, (value, _) in shown["measures"].items()}
+            assert values.pop("rejection_rate") == "1.000"
+            assert set(values.values()) == {"undefined"}
+            continue
+        if state.get("w") and "rejection_rate" not in expected:
+            none = binomial_interval(0, len(truth))
+            zero = Estimate(
+                value=0.0, interval=none, measure="rejection_rate", method="", n=len(truth)
+            )
+            expected["rejection_rate"] = [written(zero).value, written(zero).interval]
+        assert shown["measures"] == expected, state
+        (tn, fp), (fn, tp) = found.tallies.confusion()
+        counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        assert {cell: shown["cells"][cell] for cell in counts} == {
+            cell: count(one) for cell, one in counts.items()
+        }
+
+
+def test_a_million_examples_are_as_exact(opened, tmp_path):
+    tp = np.array([0, 1200, 4300, 9875, 10000])
+    fp = np.array([0, 7, 1005, 90003, 990000])
+    table = Sweep(np.array([np.inf, 3.0, 2.0, 1.0, -1.0]), tp, fp, tp[-1] - tp, fp[-1] - fp)
+    evaluation = Evaluation(
+        estimates={},
+        n=10**6,
+        level=0.99,
+        labels=("0", "1"),
+        positive="1",
+        curves={"thresholds": table},
+    )
+    browser = opened(page_of(tmp_path / "page.html", evaluation))
+    states = [{"t": t} for t in (3.0, 2.0, 1.0, -1.0)]
+    for row, shown in enumerate(visit(browser, *states), start=1):
+        expected = evaluate_counts(
+            [[table.tn[row], table.fp[row]], [table.fn[row], table.tp[row]]],
+            labels=["0", "1"],
+            positive="1",
+            level=0.99,
+            costs={"fp": 1, "fn": 1},
+        )
+        assert shown["measures"] == in_words(expected)
+
+
+def test_marks_are_the_best_thresholds_of_the_library(opened, tmp_path):
+    truth, score = SAMPLES["ordinary"]
+    browser = opened(page_of(tmp_path / "page.html", scored(truth, score)))
+    ranking = rank(score, truth)
+    costs = [{"fp": 1.0, "fn": 1.0}, {"fp": 1.0, "fn": 7.0}, {"fp": 9.0, "fn": 1.0, "tp": -2.0}]
+    costs.append({"fp": -1.0, "fn": -1.0})  # mistakes that pay: the worst classifier is cheapest
+    free = dict.fromkeys(COSTS, 0.0)
+    for given, shown in zip(
+        costs, visit(browser, *({**free, **one} for one in costs)), strict=True
+    ):
+        assert float(shown["marks"]["C"]) == best_threshold(ranking, by="cost", costs=given).at
+        assert shown["marks"]["F"] == ranking.summary.best_f1_threshold
+        assert shown["marks"]["B"] == ranking.summary.breakeven.threshold
+        assert shown["marks"]["E"] == score[score >= 0.5].min()
+
+
+def test_a_mark_is_gone_to_and_the_address_brings_a_colleague_there(opened, tmp_path):
+    truth, score = SAMPLES["ordinary"]
+    path = page_of(tmp_path / "page.html", scored(truth, score))
+    browser = opened(path)
+    browser.find_element("css selector", '[data-control="fn"]').send_keys("5")  # makes 15 of 1
+    browser.find_element("css selector", '[data-mark="C"]').click()
+    browser.find_element("css selector", '[data-control="band"]').send_keys("\ue014\ue014")  # →→
+    time.sleep(QUIET)
+    fragment = browser.execute_script("return location.hash").removeprefix("#")
+    seen = browser.execute_async_script(VISIT, [fragment])
+    best = best_threshold(rank(score, truth), by="cost", costs={"fp": 1.0, "fn": 15.0}).at
+    assert dict(part.split("=") for part in fragment.split("&")) == {
+        "t": f"{best:g}", "w": "0.02", "tp": "0", "fp": "1", "fn": "15", "tn": "0",
+    }  # fmt: skip
+    assert opened(path, fragment=fragment).execute_async_script(VISIT, [fragment]) == seen
+    assert "rejection_rate" in seen[0]["measures"]
+
+
+def test_arrow_keys_go_from_one_score_to_the_next(opened, tmp_path):
+    truth, score = SAMPLES["ordinary"]
+    browser = opened(page_of(tmp_path / "page.html", scored(truth, score)))
+    slider = browser.find_element("css selector", '[data-control="slider"]')
+    field = browser.find_element("css selector", '[data-control="t"]')
+    scores = np.unique(score)
+    slider.send_keys("\ue011")  # Home
+    assert float(field.get_property("value")) == scores[0]
+    slider.send_keys("\ue014")  # →
+    assert float(field.get_property("value")) == scores[1]
+    field.send_keys("\ue013")  # ↑
+    assert float(field.get_property("value")) == scores[2]
+    assert slider.get_attribute("aria-valuetext").startswith(f"{scores[2]:g}: ")
+    slider.send_keys("\ue010")  # End
+    assert field.get_property("value") == ""
+    time.sleep(QUIET)
+    spoken = browser.find_element("css selector", '[role="status"]').get_property("textContent")
+    assert spoken.startswith("Nothing is called yes.")
+    assert "t=inf&" in browser.execute_script("return location.hash")
+
+
+def test_nonsense_in_the_address_is_left_out_with_a_hint(opened, tmp_path):
+    truth, score = SAMPLES["ordinary"]
+    path = page_of(tmp_path / "page.html", scored(truth, score))
+    hint = ("css selector", ".explorer-hint")
+    browser = opened(path, fragment="t=abc&w=-1&what=%3Cb%3E&fn=3")
+    assert browser.find_element(*hint).text == (
+        "Left out of the address, for it means nothing here: t=abc, w=-1, what=<b>."
+    )
+    fields = {
+        name: browser.find_element("css selector", f'[data-control="{name}"]').get_property("value")
+        for name in ("t", "w", "fn")
+    }
+    assert fields == {"t": "0.5", "w": "0", "fn": "3"}
+    (before,) = visit(browser, {"t": 0.3})
+    assert not browser.find_element(*hint).is_displayed()
+    browser.execute_script("location.hash = 'section-1-1'")  # a place on the page says nothing
+    time.sleep(0.1)
+    assert browser.execute_async_script(VISIT, ["section-1-1"]) == [before]
+
+
+def test_two_explorers_on_a_page_are_two(opened, tmp_path):
+    first, second = SAMPLES["ordinary"], SAMPLES["rare"]
+    path = page_of(tmp_path / "page.html", scored(*first), scored(*second))
+    browser = opened(path, fragment="t=0.3&2.t=0.7")
+    fields = browser.find_elements("css selector", '[data-control="t"]')
+    assert [field.get_property("value") for field in fields] == ["0.3", "0.7"]
+    browser.find_elements("css selector", '[data-control="band"]')[1].send_keys("\ue014")
+    time.sleep(QUIET)
+    kept = browser.execute_script("return location.hash")
+    assert kept.startswith("#t=0.3&2.t=0.7&2.w=0.0")
+    matrices = browser.find_elements("css selector", ".matrix [data-cell=all]")
+    assert [one.text for one in matrices] == ["160", "400"]
+
+
+def test_weights_and_groups_get_values_without_intervals_and_are_told_why(opened, tmp_path):
+    truth, score = SAMPLES["ordinary"]
+    weight = np.random.default_rng(4).uniform(0.5, 2.0, len(truth))
+    weighted = scored(truth, score, sample_weight=weight)
+    grouped = scored(truth, score, groups=np.arange(len(truth)) // 4)
+    browser = opened(page_of(tmp_path / "page.html", weighted, grouped))
+    ((shown),) = visit(browser, {"t": 0.5})
+    names = set(shown["measures"]) & set(weighted)
+    assert {name: shown["measures"][name] for name in names} == {
+        name: [number(weighted[name].value), "–"] for name in names
+    }
+    words = [one.text for one in browser.find_elements("css selector", ".explorer-panel")]
+    assert "The examples are weighted:" in words[0]
+    assert "truerisk score FILE --threshold 0.5" in words[0]
+    assert "The examples come in groups:" in words[1]
+
+
+def test_exact_intervals_are_those_of_the_library(opened, tmp_path):
+    browser = opened(page_of(tmp_path / "page.html", scored(*SAMPLES["perfect"])))
+    rng = np.random.default_rng(5)
+    sizes = [1, 2, 7, 60, 999, 10**4, 10**6, 10**9]
+    pairs = [(k, n) for n in sizes for k in {0, 1, n // 3, n - 1, n, *rng.integers(0, n + 1, 3)}]
+    k, n = np.array(pairs).T
+    for level in (0.5, 0.95, 0.999999):
+        found = browser.execute_script(
+            "const [pairs, level, z] = arguments;"
+            "return pairs.map(([k, n]) => exactIntervals.clopperPearson(k, n, level, z));",
+            np.column_stack([k, n]).tolist(),
+            level,
+            -float(ndtri((1 - level) / 2)),
+        )
+        expected = np.column_stack(binomial_bounds(k, n, level=level))
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=0)
+
+
+def test_numbers_are_written_as_the_library_writes_them(opened, tmp_path):
+    browser = opened(page_of(tmp_path / "page.html", scored(*SAMPLES["perfect"])))
+    rng = np.random.default_rng(6)
+    # Exactly between two decimals: one language goes up by habit, the other to the even digit.
+    halves = [0.0625, 0.1875, 0.3125, -0.0625, 2.0**-14, 3 * 2.0**-15, 1 / 2048]
+    plain = [0.0, 1.0, 0.25, 2.5e-7, 9.9996e-5, 1e-4, 1e-300, 1234.5678, *rng.random(40).tolist()]
+    cases = [(value, decimals) for value in (*halves, *plain) for decimals in (3, 4, 9, 13, 15)]
+    found = browser.execute_script(
+        "return arguments[0].map(([value, decimals]) => intervalNumbers.number(value, decimals))",
+        cases,
+    )
+    assert found == [number(value, decimals) for value, decimals in cases]
+    ends = browser.execute_script(
+        "return [NaN, Infinity, -Infinity].map((value) => intervalNumbers.number(value))"
+    )
+    assert ends == [number(value) for value in (math.nan, math.inf, -math.inf)]
+
+
+def test_with_scripts_off_a_sentence_says_so(opened, browser, tmp_path):
+    path = page_of(tmp_path / "page.html", scored(*SAMPLES["perfect"]))
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened(path)
+        assert "needs JavaScript" in browser.find_element("css selector", ".explorer-panel").text
+        assert not browser.find_element("css selector", ".explorer-body").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
