@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from truerisk.cli.demo import EXAMPLES, spam_filter
 from truerisk.measures import MEASURES
 
 
@@ -132,21 +131,3 @@ def test_audit_measures_coverage_and_writes_the_page(run, monkeypatch, tmp_path)
     assert "wilson" in page
     assert "2 samples a\nfigure" in page
     assert "| f1_macro | smoothed_delta |" in page
-
-
-def test_the_demo_is_the_same_every_time_and_ends_with_the_path(run, tmp_path):
-    first = run("demo", "--output", tmp_path / "one")
-    second = run("demo", "--output", tmp_path / "two")
-    assert first.exit_code == 0
-    assert first.stdout.rstrip().endswith(str((tmp_path / "one" / "report.html").resolve()))
-    pages = [(tmp_path / folder / "report.html").read_text() for folder in ("one", "two")]
-    assert pages[0] == pages[1]
-    assert second.stdout.splitlines()[:-1] == first.stdout.splitlines()[:-1]
-
-
-def test_the_predictions_of_the_demo_do_not_drift():
-    truth, score = spam_filter()
-    assert len(truth) == len(score) == EXAMPLES
-    # Recorded once: the report of the demo is the same on every machine.
-    assert truth.count("spam") == 204
-    assert score[:3] == [0.000897, 0.001548, 0.514097]
