@@ -17,7 +17,7 @@ def test_the_demo_does_all_of_it_and_ends_with_the_path_of_the_page(run, tmp_pat
     titles = re.findall(r'<h2 id="chapter-\d">([^<]*)</h2>', text)
     assert titles == list(command.PARTS)
     for words in (
-        "is better than this filter",
+        "is better than today's filter",
         "leave_one_out",
         "cross_validation",
         "perturbation",

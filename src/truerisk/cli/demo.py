@@ -95,7 +95,7 @@ def _compared() -> Any:  # noqa: ANN401
             _called(score),
             _called(better),
             scores=(score, better),
-            names=("this filter", "a newer one"),
+            names=("today's filter", "newer filter"),
             positive="spam",
             region=REGION,
             random_state=SEED,
