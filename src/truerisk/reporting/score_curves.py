@@ -326,8 +326,8 @@ class Scores:
                 *self._upright_here(),
             ],
             caption=(
-                f"Mean cost of an example at each threshold, at the costs given ({words or 'none'}); the "
-                f"lowest point is the cheapest threshold. {OPTIMISTIC}"
+                "Mean cost of an example at each threshold, at the costs given "
+                f"({words or 'none'}); the lowest point is the cheapest threshold. {OPTIMISTIC}"
             ),
             description=f"The least cost is {least}, at the threshold {threshold[best]:.4g}.",
         )
