@@ -1,6 +1,5 @@
 """What a comparison of several models on the same examples ends in."""
 
-import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -8,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from truerisk.comparison.cochran import OmnibusTest
-from truerisk.results import Comparison, Estimate, Evaluation, as_plain
+from truerisk.results import Comparison, Estimate, Evaluation, Shown, as_plain
 
 Key = str | tuple[str, str, str]
 NamePair = tuple[str, str]
@@ -58,7 +57,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparisons(Mapping[Key, Comparison]):
+class Comparisons(Shown, Mapping[Key, Comparison]):
     """Several models on the same examples: every pair by every measure, read-only.
 
     With two models `result["error_rate"]` is the comparison of the second with the first; with more
@@ -160,14 +159,3 @@ class Comparisons(Mapping[Key, Comparison]):
             plain["adjusted_p_value"] = as_plain(self.adjusted.get(comparison.names))
         plain["beside"] = as_plain(self.beside.get((comparison.measure, *comparison.names), ()))
         return plain
-
-    def _repr_html_(self) -> str:
-        head = "<tr><th>measure</th><th>models</th><th>difference</th><th>p</th><th>finding</th>"
-        rows = "".join(
-            f"<tr><th>{html.escape(one.measure)}</th><td>{html.escape(' → '.join(one.names))}</td>"
-            f"<td>{one.difference.value:.3f} {html.escape(str(one.difference.interval))}</td>"
-            f"<td>{one.p_value:.3g}</td><td>{one.finding}</td></tr>"
-            for one in self.pairs
-        )
-        told = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.verdict)
-        return f"{told}<table>{head}</tr>{rows}</table>"

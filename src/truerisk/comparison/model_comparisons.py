@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from truerisk.results import Comparison, as_plain
+from truerisk.results import Comparison, Shown, as_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class BayesianComparison(Comparison):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelComparisons(Mapping[str, Comparison]):
+class ModelComparisons(Shown, Mapping[str, Comparison]):
     """Two learners compared by several measures: a read-only mapping from measure to comparison.
 
     Nothing is corrected for their number: the more measures one looks at, the likelier it is that
@@ -85,6 +85,3 @@ class ModelComparisons(Mapping[str, Comparison]):
     def as_plain(self) -> dict[str, Any]:
         """Give the comparisons as plain values, ready for JSON."""
         return as_plain(self.comparisons)  # type: ignore[no-any-return]
-
-    def _repr_html_(self) -> str:
-        return "".join(one._repr_html_() for one in self.values())

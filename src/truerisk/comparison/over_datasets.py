@@ -1,6 +1,5 @@
 """What a comparison over many data sets ends in: ranks, tests, findings, and the words for them."""
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from truerisk.comparison.conclusion import POWER
 from truerisk.comparison.rank_tests import FriedmanTest
 from truerisk.comparison.signed_rank import SignedRankTest
 from truerisk.errors import InputError
-from truerisk.results import Finding, Interval, as_plain
+from truerisk.results import Finding, Interval, Shown, as_plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +70,7 @@ class AgainstControl:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverDatasets:
+class OverDatasets(Shown):
     """Classifiers compared over several data sets; made by `compare_over_datasets`.
 
     `average_ranks` are 1 for a classifier that is the best everywhere.  `friedman`,
@@ -155,14 +154,6 @@ data sets in all would tell a difference as clear as the one seen.
     def __str__(self) -> str:
         ranked = ", ".join(f"{name} {self.rank_of(name):.2f}" for name in self.in_order)
         return "\n".join([f"average ranks: {ranked} ({self.n} data sets)", *self.verdict])
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{self.rank_of(name):.2f}</td></tr>"
-            for name in self.in_order
-        )
-        told = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.verdict)
-        return f"<table><tr><th>classifier</th><th>average rank</th></tr>{rows}</table>{told}"
 
 
 def pair_finding(
