@@ -59,7 +59,7 @@ class CoverageFigure:
 class MeasuredCoverage(CoverageFigure):
     """The figures of one interval together, and the page of the documentation that has them."""
 
-    page: Page
+    page: str
 
     @property
     def is_exact(self) -> bool:

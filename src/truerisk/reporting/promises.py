@@ -1,0 +1,324 @@
+"""Does each interval keep its promise? What was measured of every interval that a result uses."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.evaluation.measured_coverage import (
+    LEARNER,
+    THIS_MODEL,
+    MeasuredCoverage,
+    coverage_of,
+)
+from truerisk.reporting.tables import MOST_NAMED, Column, Table, spoken
+from truerisk.reporting.wording import NO_INTERVAL, count, percent, title_of
+from truerisk.results import Estimate, Interval
+
+# They promise nothing: one stands for no value, the other is all there is.
+NO_PROMISE = {"undefined", "whole_range"}
+REPEATED, ONCE, HELD_OUT, OWN = (
+    "5 × 10 folds",
+    "10 folds",
+    "a third held out",
+    "refits of its own",
+)
+SAMPLES = {
+    "coverage": "populations of two to four classes",
+    "coverage-of-learners": "problems whose truth is known",
+    "coverage-of-perturbation": "problems whose truth is known",
+    "size-of-tests": "two equally good models: how often it contains 0",
+}
+PERTURBATION = "coverage-of-perturbation"
+EXACT = "clopper_pearson"
+BY_FOLDS = {"cautious_t", "corrected_t", "agreement"}  # tests on repeated cross-validation
+
+
+@dataclass(frozen=True)
+class Use:
+    """One interval of a result: whose it is, and what was measured of its kind."""
+
+    interval: Interval
+    of: str
+    measured: MeasuredCoverage | None
+    unmeasured: str = "not measured"
+
+
+def promise_table(result: Any) -> Table | None:  # noqa: ANN401
+    """Give a row for each kind of interval in a result; None where there is none.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> table = promise_table(evaluate_counts([[50, 50], [40, 850]], measures=["recall"]))
+    >>> table.rows[0][:5]
+    ('clopper pearson', 'Recall', '95 %', '97.3 %', '95.0 %')
+    """
+    groups: dict[tuple[Any, ...], list[Use]] = {}
+    for use in uses_of(result):
+        found = use.measured
+        where = use.unmeasured if found is None else _where(found, use.interval.level)
+        key = (use.interval.method, use.interval.level, found is None, where)
+        groups.setdefault(key, []).append(use)
+    if not groups:
+        return None
+    columns = (
+        Column("Interval"),
+        Column("Of"),
+        Column("Promised", numeric=True),
+        Column("Covered on average", numeric=True),
+        Column("At least", numeric=True),
+        Column("Measured on"),
+    )
+    rows = [
+        (spoken(key[0]), _of(uses), percent(key[1]), *_shares(uses), key[3])
+        for key, uses in groups.items()
+    ]
+    return Table("Does each interval keep its promise?", columns, tuple(rows))
+
+
+def uses_of(result: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals of a result, each kind of interval and measure once."""
+    for kind in type(result).__mro__:
+        if kind.__name__ in USES:
+            told: set[tuple[str, float, str]] = set()
+            for use in USES[kind.__name__](result):
+                key = (use.interval.method, use.interval.level, use.of)
+                if use.interval.method not in NO_PROMISE and key not in told:
+                    told.add(key)
+                    yield use
+            return
+
+
+def _of_predictions(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+    weighted = is_weighted(evaluation)
+    for interval, estimate in _intervals(_estimates(evaluation)):
+        found = None
+        if not weighted:
+            found = coverage_of(interval.method, estimate.measure, level=interval.level)
+        yield Use(interval, estimate.measure, found, _why_not(interval.method, weighted=weighted))
+
+
+def _of_learner(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+    yield from _by_refits(_estimates(evaluation), _design(evaluation.settings))
+
+
+def _by_refits(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
+    for interval, estimate in _intervals(estimates):
+        found = None
+        if design:
+            found = coverage_of(
+                interval.method,
+                estimate.measure,
+                page="coverage-of-learners",
+                design=design,
+                target=estimate.target,
+                level=interval.level,
+            )
+        yield Use(interval, estimate.measure, found, _why_not(interval.method, design=design))
+
+
+def _design(settings: Mapping[str, Any]) -> str:
+    """Say which of the measured ways of refitting these settings are nearest to, if any."""
+    method = settings.get("method")
+    if method == "cross_validation":
+        return REPEATED if settings.get("repeats", 1) > 1 else ONCE
+    named = {"holdout": HELD_OUT, "nested_cross_validation": OWN, "conservative_z": OWN}
+    return named.get(str(method), "")
+
+
+def _not_measured(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+    for interval, estimate in _intervals(_estimates(evaluation)):
+        yield Use(interval, estimate.measure, None, "not measured for this way of estimating")
+
+
+def _of_corpus(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+    yield from _not_measured(evaluation)
+    if evaluation.holdout is not None:
+        yield from _of_predictions(evaluation.holdout)
+
+
+def _of_perturbed(found: Any) -> Iterator[Use]:  # noqa: ANN401
+    if found.interval is not None:
+        grouped = found.forms["exact"].method != EXACT
+        measured = None if grouped else _perturbed(found)
+        reason = "not measured with groups" if grouped else "not measured"
+        yield Use(found.interval, found.measure, measured, reason)
+
+
+def _perturbed(found: Any) -> MeasuredCoverage | None:  # noqa: ANN401
+    # Many modules below it: only who shows a perturbation pays for them.
+    from truerisk.estimation.measured_coverage import LEVEL, measured_rows  # noqa: PLC0415
+
+    name = "exact binomial"
+    if found.interval.method != EXACT:
+        form = found.interval.method.removeprefix("perturbation_").replace("_", " ")
+        name = f"{found.losses.replace('_', '-')}, {form}"
+    rows = [row for row in measured_rows() if row.interval == name]
+    if not rows:
+        return None
+    return MeasuredCoverage(
+        method=found.interval.method,
+        measure=found.measure,
+        design="",
+        target=THIS_MODEL,
+        level=LEVEL,
+        smallest=min(row.n for row in rows),
+        largest=max(row.n for row in rows),
+        samples=min(row.samples for row in rows),
+        mean=sum(row.model for row in rows) / len(rows),
+        least=min(row.model for row in rows),
+        page=PERTURBATION,
+    )
+
+
+def _of_comparisons(result: Any) -> Iterator[Use]:  # noqa: ANN401
+    weighted = any(map(is_weighted, result.evaluations.values()))
+    for one in result.pairs:
+        yield from _difference(one, weighted=weighted)
+    for evaluation in result.evaluations.values():
+        yield from _of_predictions(evaluation)
+
+
+def _of_comparison(one: Any) -> Iterator[Use]:  # noqa: ANN401
+    yield from _difference(one)
+    design = REPEATED if one.method in BY_FOLDS else ""
+    for estimate in (one.first, one.second):
+        if type(estimate).__name__ in USES:
+            yield from uses_of(estimate)
+        else:
+            yield from _by_refits([estimate], design)
+
+
+def _difference(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # noqa: ANN401
+    for interval, estimate in _intervals([one.difference]):
+        found = None
+        if not weighted:
+            found = coverage_of(
+                interval.method,
+                estimate.measure,
+                page="size-of-tests",
+                target=estimate.target,
+                level=interval.level,
+            )
+        reason = _why_not(interval.method, weighted=weighted)
+        yield Use(interval, f"{DIFFERENCE}{estimate.measure}", found, reason)
+
+
+def _of_several(results: Mapping[str, Any]) -> Iterator[Use]:
+    for one in results.values():
+        yield from uses_of(one)
+
+
+def _of_best(result: Any) -> Iterator[Use]:  # noqa: ANN401
+    yield from _of_several(result.evaluations)
+    for interval, estimate in _intervals([result.corrected]):
+        yield Use(interval, estimate.measure, None)
+
+
+def _of_curve(curve: Any) -> Iterator[Use]:  # noqa: ANN401
+    for learner in curve.values():
+        for point in learner.points:
+            if point.interval is not None:
+                reason = "not measured on random divisions"
+                yield Use(point.interval, curve.measure, None, reason)
+
+
+def _over_data_sets(found: Any) -> Iterator[Use]:  # noqa: ANN401
+    for pair in found.pairs:
+        if pair.interval is not None:
+            asked = {"page": "size-of-tests", "level": pair.interval.level}
+            yield Use(pair.interval, PAIR, coverage_of(pair.interval.method, "", **asked))
+
+
+# By the name of the type, so that nothing is loaded for it.
+USES: dict[str, Callable[[Any], Iterable[Use]]] = {
+    "Evaluation": _of_predictions,
+    "LearnerEvaluation": _of_learner,
+    "XiAlpha": _not_measured,
+    "LeaveOneOut": _not_measured,
+    "CorpusEvaluation": _of_corpus,
+    "Perturbed": _of_perturbed,
+    "Comparisons": _of_comparisons,
+    "Comparison": _of_comparison,
+    "ModelComparisons": _of_several,
+    "BestOf": _of_best,
+    "LearningCurve": _of_curve,
+    "OverDatasets": _over_data_sets,
+}
+DIFFERENCE = "difference of "
+PAIR = "typical difference"
+
+
+def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401
+    """Whether examples count unequally, as far as the evaluation tells.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate
+    >>> is_weighted(evaluate([0, 1], [0, 1], sample_weight=[1, 2]))
+    True
+    """
+    sweep = evaluation.curves.get("thresholds")
+    if sweep is not None and sweep.tp.dtype.kind == "f":  # counts are whole numbers
+        return True
+    named = "weight" in evaluation.source.get("roles", {})
+    return named or bool(getattr(evaluation.tallies, "weighted", False))
+
+
+def _estimates(evaluation: Any) -> Iterator[Estimate]:  # noqa: ANN401
+    yield from evaluation.values()
+    for estimates in evaluation.by_class.values():
+        yield from estimates.values()
+
+
+def _intervals(estimates: Iterable[Estimate]) -> Iterator[tuple[Interval, Estimate]]:
+    for estimate in estimates:
+        if estimate.interval is not None:
+            yield estimate.interval, estimate
+
+
+def _why_not(method: str, *, weighted: bool = False, design: str | None = None) -> str:
+    if weighted:
+        return "not measured with weights"
+    if "cluster" in method:
+        return "not measured with groups"
+    return "not measured for these refits" if design == "" else "not measured"
+
+
+def _of(uses: list[Use]) -> str:
+    names = [_title(use.of) for use in uses]
+    if len(names) <= MOST_NAMED:
+        return "; ".join(names)
+    return f"{'; '.join(names[: MOST_NAMED - 1])}; … ({len(names)} in all)"
+
+
+def _title(of: str) -> str:
+    if of.startswith(DIFFERENCE):
+        return f"{DIFFERENCE}{title_of(of.removeprefix(DIFFERENCE))}"
+    return title_of(of)
+
+
+def _shares(uses: list[Use]) -> tuple[str, str]:
+    """Write the mean, and the least with whose it is."""
+    known = {use.of: use.measured for use in uses if use.measured is not None}
+    if not known:
+        return NO_INTERVAL, NO_INTERVAL
+    mean = sum(found.mean for found in known.values()) / len(known)
+    worst = min(known, key=lambda of: known[of].least)
+    differ = len({found.least for found in known.values()}) > 1
+    least = f"{100 * known[worst].least:.1f} %"
+    return f"{100 * mean:.1f} %", f"{least} ({_title(worst)})" if differ else least
+
+
+def _where(found: MeasuredCoverage, level: float) -> str:
+    sizes = count(found.smallest)
+    if found.largest > found.smallest:
+        sizes = f"{sizes} to {count(found.largest)}"
+    if found.is_exact:
+        words = f"every outcome, none left out; n = {sizes}"
+    else:
+        words = f"{SAMPLES[found.page]}; n = {sizes}, {count(found.samples)} samples each"
+    refits = f"; {found.design}" if found.design else ""
+    about = "; the learner's value" if found.target == LEARNER else ""
+    at = "" if found.level == level else f"at {percent(found.level)}, not {percent(level)}: "
+    return f"{at}{words}{refits}{about} (docs/{found.page}.md)"
