@@ -27,6 +27,7 @@ from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking_summary import breakeven_of
 
 BAND_STEPS = 100  # of the slider of the rejection band, at most
+SHORT_NAME = 40  # characters of a class that stand in a sentence; the page has all of it elsewhere
 TITLE = "The threshold explorer"
 CALLED = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # true, called positive
 
@@ -233,7 +234,7 @@ def _order(evaluation: Evaluation) -> list[str]:
 
 
 def _labels(evaluation: Evaluation) -> list[str]:
-    return [visible(label) for label in _order(evaluation)]
+    return [visible(label, most=SHORT_NAME) for label in _order(evaluation)]
 
 
 def _band_step(table: Sweep) -> float:
@@ -264,7 +265,7 @@ def _interval_words(evaluation: Evaluation) -> str:
 
 def _lead(evaluation: Evaluation) -> str:
     return (
-        f"Called {visible(evaluation.positive)} is what scores at least the threshold. Move it, or "
+        f"Called {_labels(evaluation)[1]} is what scores at least the threshold. Move it, or "
         "leave the unsure ones in a band about it to people, and say what mistakes cost: all "
         "numbers follow. What is best on these examples looks better on them than it will on "
         "others: choose on one set, and measure on another."

@@ -61,6 +61,13 @@ const explorerPictures = (() => {
     });
     const costs = drawn(svg, "path", { class: "line fourth dashed" });
     const here = drawn(svg, "line", { class: "here", y1: 0, y2: 200 });
+    for (const [words, top] of [["1", "0%"], ["0", "100%"]]) {
+      const level = document.createElement("span");
+      level.className = "level";
+      level.textContent = words;
+      level.style.top = top;
+      parent.append(level);
+    }
     const letters = {};
     Object.keys(data.marks).forEach((letter, at) => {
       const tag = document.createElement("b");
