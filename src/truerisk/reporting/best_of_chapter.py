@@ -1,17 +1,22 @@
 """BestOf → a chapter: the learners ranked, the winner without its luck, then the winner itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
+from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
-from truerisk.reporting.learner_chapter import learner_chapter
+from truerisk.reporting.learner_chapter import learner_chapter, method_title
 from truerisk.reporting.learning_curves import cost_words
-from truerisk.reporting.tables import Column, Table, page_table, spoken
+from truerisk.reporting.tables import Column, Table, page_table
 from truerisk.reporting.wording import NO_INTERVAL, count, number, percent, title_of, written
+from truerisk.results import Interval
 
 if TYPE_CHECKING:
     from truerisk.estimation.best_of import BestOf
+
+MOST_OF_A_NAME = 40  # characters in a heading
 
 
 def best_of_chapter(found: "BestOf") -> Chapter:
@@ -21,7 +26,7 @@ def best_of_chapter(found: "BestOf") -> Chapter:
     subtitle = (
         f"{len(found.evaluations)} learners",
         f"{count(winner.n)} examples",
-        spoken(winner.method),
+        method_title(winner),
         f"{percent(winner.level)} intervals",
     )
     return Chapter(
@@ -29,10 +34,16 @@ def best_of_chapter(found: "BestOf") -> Chapter:
         subtitle=" · ".join(subtitle),
         verdict=sentences(_verdict(found)),
         tiles=tuple(_tiles(found)),
-        sections=(_ranking(found), _costs(found), *own.sections),
+        sections=(_ranking(found), _costs(found), *_named(found.winner, own.sections)),
         notes=own.notes,
         facts=own.facts,
     )
+
+
+def _named(winner: str, sections: Iterable[Section]) -> Iterator[Section]:
+    """Say of each section that it is about the winner alone."""
+    name = visible(winner, most=MOST_OF_A_NAME)
+    return (replace(section, title=f"{name}: {section.title}") for section in sections)
 
 
 def _verdict(found: "BestOf") -> Iterator[str]:
@@ -47,15 +58,18 @@ def _verdict(found: "BestOf") -> Iterator[str]:
         f"It was chosen by these numbers, and is too good by {number(abs(found.optimism))}: "
         f"choosing the best of these is worth {title} {corrected.value} {corrected.interval}."
     )
-    ends = [one.interval for one in (best, second)]
-    if all(end is not None for end in ends) and second.is_defined:
-        first_end, second_end = ends
-        if first_end.low <= second_end.high and second_end.low <= first_end.high:  # type: ignore[union-attr]
-            yield (
-                f"The intervals of {found.winner} and {found.ranking[1]} overlap: these numbers do "
-                "not settle which is better. Judge them on the same examples with compare_models."
-            )
+    if second.is_defined and _meet(best.interval, second.interval):
+        yield (
+            f"The intervals of {found.winner} and {found.ranking[1]} overlap: these numbers do not "
+            "settle which is better. compare_models judges the two on the same examples."
+        )
     yield from found.evaluations[found.winner].verdict
+
+
+def _meet(first: Interval | None, second: Interval | None) -> bool:
+    if first is None or second is None:
+        return False
+    return first.low <= second.high and second.low <= first.high
 
 
 def _tiles(found: "BestOf") -> Iterator[Tile]:

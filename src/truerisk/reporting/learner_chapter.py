@@ -1,12 +1,17 @@
 """LearnerEvaluation → the chapter of an evaluation, and the refits that it rests on."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from truerisk.estimation.methods import METHODS
 from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs
 from truerisk.reporting.charts import Band, Chart, Dots, Line, Scale, Shape, charts_section
 from truerisk.reporting.escaping import visible
+from truerisk.reporting.estimate_chapter import MANY, histogram
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.evaluation_chapter import HEADLINES, evaluation_chapter
 from truerisk.reporting.learning_curves import cost_words
@@ -37,8 +42,17 @@ def learner_chapter(found: "LearnerEvaluation") -> Chapter:
 
 
 def _method(found: "LearnerEvaluation") -> str:
-    refits = "1 refit" if found.refits == 1 else f"{count(found.refits)} refits"
-    return f"{visible(spoken(found.method))}, {refits}"
+    return f"{method_title(found)}, {_refits(found)}"
+
+
+def method_title(found: "LearnerEvaluation") -> str:
+    """Give the words for a method of resampling."""
+    known = METHODS.get(found.method)
+    return visible(spoken(found.method)) if known is None else known.title
+
+
+def _refits(found: "LearnerEvaluation") -> str:
+    return "1 refit" if found.refits == 1 else f"{count(found.refits)} refits"
 
 
 def _with_baseline(found: "LearnerEvaluation", chapter: Chapter) -> Iterator[Tile]:
@@ -55,19 +69,23 @@ def _spreads(found: "LearnerEvaluation") -> Iterator[Section]:
         one
         for name in HEADLINES
         if isinstance(one := found.get(name), Resampled)
-        and len(one.replicates) >= FEWEST_REPLICATES
+        and np.isfinite(one.replicates).sum() >= FEWEST_REPLICATES
     ]
     if several:
         yield charts_section(
             "How much the refits differ",
             [_spread(one) for one in several[:MOST_SPREADS]],
-            "A dot is the value of one refit on the examples that it did not train on. Single "
-            "refits judge few examples, and so spread more than the interval, which is about all "
-            "of them together.",
+            "The value of each refit on the examples that it did not train on. A single refit "
+            "judges few examples, and so spreads more than the interval, which is about all of "
+            "them together.",
         )
 
 
 def _spread(one: Resampled) -> Chart:
+    """Draw refits one by one in their order; many of them are counted in bars."""
+    values = [value for value in one.replicates if math.isfinite(value)]
+    if len(values) >= MANY:
+        return histogram(f"{title_of(one.measure)} of the refits", one, values)
     numbers = range(1, len(one.replicates) + 1)
     ends = (0.5, len(one.replicates) + 0.5)
     shapes: list[Shape] = []
@@ -81,16 +99,16 @@ def _spread(one: Resampled) -> Chart:
         Line(ends, [one.value] * 2, "soft", words=f"estimate: {written(one).value}"),
         Dots(list(numbers), one.replicates, words="one refit"),
     ]
-    spread = f"sd of a refit {number(one.standard_deviation)}"
+    spread = f"sd of a refit {number(float(np.std(values, ddof=1)))}"
     return Chart(
         title=f"{title_of(one.measure)} of each refit",
-        x=Scale.over("refit", ends),
+        x=Scale("refit", *ends),
         y=Scale.over(title_of(one.measure), heights),
         shapes=shapes,
         caption=f"{count(len(one.replicates))} refits, {spread}.",
         description=(
-            f"{count(len(one.replicates))} values from {number(min(one.replicates))} to "
-            f"{number(max(one.replicates))}, {spread}."
+            f"{count(len(one.replicates))} values from {number(min(values))} to "
+            f"{number(max(values))}, {spread}."
         ),
     )
 
@@ -98,7 +116,7 @@ def _spread(one: Resampled) -> Chart:
 def _others(found: "LearnerEvaluation") -> Iterator[Section]:
     """Draw further estimates of the error rate, and that of always the same answer."""
     always = found.baseline.get("error_rate")
-    entries = [Entry(spoken(found.method), found["error_rate"])] if "error_rate" in found else []
+    entries = [Entry(method_title(found), found["error_rate"])] if "error_rate" in found else []
     entries += [Entry(spoken(name), one) for name, one in found.variants.items()]
     if always is not None:
         entries.append(Entry(BASELINE, always, "judged on the same examples"))

@@ -24,6 +24,10 @@ def leave_one_out_chapter(found: "LeaveOneOut") -> Chapter:
 
 
 def _facts(found: "LeaveOneOut") -> Iterator[tuple[str, str]]:
-    yield "called wrong by the model trained without them", f"{count(len(found.errors))} examples"
-    yield "margin exactly 0, so that the call is arbitrary", f"{count(len(found.ties))} examples"
-    yield "left out in earnest", f"{count(found.refits)} examples; the rest is proven without"
+    yield "called wrong by the model trained without them", _examples(found.errors)
+    yield "margin exactly 0, so that the call is arbitrary", _examples(found.ties)
+    yield "refits; the other calls follow from the training on all", count(found.refits)
+
+
+def _examples(which: tuple[int, ...]) -> str:
+    return "1 example" if len(which) == 1 else f"{count(len(which))} examples"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.estimation.selection import setting_text
+from truerisk.reporting.categories import METHOD_TITLES
 from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
 from truerisk.reporting.charts import (
     INKS,
@@ -21,6 +22,7 @@ from truerisk.reporting.charts import (
     Upright,
     charts_section,
 )
+from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.tables import Column, Table, page_table, spoken
 from truerisk.reporting.wording import (
@@ -48,10 +50,10 @@ def selection_chapter(found: "Selection") -> Chapter:
     subtitle = [
         f"{count(len(found.candidates))} settings",
         f"{count(found.estimate.n)} examples",
-        f"chosen by {title_of(found.estimate.measure)}, {spoken(found.estimate.method)}",
+        f"chosen by {title_of(found.estimate.measure)}, {_method(found)}",
     ]
     return Chapter(
-        title="Which C?" if along == COST else "Which setting?",
+        title=f"Which {visible(' and '.join(_varied(found)) or 'setting')}?",
         subtitle=" · ".join([*subtitle, f"{percent(_level(found))} intervals"]),
         verdict=sentences(_verdict(found)),
         tiles=(
@@ -70,6 +72,14 @@ def selection_chapter(found: "Selection") -> Chapter:
     )
 
 
+def _varied(found: "Selection") -> list[str]:
+    """List the parameters that were tried at several values, C first."""
+    names = sorted(found.best, key=lambda name: name != COST)
+    return [
+        name for name in names if len({_value(c.parameters[name]) for c in found.candidates}) > 1
+    ]
+
+
 def _level(found: "Selection") -> float:
     ends = found.corrected.interval or found.estimate.interval
     return 0.95 if ends is None else ends.level
@@ -85,10 +95,15 @@ def _verdict(found: "Selection") -> Iterator[str]:
     )
     as_good = [one for one in found.candidates if _is_as_good(found, one)]
     if as_good:
+        lie = "setting lies" if len(as_good) == 1 else "settings lie"
         yield (
-            f"{count(len(as_good))} other settings lie within the interval of the chosen one: "
-            "these examples do not tell them apart."
+            f"{count(len(as_good))} other {lie} within the interval of the chosen one: these "
+            "examples do not tell them apart."
         )
+
+
+def _method(found: "Selection") -> str:
+    return METHOD_TITLES.get(found.estimate.method, spoken(found.estimate.method))
 
 
 def _is_as_good(found: "Selection", one: "Candidate") -> bool:
@@ -99,12 +114,11 @@ def _is_as_good(found: "Selection", one: "Candidate") -> bool:
 
 def _along(found: "Selection") -> str | None:
     """Give the parameter to draw along: C, or another number that was tried at several values."""
-    names = [COST, *(name for name in found.best if name != COST)]
-    for name in names:
-        values = [one.parameters.get(name) for one in found.candidates]
-        if all(_is_number(value) for value in values) and len(set(values)) > 1:
-            return name
-    return None
+    return next((name for name in _varied(found) if _is_numeric(found, name)), None)
+
+
+def _is_numeric(found: "Selection", name: str) -> bool:
+    return all(_is_number(one.parameters[name]) for one in found.candidates)
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401
@@ -174,7 +188,11 @@ def _forest(found: "Selection") -> Section:
 def _table(found: "Selection") -> Section:
     names = list(found.best)
     columns = (
-        *(Column(name) for name in names),
+        # The first column heads the rows, and stands to the left as they do.
+        *(
+            Column(name, numeric=at > 0 and _is_numeric(found, name))
+            for at, name in enumerate(names)
+        ),
         Column(title_of(found.estimate.measure), numeric=True),
         Column(interval_heading(_level(found)), numeric=True),
         Column("Stable"),
@@ -203,8 +221,9 @@ def _value(value: Any) -> str:  # noqa: ANN401
 def _notes(found: "Selection") -> Iterator[str]:
     unstable = sum(not one.stable for one in found.candidates)
     if unstable:
+        are = "setting is" if unstable == 1 else "settings are"
         yield (
-            f"{count(unstable)} settings are not stable: every support vector is at its bound, and "
+            f"{count(unstable)} {are} not stable: every support vector is at its bound, and "
             "the bias is one of many that are as good."
         )
     yield from dict.fromkeys((*found.estimate.notes, *found.corrected.notes))
@@ -215,6 +234,6 @@ def _facts(found: "Selection") -> Iterator[tuple[str, str]]:
     yield "settings tried", count(len(found.candidates))
     yield "examples", count(found.estimate.n)
     yield "measure", title_of(found.estimate.measure)
-    yield "estimated by", spoken(found.estimate.method)
+    yield "estimated by", _method(found)
     yield "confidence level", percent(_level(found))
     yield "the corrected number is about", found.corrected.target

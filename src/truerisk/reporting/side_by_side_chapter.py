@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from truerisk.results import Estimate
 
 EXACT = "leave_one_out"
+HEADLINES = (EXACT, "span_rule", "xi_alpha_2")
 TITLES = {
     "training_error": "Training error",
     "xi_alpha_1": "ξα, ρ = 1",
@@ -46,8 +47,9 @@ def side_by_side_chapter(found: "SideBySide") -> Chapter:
         verdict=sentences(_verdict(found)),
         tiles=tuple(
             Tile.of(_title(one), one, LEANINGS.get(one.method, ""))
+            for name in HEADLINES
             for one in found.estimates
-            if one.method in {EXACT, "xi_alpha_2", "span_rule"}
+            if one.method == name
         ),
         sections=(
             estimate_forest(
@@ -116,8 +118,12 @@ def _costs(found: "SideBySide") -> Section:
 
 
 def _notes(found: "SideBySide") -> Iterator[str]:
+    """Tell each note once, and of which estimates."""
+    told: dict[str, list[str]] = {}
     for one in found.estimates:
-        yield from (f"{_title(one)}: {note}" for note in one.notes)
+        for note in one.notes:
+            told.setdefault(note, []).append(_title(one))
+    return (f"{'; '.join(titles)}: {note}" for note, titles in told.items())
 
 
 def _facts(found: "SideBySide") -> Iterator[tuple[str, str]]:

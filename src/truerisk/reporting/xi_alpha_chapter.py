@@ -1,12 +1,13 @@
 """XiAlpha → the chapter of an evaluation that says of which kind it is, for every ρ."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from truerisk.reporting.chapters import Chapter, Section
+from truerisk.reporting.chapters import Chapter, Section, sentences
 from truerisk.reporting.evaluation_chapter import evaluation_chapter
-from truerisk.reporting.tables import Column, Table, page_table
-from truerisk.reporting.wording import title_of, written
+from truerisk.reporting.tables import Column, Table, page_table, remarks
+from truerisk.reporting.wording import count, title_of, written
 from truerisk.results import Estimate
 
 if TYPE_CHECKING:
@@ -23,8 +24,27 @@ def xi_alpha_chapter(found: "XiAlpha") -> Chapter:
         chapter,
         title="How well will this machine do, by its training alone?",
         subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
+        verdict=(*sentences(_at_risk(found)), *chapter.verdict),
         sections=(head, _at_every_rho(found), *rest),
+        notes=sentences(_once(found)),
     )
+
+
+def _at_risk(found: "XiAlpha") -> Iterator[str]:
+    """Say how many examples, or decisions about them, count as wrong."""
+    at_risk, problems = sum(map(len, found.at_risk)), len(found.at_risk)
+    of = "training examples" if problems == 1 else "decisions about the training examples"
+    yield (
+        f"{count(at_risk)} of {count(problems * found.n)} {of} are at risk: trained without the "
+        "example, the machine might call it wrong."
+    )
+
+
+def _once(found: "XiAlpha") -> Iterator[str]:
+    """Give the remarks, but those on measures that repeat what is said of all of them."""
+    for remark in remarks(found):
+        if not any(remark.endswith(f": {note}") for note in found.notes):
+            yield remark
 
 
 def _at_every_rho(found: "XiAlpha") -> Section:
