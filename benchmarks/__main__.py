@@ -28,6 +28,7 @@ NAMES = (
     "perturbation",
     "jiang_table2",
     "comparison",
+    "page",
 )
 PEERS = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "polars", "statsmodels")
 
