@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from truerisk.errors import InputError
-from truerisk.measures.rejection import error_reject, rejection
+from truerisk.measures.rejection import error_reject, rejection, rejection_curve
+from truerisk.measures.thresholds import sweep
+from truerisk.tallies.ranking import rank
 
 EVIDENCE = [0.1, 0.2, 0.2, 0.5, 0.9]
 WRONG = [True, True, False, False, False]
@@ -127,3 +129,40 @@ def test_it_draws_itself_on_the_axes_it_is_given():
     ax = Figure().subplots()
     assert error_reject(EVIDENCE, WRONG).plot(ax) is ax
     assert list(ax.lines[0].get_ydata()) == pytest.approx([2 / 5, 1 / 4, 0, 0])
+
+
+def test_a_curve_from_counts_worked_by_hand():
+    # evidence .4, .3, .1, .4 about ½; the third is a positive called negative
+    table = sweep(rank([0.9, 0.2, 0.4, 0.1], [True, False, True, False]))
+    curve = rejection_curve(table, 0.5)
+    assert curve.thresholds.tolist() == pytest.approx([0.1, 0.3, 0.4])
+    assert curve.accepted.tolist() == [4, 3, 2]
+    assert curve.errors.tolist() == [1, 0, 0]
+    assert curve.area == pytest.approx(1 / 16)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.tuples(st.integers(-8, 8), st.booleans()), min_size=1, max_size=40),
+    st.integers(-9, 9),
+)
+def test_a_curve_from_counts_is_that_of_the_rows(some, eighths):
+    scores, truth = (np.array(column) for column in zip(*some, strict=True))
+    scores, threshold = scores / 8, eighths / 8
+    expected = rejection(truth.astype(bool), scores, threshold=threshold)
+    curve = rejection_curve(sweep(rank(scores, truth.astype(bool))), threshold)
+    for name in ("thresholds", "rejection_rate", "error_rate", "accepted", "errors", "area"):
+        np.testing.assert_allclose(getattr(curve, name), getattr(expected, name), atol=1e-15)
+
+
+def test_a_curve_from_counts_takes_infinite_scores_for_certain_ones():
+    table = sweep(rank([np.inf, 1.0, -np.inf], [True, False, True]))
+    curve = rejection_curve(table, 0.0)
+    assert curve.thresholds.tolist() == [1.0, np.inf]
+    assert curve.errors.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("threshold", [np.inf, -np.inf, np.nan])
+def test_about_no_number_nothing_can_be_rejected(threshold):
+    with pytest.raises(InputError, match="`threshold` must"):
+        rejection_curve(sweep(rank([1.0], [True])), threshold)
