@@ -226,4 +226,5 @@ def page_table(table: Table, most: int | None = None) -> dict[str, Any]:
         {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
     ]
     rows = [[visible(cell.strip()) for cell in row] for row in table.rows[:most]]
-    return {"title": visible(table.title), "columns": columns, "rows": rows}
+    left_out = len(table.rows) - len(rows)
+    return {"title": visible(table.title), "columns": columns, "rows": rows, "left_out": left_out}
