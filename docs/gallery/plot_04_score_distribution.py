@@ -17,3 +17,4 @@ svm = tr.LinearSVM(C=0.001).fit(X_train, y_train)
 
 fig, ax = plt.subplots(layout="constrained")
 tr.score_distribution(y_test, svm.decision_function(X_test)).plot(ax)
+ax.legend()
