@@ -164,3 +164,11 @@ def test_any_name_can_stand_in_a_legend(name):
     assert len(ax.legend().get_texts()) == 1
     figure.canvas.draw()
     assert plain_label("$x$") == r"\$x\$"
+
+
+def test_curves_know_how_many_examples_they_rest_on():
+    for curve in (roc(TRUTH, SCORES), precision_recall(TRUTH, SCORES)):
+        assert (curve.n_positive, curve.n_negative, curve.complete) == (3, 2, True)
+    weighted = roc(TRUTH, SCORES, sample_weight=[1, 2, 1, 1, 1])
+    assert (weighted.n_positive, weighted.n_negative) == (None, None)
+    assert precision_recall(TRUTH, SCORES).fpr.tolist() == [0, 0.5, 0.5, 0.5, 1]

@@ -196,7 +196,8 @@ def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRej
     scores = table.threshold[1:]
     called_positive = scores >= threshold
     positives, negatives = np.diff(table.tp), np.diff(table.fp)
-    evidence = np.abs(scores - threshold)
+    with np.errstate(over="ignore"):  # too far away to be told is as far as can be
+        evidence = np.abs(scores - threshold)
     order = np.argsort(-evidence, kind="stable")
     evidence = evidence[order]
     accepted = np.cumsum((positives + negatives)[order])

@@ -91,9 +91,8 @@ class Scores:
         """Least and greatest finite score; None if there is none, or if they are too far apart."""
         found = self.table.threshold[1:]
         found = found[np.isfinite(found)]
-        if not len(found) or not np.isfinite(found[0] - found[-1]):
-            return None
-        return float(found[-1]), float(found[0])
+        low, high = (float(found[-1]), float(found[0])) if len(found) else UNIT
+        return (low, high) if len(found) and math.isfinite(high - low) else None
 
     def ranking(self) -> Iterator[Chart]:
         """Draw the ROC curve, and precision against recall."""
@@ -228,7 +227,8 @@ class Scores:
         if running[-1] == 0:
             return number(np.nan)
         at = np.searchsorted(running, running[-1] / 2)
-        return f"{self.table.threshold[at]:.4g}"
+        found = float(self.table.threshold[at])
+        return f"{found:.4g}" if math.isfinite(found) else number(found)
 
     def _names(self) -> tuple[str, str]:
         positive = self.evaluation.positive or "positive"
