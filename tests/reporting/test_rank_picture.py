@@ -57,6 +57,24 @@ def test_the_bar_of_a_control_ends_where_ranks_differ_from_it():
     assert bar["low"] <= control["rank"] <= bar["high"]
 
 
+def test_on_a_phone_each_classifier_has_a_row_and_bars_join_the_rows_of_a_group():
+    found = ranked(4)
+    narrow = critical_difference_section(found).data["narrow"]
+    assert [found.in_order[at] in row["words"] for at, row in enumerate(narrow["rows"])] == [
+        True
+    ] * 4
+    for name, row in zip(found.in_order, narrow["rows"], strict=True):
+        share = (found.rank_of(name) - 1) / 3
+        reach = narrow["high"] - narrow["low"]
+        assert row["rank"] == pytest.approx(narrow["high"] - share * reach, abs=0.01)
+    for group, lane in zip(found.cliques, narrow["lanes"], strict=True):
+        joined = [row for row in narrow["rows"] if lane["top"] <= row["y"] + 34 <= lane["bottom"]]
+        assert len(joined) == len(group)
+    controlled = critical_difference_section(ranked(5, n=40, control="m2")).data["narrow"]
+    assert controlled["lanes"] == []
+    assert controlled["band"]["width"] > 0
+
+
 def test_many_ranks_are_not_all_numbered():
     ticks = critical_difference_section(ranked(30, control="m0")).data["ticks"]
     assert len(ticks) == 30

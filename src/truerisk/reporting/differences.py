@@ -24,6 +24,7 @@ SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 NO_SIGN = "?"
 # Letters of both names that have room above a strip, and above the large picture on a phone.
 SMALL_ROOM, LARGE_ROOM = 24, 30
+BOTH_SIDES = 0.15  # of the way on one side of 0 that is shown on the other
 BEYOND = 1.2  # the axis goes so much further than the region, whose limits are written outside it
 INWARD = 80.0  # per cent of the way; words past it are written towards the middle
 LEAD = (
@@ -152,7 +153,13 @@ def _axis(rows: Sequence[Difference]) -> Axis | None:
     edges = [
         side * region for region in regions if region is not None for side in (-BEYOND, BEYOND)
     ]
-    return axis_of([row.estimate for row in rows], 0.0, *edges)
+    estimates = [row.estimate for row in rows]
+    plain = axis_of(estimates, 0.0, *edges)
+    if plain is None:
+        return None
+    # Room on both sides of 0, so that both are seen to be there.
+    room = BOTH_SIDES * max(-plain.low, plain.high)
+    return axis_of(estimates, -room, room, *edges)
 
 
 def _is_drawn(region: float | None) -> bool:

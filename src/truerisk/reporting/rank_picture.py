@@ -23,6 +23,9 @@ NAME_STEP = 26
 LONGEST_NAME = 24
 MOST_TICKS = 12
 PAD = 0.5  # a group of equal ranks would have no width
+NARROW_ROW, NARROW_TOP = 46, 30  # of the picture for phones: height of a row, room for the ticks
+LANE = 9  # pixels between the bars of two groups
+LANE_SHARE = 3.0  # per cent of a narrow screen that a bar needs
 
 
 def critical_difference_section(found: OverDatasets) -> Section:
@@ -46,6 +49,7 @@ def critical_difference_section(found: OverDatasets) -> Section:
         "difference": _difference(found),
         "height": depth + NAME_STEP * ((k + 1) // 2 - 1) + 14,
         "description": _description(found),
+        "narrow": _narrow(found),
     }
     return Section("critical_difference", "Average ranks", data, _lead(found))
 
@@ -62,8 +66,8 @@ def _lead(found: OverDatasets) -> str:
     )
 
 
-def _place(rank: float, k: int) -> float:
-    return round(BEST - (BEST - WORST) * (rank - 1) / (k - 1), 2)
+def _place(rank: float, k: int, worst: float = WORST, best: float = BEST) -> float:
+    return round(best - (best - worst) * (rank - 1) / (k - 1), 2)
 
 
 def _ticks(k: int) -> list[dict[str, Any]]:
@@ -109,6 +113,44 @@ def _name(found: OverDatasets, at: int, depth: int) -> dict[str, Any]:
         "side": "start" if on_right else "end",
         "y": depth + NAME_STEP * (at if on_right else k - 1 - at),
         "control": name == found.control,
+    }
+
+
+def _narrow(found: OverDatasets) -> dict[str, Any]:
+    """Give the picture for phones: a row a classifier, the best first; groups join rows."""
+    k, names = len(found.names), found.in_order
+    groups = [] if found.control is not None else found.cliques
+    worst, best = 3.0, max(60.0, 97.0 - LANE_SHARE * len(groups))
+    lanes = [
+        {
+            "shift": -LANE * lane - 3,
+            "top": NARROW_TOP + NARROW_ROW * names.index(group[0]) + 12,
+            "bottom": NARROW_TOP + NARROW_ROW * names.index(group[-1]) + NARROW_ROW - 4,
+        }
+        for lane, group in enumerate(groups)
+    ]
+    band = None
+    if found.control is not None and found.control_difference is not None:
+        centre, half = found.rank_of(found.control), found.control_difference
+        high = _place(max(1.0, centre - half), k, worst, best)
+        low = _place(min(float(k), centre + half), k, worst, best)
+        band = {"low": low, "width": round(high - low, 2)}
+    return {
+        "height": NARROW_TOP + NARROW_ROW * k + 6,
+        "low": worst,
+        "high": best,
+        "ticks": [{**one, "x": _place(at, k, worst, best)} for at, one in enumerate(_ticks(k), 1)],
+        "lanes": lanes,
+        "band": band,
+        "rows": [
+            {
+                "words": f"{found.rank_of(name):.2f} {visible(name, most=LONGEST_NAME + 8)}",
+                "rank": _place(found.rank_of(name), k, worst, best),
+                "y": NARROW_TOP + NARROW_ROW * row,
+                "control": name == found.control,
+            }
+            for row, name in enumerate(names)
+        ],
     }
 
 
