@@ -54,6 +54,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "examples",
     "download_all_examples": False,
+    "capture_repr": (),
     "show_signature": False,
     "show_memory": False,
     "within_subsection_order": "FileNameSortKey",
@@ -75,7 +76,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "description": "How good is a classifier, and how sure can one be of that?",
     "fixed_sidebar": True,
-    "page_width": "80rem",
+    "page_width": "70rem",
     "sidebar_width": "16rem",
     "show_powered_by": False,
 }

@@ -3,6 +3,8 @@
 docutils brings the translation; the few commands it does not know are written in its words.
 """
 
+import re
+
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
@@ -13,12 +15,15 @@ WRITTEN_OTHERWISE = {
     r"\dots": r"\ldots",
     "½": r"\frac{1}{2}",
 }
+# LaTeX takes one digit or letter as a whole argument; docutils would read 12 in \frac12 as one.
+BARE_FRACTION = re.compile(r"(\\[dt]?frac) *(\w) *(\w)")
 
 
 def mathml(formula: str, *, as_block: bool) -> str:
     """Translate a formula of LaTeX."""
     for ours, theirs in WRITTEN_OTHERWISE.items():
         formula = formula.replace(ours, theirs)
+    formula = BARE_FRACTION.sub(r"\1{\2}{\3}", formula)
     return tex2mathml(formula, as_block=as_block)
 
 

@@ -53,3 +53,28 @@ def test_the_contents_follow_headings_and_links():
 def test_nothing_that_a_page_shows_comes_from_the_network():
     for path in [DOCS / "conf.py", *DOCS.glob("static/*"), *DOCS.glob("extensions/*.py")]:
         assert "://" not in path.read_text(encoding="utf-8"), path.name
+
+
+@pytest.mark.parametrize(
+    ("formula", "top", "bottom"),
+    [
+        (r"\tfrac12 w", "<mn>1</mn>", "<mn>2</mn>"),
+        (r"\frac dn", "<mi>d</mi>", "<mi>n</mi>"),
+        (r"\frac1J x", "<mn>1</mn>", "<mi>J</mi>"),
+        (r"\frac{a}{b} x", "<mi>a</mi>", "<mi>b</mi>"),
+        ("½ x", "<mn>1</mn>", "<mn>2</mn>"),
+    ],
+)
+def test_a_fraction_has_the_parts_that_latex_gives_it(formula, top, bottom):
+    pytest.importorskip("docutils", reason="`make docs` brings docutils and Sphinx")
+    pytest.importorskip("sphinx", reason="`make docs` brings docutils and Sphinx")
+    shown = "".join(_extension("mathml").mathml(formula, as_block=False).split())
+    assert f"{top}{bottom}</mfrac>" in shown
+
+
+def test_every_formula_of_a_measure_can_be_drawn():
+    pytest.importorskip("docutils", reason="`make docs` brings docutils and Sphinx")
+    pytest.importorskip("sphinx", reason="`make docs` brings docutils and Sphinx")
+    mathml = _extension("mathml").mathml
+    for measure in truerisk.MEASURES.values():
+        assert not measure.formula or "<math" in mathml(measure.formula, as_block=True)
