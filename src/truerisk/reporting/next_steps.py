@@ -1,0 +1,57 @@
+"""What to do next: a few imperative sentences, each with its reason, its number and its command.
+
+The verdict says what is so; a step says what to do about it.  Where both speak of one thing, the
+step reads the verdict, so that they cannot contradict each other.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+MOST_STEPS = 4
+Rule = Callable[[Any], Iterator[str]]
+
+# By the name of the type: the module of its rules is loaded only for it.
+STEPS = {
+    "Evaluation": "next_steps_of_predictions:predictions_steps",
+    "LearnerEvaluation": "next_steps_of_learners:learner_steps",
+    "BestOf": "next_steps_of_learners:best_of_steps",
+    "XiAlpha": "next_steps_of_learners:xi_alpha_steps",
+    "LeaveOneOut": "next_steps_of_learners:leave_one_out_steps",
+    "CorpusEvaluation": "next_steps_of_learners:corpus_steps",
+    "Perturbed": "next_steps_of_learners:perturbed_steps",
+    "LearningCurve": "next_steps_of_learners:curve_steps",
+    "Comparisons": "next_steps_of_comparisons:comparisons_steps",
+    "Comparison": "next_steps_of_comparisons:comparison_steps",
+    "ModelComparisons": "next_steps_of_comparisons:model_comparisons_steps",
+    "OverDatasets": "next_steps_of_comparisons:over_datasets_steps",
+}
+
+
+def next_steps(result: Any) -> tuple[str, ...]:  # noqa: ANN401
+    r"""Say what to do about a result: at most four steps, the most important first.
+
+    None are given for results of other kinds.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> print(*next_steps(evaluate_counts([[450, 50], [40, 860]])), sep="\n")
+    Compare it with the model in use, on the same examples, before it takes its place: `truerisk \
+compare old.csv new.csv`.
+    """
+    for kind in type(result).__mro__:
+        if kind.__name__ in STEPS:
+            module, name = STEPS[kind.__name__].split(":")
+            steps: Iterable[str] = getattr(import_module(f"truerisk.reporting.{module}"), name)(
+                result
+            )
+            return tuple(islice(steps, MOST_STEPS))
+    return ()
+
+
+def by_rules(result: Any, rules: Sequence[Rule], otherwise: Rule) -> Iterator[str]:  # noqa: ANN401
+    """Go through the rules in the order of their importance; `otherwise` if none holds."""
+    steps = [step for rule in rules for step in rule(result)]
+    yield from steps or otherwise(result)

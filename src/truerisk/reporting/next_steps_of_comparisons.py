@@ -1,0 +1,176 @@
+"""What to do next about a comparison: one rule a function."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from truerisk.reporting.wording import count, number, plain_text, title_of
+from truerisk.results import Comparison
+
+MOST_NAMED = 3
+
+
+def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about models that were compared by their predictions."""
+    if len(result.names) == 2:
+        main = result[result.measure]
+        against = _against(main, [one for one in result.pairs if one.measure != result.measure])
+        yield from (
+            _decide_what_counts(main, against) if against else _after_two(main, result.n, "compare")
+        )
+        return
+    told = [
+        one
+        for one in result.pairs
+        if one.measure == result.measure
+        and one.finding in {"better", "worse"}
+        and result.adjusted[one.names] <= 1 - result.level
+    ]
+    if not told:
+        yield from _collect([one for one in result.pairs if one.measure == result.measure], result)
+    if result.best is not None:
+        corrected = result.best.corrected
+        yield (
+            f"Judge {result.best.name} on examples that did not choose it: of {len(result.names)} "
+            f"it looks best here, and {number(corrected.value)} is left of "
+            f"{number(result.best.own.value)} without that luck: `truerisk score`."
+        )
+
+
+def comparison_steps(one: Comparison) -> Iterator[str]:
+    """Say what to do about two learners."""
+    yield from _after_two(one, one.difference.n, "estimate --against")
+
+
+def model_comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about two learners that were compared by several measures."""
+    main, *others = result.values()
+    against = _against(main, others)
+    if against:
+        yield from _decide_what_counts(main, against)
+    else:
+        yield from comparison_steps(main)
+
+
+def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about classifiers that were compared over many data sets."""
+    from truerisk.comparison.over_datasets import datasets_to_settle  # noqa: PLC0415  (rare)
+
+    best = found.in_order[0]
+    of_best = [pair for pair in found.pairs if best in pair.names]
+    won = [
+        pair for pair in of_best if pair.finding == ("better" if pair.names[1] == best else "worse")
+    ]
+    if len(won) == len(found.names) - 1:
+        yield (
+            f"Prefer {best} on data sets like these {count(found.n)}, and check it on your own: "
+            "`truerisk estimate --model … --against …`."
+        )
+    needed = {
+        pair.names: datasets_to_settle(pair.wilcoxon, found.n, found.level)
+        for pair in of_best
+        if pair.finding == "no evidence"
+    }
+    known = {names: n for names, n in needed.items() if n is not None}
+    if known:
+        first, second = min(known, key=lambda names: known[names])
+        yield (
+            f"Try them on more data sets: about {count(known[first, second])} in all, "
+            f"{count(found.n)} now, would tell {second} from {first}, by what is seen so far: "
+            "`truerisk rank`."
+        )
+    open_pairs = sum(pair.finding == "no evidence" for pair in found.pairs)
+    if found.region is None and open_pairs:
+        yield (
+            f"Say which difference matters: {count(open_pairs)} of {count(len(found.pairs))} pairs "
+            "are open, and without it none can be called equivalent: `truerisk rank --region`."
+        )
+
+
+def _after_two(main: Comparison, n: float, command: str) -> Iterator[str]:
+    first, second = main.names
+    by = f"{title_of(main.measure)} {number(main.second.value)} against {number(main.first.value)}"
+    if main.finding in {"better", "worse"}:
+        winner, loser = (second, first) if main.finding == "better" else (first, second)
+        beside = (
+            f"{title_of(main.measure)} of {second} {number(main.second.value)}, of {first} "
+            f"{number(main.first.value)}"
+        )
+        watch = f"`truerisk {command}`"
+        if command == "compare":
+            watch = "`truerisk compare --fail-unless not-worse` keeps watch over the next change"
+        yield f"Take {winner} rather than {loser}, if this measure decides ({beside}): {watch}."
+    elif main.finding == "equivalent":
+        yield (
+            f"Choose {first} or {second} by what else counts, such as speed or simplicity: a "
+            f"difference of {main.region:g} or more is excluded ({by}): `truerisk curve` shows "
+            "what training costs."
+            if main.region is not None
+            else f"Choose {first} or {second} by what else counts: they are equivalent ({by})."
+        )
+    else:
+        yield from _still_open(main, n, command)
+
+
+def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
+    first, second = main.names
+    if not main.difference.is_defined:
+        yield (
+            f"Compare by another measure: {title_of(main.measure)} has no value for both on these "
+            f"{count(n)} examples: `truerisk {command} --measure`."
+        )
+        return
+    if main.settled_by is not None:
+        yield (
+            f"Collect about {count(max(main.settled_by - n, 1))} more examples: "
+            f"{count(main.settled_by)} in all would tell a difference as large as the one seen "
+            f"({_difference(main)}): `truerisk plan --difference`."
+        )
+    if main.region is None:
+        yield (
+            f"Say which difference of {title_of(main.measure)} would matter: {_difference(main)} "
+            f"is seen, and whether {second} and {first} are equivalent can then be told: "
+            f"`truerisk {command} --region`."
+        )
+    if main.settled_by is None and main.region is not None:
+        yield (
+            f"Stay with the cheaper of {first} and {second} until more examples are there: "
+            f"{count(n)} do not tell them apart ({_difference(main)}): `truerisk plan`."
+        )
+
+
+def _difference(one: Comparison) -> str:
+    ends = one.difference.interval
+    told = number(one.difference.value)
+    return told if ends is None else f"{told} [{number(ends.low)}, {number(ends.high)}]"
+
+
+def _against(main: Comparison, others: Sequence[Comparison]) -> list[str]:
+    """List the measures that say the opposite of the main one."""
+    opposite = {"better": "worse", "worse": "better"}.get(main.finding)
+    return [title_of(one.measure) for one in others if one.finding == opposite]
+
+
+def _decide_what_counts(main: Comparison, against: list[str]) -> Iterator[str]:
+    first, second = main.names
+    other = "worse" if main.finding == "better" else "better"
+    named = plain_text(against[:MOST_NAMED])
+    if len(against) > MOST_NAMED:
+        named += f" and {len(against) - MOST_NAMED} more"
+    yield (
+        f"Decide which measure counts before choosing: {second} is {main.finding} than {first} by "
+        f"{title_of(main.measure)} ({_difference(main)}) but {other} by {named}: `truerisk compare "
+        f"--measure {main.measure}`."
+    )
+
+
+def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:  # noqa: ANN401
+    known = [one for one in pairs if one.settled_by is not None]
+    if not known:
+        return
+    closest = min(known, key=lambda one: one.settled_by or 0)
+    more = max((closest.settled_by or 0) - result.n, 1)
+    yield (
+        f"Collect about {count(more)} more examples to tell {closest.names[1]} from "
+        f"{closest.names[0]} ({_difference(closest)}), the pair that is settled first: `truerisk "
+        "plan --difference`."
+    )

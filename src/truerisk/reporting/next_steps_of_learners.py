@@ -1,0 +1,221 @@
+"""What to do next about a learner, a corpus, a learning curve: one rule a function."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from truerisk.checks import shown
+from truerisk.evaluation.measured_coverage import coverage_of
+from truerisk.reporting.next_steps import Rule, by_rules
+from truerisk.reporting.next_steps_of_predictions import (
+    classes_with_few_examples,
+    no_better_than_a_constant,
+    one_pair_of_classes,
+    swapped_labels,
+)
+from truerisk.reporting.wording import count, number, percent, title_of, written
+from truerisk.results import Estimate
+
+WIDE = 0.1  # an interval of the error rate that says little
+ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
+GAIN = 0.1  # of the loss: less is not worth collecting for
+FURTHER = 4  # times as many examples
+
+
+def learner_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about a learner that was judged by refits."""
+    yield from by_rules(evaluation, LEARNER_RULES, see_whether_more_would_help)
+
+
+def one_repetition(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for more repetitions, without which nothing is known of how far refits agree."""
+    settings = evaluation.settings
+    if settings.get("method") != "cross_validation" or settings.get("repeats") != 1:
+        return
+    measured = coverage_of(
+        "pooled_binomial", "error_rate", page="coverage-of-learners", design="10 folds"
+    )
+    if measured is not None and "error_rate" in evaluation:
+        yield (
+            "Repeat the cross-validation: intervals by one repetition were measured to cover "
+            f"{100 * measured.mean:.1f} % where {percent(measured.level)} was promised: `truerisk "
+            "estimate --repeats 5`."
+        )
+
+
+def error_is_open(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for more examples, where the error rate is hardly known."""
+    error = evaluation.get("error_rate")
+    if error is None or error.interval is None or not error.is_defined:
+        return
+    if error.interval.width > WIDE:
+        wanted = WIDE / 2
+        # Widths shrink with the root of the size: near enough for "about".
+        needed = 10 * math.ceil(evaluation.n * (error.interval.width / WIDE) ** 2 / 10)
+        yield (
+            f"Collect about {count(needed - evaluation.n)} more examples to know the error rate to "
+            f"±{wanted:.2f}, now {_told(error)}; whether they would lower it, too, says `truerisk "
+            "curve`."
+        )
+
+
+def see_whether_more_would_help(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Send a learner without a fault on to its curve, its rivals and fresh examples."""
+    error = evaluation.get("error_rate")
+    now = f", now {_told(error)}" if error is not None else ""
+    yield (
+        f"See whether more than {count(evaluation.n)} examples would lower the error{now}: "
+        "`truerisk curve`."
+    )
+    yield (
+        "Put other learners beside it on the same divisions before settling for one: `truerisk "
+        "estimate --model A --model B`."
+    )
+
+
+LEARNER_RULES: tuple[Rule, ...] = (
+    swapped_labels,
+    no_better_than_a_constant,
+    error_is_open,
+    one_repetition,
+    one_pair_of_classes,
+    classes_with_few_examples,
+)
+
+
+def best_of_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about the best of several learners."""
+    yield (
+        f"Expect {title_of(result.measure)} {number(result.corrected.value)} of {result.winner}, "
+        f"not {number(result.evaluations[result.winner][result.measure].value)}: it was chosen by "
+        "these numbers; fresh examples tell: `truerisk score`."
+    )
+    if len(result.ranking) > 1:
+        yield (
+            f"Ask whether {result.winner} is really better than {result.ranking[1]} before paying "
+            "for it: `truerisk estimate --model … --against …`."
+        )
+
+
+def xi_alpha_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about an estimate that leans to the pessimistic side."""
+    error = evaluation.get("error_rate")
+    if error is not None and error.is_defined and error.value > 0:
+        risky = sum(map(len, evaluation.at_risk))
+        yield (
+            f"Leave out the {count(risky)} examples at risk in earnest, if {number(error.value)} "
+            "is too pessimistic to decide by: `tr.leave_one_out`."
+        )
+    yield from _between_settings(evaluation)
+
+
+def leave_one_out_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about exact leave-one-out."""
+    yield from by_rules(
+        evaluation,
+        (no_better_than_a_constant, one_pair_of_classes, classes_with_few_examples),
+        _between_settings,
+    )
+
+
+def _between_settings(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    yield (
+        f"Choose C and kernel by the same {count(evaluation.n)} examples, with no test set spent: "
+        "`tr.select`."
+    )
+
+
+def corpus_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about the categories of a corpus."""
+    yield from by_rules(evaluation, CORPUS_RULES, _between_documents)
+
+
+def categories_with_few_documents(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for documents of the categories that have hardly any."""
+    few = [one for one in evaluation.categories if 0 < one.documents < ENOUGH_DOCUMENTS]
+    if few:
+        least = min(few, key=lambda one: one.documents)
+        yield (
+            f"Collect documents of the {count(len(few))} categories that have fewer than "
+            f"{ENOUGH_DOCUMENTS}, such as {shown(least.name)} ({count(least.documents)}): their F1 "
+            "is hardly known: `truerisk estimate` again with them."
+        )
+
+
+def nothing_held_out(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for documents to be held out, where the estimates stand alone."""
+    if evaluation.holdout is None:
+        yield (
+            f"Hold out a part of the {count(evaluation.n)} documents once, to see how far the "
+            "estimates lean to the pessimistic side: `truerisk estimate --holdout 0.3`."
+        )
+
+
+CORPUS_RULES: tuple[Rule, ...] = (categories_with_few_documents, nothing_held_out)
+
+
+def _between_documents(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    categories = count(len(evaluation.categories))
+    yield (
+        f"Try another C or other words for the {categories} categories, and compare the estimates: "
+        "`truerisk estimate --C 1 --min-documents 2`."
+    )
+
+
+def perturbed_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about an interval by perturbation."""
+    if found.losses == "training":
+        yield (
+            f"Perturb losses of examples that were not trained on: those in training "
+            f"({number(found.training_error)}) vary too little beside {number(found.value)}: "
+            "`truerisk perturb --losses cross_validated`."
+        )
+    if found.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
+        yield (
+            f"Take the agreement interval for the error itself, {number(found.value)} here: it was "
+            "measured to be shorter and to cover as much: `truerisk estimate`."
+        )
+
+
+def curve_steps(curve: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about learning curves: which learner, and whether to collect for it."""
+    sure = [one for one in curve.crossings if one.is_sure]
+    for one in sure[:1]:
+        yield (
+            f"Prefer {one.after} to {one.before} at {count(curve.sizes[-1])} examples: its lead "
+            f"there, {number(one.lead)}, is sure: `truerisk estimate --model … --against …`."
+        )
+    last = {name: learner.points[-1].mean for name, learner in curve.items()}
+    known = {name: value for name, value in last.items() if not math.isnan(value)}
+    if known and curve.higher_is_better is not None:
+        best = (max if curve.higher_is_better else min)(known, key=lambda name: known[name])
+        yield from _collect_or_not(curve, best)
+
+
+def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
+    """Say what the law of a curve promises for more examples, where it promises anything."""
+    law = curve[name].extrapolation
+    if law is None or not law.determined:
+        return
+    size = FURTHER * curve.sizes[-1]
+    now, then = law.at(curve.sizes[-1]), law.at(size)
+    low, high = (then.interval.low, then.interval.high) if then.interval else (then.value,) * 2
+    best = 1 - high if law.higher_is_better else low
+    loss, later = (1 - one.value if law.higher_is_better else one.value for one in (now, then))
+    told = (
+        f"bring {title_of(curve.measure)} from {number(now.value)} to about {_told(then)}, by its "
+        "law"
+    )
+    more = f"{FURTHER} times as many examples ({count(size)})"
+    if later < (1 - GAIN) * loss:
+        yield f"Collect more examples for {name}: {more} would {told}: `truerisk curve`."
+    elif best > (1 - GAIN) * loss:
+        yield (
+            f"Do not collect for {name}: {more} would {told}. Try other features or another "
+            "learner: `truerisk estimate --model`."
+        )
+
+
+def _told(estimate: Estimate) -> str:
+    words = written(estimate)
+    return f"{words.value} {words.interval}"
