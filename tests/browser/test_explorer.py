@@ -17,8 +17,6 @@ from truerisk.reporting.wording import count, number, written
 from truerisk.results import Estimate, Evaluation
 from truerisk.tallies.ranking import rank
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 BETAS = (2.0, 0.5)
 COSTS = {"tp": -0.5, "fp": 1.0, "fn": 5.0, "tn": 0.1}
 QUIET = 0.6  # seconds after which the address is kept
@@ -215,7 +213,7 @@ def test_a_mark_is_gone_to_and_the_address_brings_a_colleague_there(opened, tmp_
 
 def test_arrow_keys_go_from_one_score_to_the_next(opened, tmp_path):
     truth, score = SAMPLES["ordinary"]
-    browser = opened(page_of(tmp_path / "page.html", scored(truth, score)))
+    browser = opened(scored(truth, score).report().save(tmp_path / "page.html"))
     slider = browser.find_element("css selector", '[data-control="slider"]')
     field = browser.find_element("css selector", '[data-control="t"]')
     scores = np.unique(score)
@@ -264,6 +262,8 @@ def test_two_explorers_on_a_page_are_two(opened, tmp_path):
     time.sleep(QUIET)
     kept = browser.execute_script("return location.hash")
     assert kept.startswith("#t=0.3&2.t=0.7&2.w=0.0")
+    hints = browser.find_elements("css selector", ".explorer-hint")
+    assert [hint.get_property("textContent") for hint in hints] == ["", ""]
     matrices = browser.find_elements("css selector", ".matrix [data-cell=all]")
     assert [one.text for one in matrices] == ["160", "400"]
 
