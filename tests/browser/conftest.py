@@ -5,12 +5,14 @@ No test here looks for anything on a network: a page is a file, and asks for not
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import truerisk as tr
 from truerisk.cli import main
 
 DESKTOP, PHONE = 1200, 390
@@ -55,6 +57,8 @@ PAGES = {
     ),
     "rank": ("rank", "ranks.csv"),
     "corpus": ("estimate", "corpus.jsonl", "--seed", "1"),
+    "perturb": ("perturb", "table.csv", "--target", "y", "--replicates", "100", "--seed", "1"),
+    "several": (),
 }
 
 
@@ -200,12 +204,44 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def made(files, tmp_path_factory):
+    """Give the function that makes a kind of page, once, as a user does: with a command."""
+
+    @cache
+    def made(kind):
+        path = tmp_path_factory.mktemp("page") / "report.html"
+        if kind == "several":
+            return several().save(path)
+        command, *arguments = PAGES[kind]
+        given = [str(files / name) if (files / name).is_file() else name for name in arguments]
+        ended = CliRunner().invoke(main, [command, *given, "--html", str(path)])
+        assert ended.exit_code in {0, 4}, ended.output
+        return path
+
+    return made
+
+
 @pytest.fixture(scope="session", params=list(PAGES))
-def page(request, files, tmp_path_factory):
-    """Make one kind of page after the other, as a user does: with a command."""
-    command, *arguments = PAGES[request.param]
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    given = [str(files / name) if (files / name).is_file() else name for name in arguments]
-    ended = CliRunner().invoke(main, [command, *given, "--html", str(path)])
-    assert ended.exit_code in {0, 4}, ended.output
-    return path
+def page(request, made):
+    """Make one kind of page after the other."""
+    return made(request.param)
+
+
+def several():
+    """Put on one page, a chapter each, what no command has a page for."""
+    rng = np.random.default_rng(2)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 2)) + y[:, None]
+    machine = tr.LinearSVM()
+    left, right = tr.evaluate_counts([[30, 5], [4, 61]]), tr.evaluate_counts([[33, 2], [4, 61]])
+    results = {
+        "One filter": left,
+        "Another filter": right,
+        "What its training says": tr.xi_alpha(machine.fit(X, y), X, y),
+        "Leave one out": tr.leave_one_out(machine, X, y),
+        "Side by side": tr.without_resampling(machine, X, y),
+        "Which C?": tr.select(machine, X, y, over={"C": [0.1, 1.0]}, replicates=50),
+        "A single number": left["f1"],
+    }
+    return tr.report_on(results, title="Several results")
