@@ -2,6 +2,7 @@
 
 import io
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -102,14 +103,14 @@ def check_folder(folder: Path, inputs: Sequence[Path] = ()) -> None:
 
     `inputs` are the files and folders that are read: figures must not come among them.
     """
-    if folder.exists() and not folder.is_dir():
-        raise MachineError(f"The figures need a folder; {shown_path(folder)} is a file.")
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise MachineError(f"The figures need a folder; {shown_path(there)} is a file.")
     for one in inputs:
         among = one if one.is_dir() else one.parent
         is_picture = one.is_dir() or one.suffix.lower().lstrip(".") in FORMATS
         if is_picture and folder.exists() and folder.samefile(among):
             raise InputError(f"The figures must not come among inputs; {shown_path(one)} is read.")
-    there = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
     try:
         TemporaryDirectory(dir=there, prefix=".truerisk-", suffix=".part").cleanup()
     except OSError as error:
@@ -122,7 +123,9 @@ def figure_bytes(picture: Picture, form: str) -> bytes:
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     content = io.BytesIO()
-    with rc_context(STYLE):
+    with rc_context(STYLE), warnings.catch_warnings():
+        # A character that the font lacks is drawn as a box: a name may hold any.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=(picture.width, picture.height), layout="constrained")
         picture.draw(figure.subplots())
         figure.savefig(content, format=form, metadata=FORMATS[form], dpi=DOTS)

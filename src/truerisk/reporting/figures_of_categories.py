@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from truerisk.errors import InputError
+from truerisk.reporting.escaping import visible
 from truerisk.reporting.figures_marks import VERMILION, Row, draw_rows, note_below
 from truerisk.reporting.figures_of_estimates import BESIDE, measures
 from truerisk.reporting.wording import count, title_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 MEASURE = "f1"
+LONGEST_NAME = 30  # characters, so that the number behind it is seen
 
 
 def categories(found: "CorpusEvaluation", ax: "Axes") -> "Axes":
@@ -72,4 +74,4 @@ def _draw_classes(
 
 
 def _words(name: str, size: float) -> str:
-    return f"{name} ({count(size)})" if size else name
+    return f"{visible(name, most=LONGEST_NAME)} ({count(size)})" if size else name

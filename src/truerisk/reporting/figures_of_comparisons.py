@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from truerisk.errors import InputError
+from truerisk.reporting.escaping import visible
 from truerisk.reporting.figures_marks import (
     BLUE,
     GREEN,
@@ -12,8 +13,8 @@ from truerisk.reporting.figures_marks import (
     VERMILION,
     Row,
     draw_rows,
+    drawable,
     note_below,
-    short_label,
 )
 from truerisk.reporting.wording import measure_of, title_of
 from truerisk.results import Comparison
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from truerisk.comparison.comparisons import Comparisons
     from truerisk.comparison.model_comparisons import ModelComparisons
 
+IN_A_ROW, UNDER_THE_AXIS = 12, 30  # characters of a name, so that both have room
 # Told apart by their shapes as well.
 FINDINGS = {
     "better": (BLUE, "^"),
@@ -66,22 +68,27 @@ def _differences(comparisons: Sequence[Comparison], ax: "Axes") -> "Axes":
     # As much room on either side: a picture must not make a difference look one-sided.
     furthest = max(abs(end) for end in ax.get_xlim())
     ax.set_xlim(-furthest, furthest)
-    first, second = drawn[0].names
-    words = f"{second} − {first}" if one_pair else f"{title_of(drawn[0].measure)}: difference"
+    words = (
+        _pair(drawn[0], UNDER_THE_AXIS) if one_pair else f"{title_of(drawn[0].measure)}: difference"
+    )
     left_out = dict.fromkeys(title_of(one.measure) for one in comparisons if one not in drawn)
     if left_out:
-        note_below(f"{words}.  On other scales: {', '.join(left_out)}", ax)
+        note_below(f"{words}. On other scales: {', '.join(left_out)}", ax)
     else:
-        ax.set_xlabel(short_label(words))
+        ax.set_xlabel(drawable(words))
     return ax
 
 
 def _row(comparison: Comparison, *, by_measure: bool) -> Row:
-    first, second = comparison.names
-    what = title_of(comparison.measure) if by_measure else f"{second} − {first}"
+    what = title_of(comparison.measure) if by_measure else _pair(comparison, IN_A_ROW)
     ink, marker = FINDINGS[comparison.finding]
     words = f"{what}: {comparison.finding}"
     return Row(words, comparison.difference, ink, marker, comparison.region)
+
+
+def _pair(comparison: Comparison, most: int) -> str:
+    first, second = (visible(name, most=most) for name in comparison.names)
+    return f"{second} − {first}"
 
 
 def _is_bounded(measure: str) -> bool:

@@ -1,0 +1,175 @@
+"""`--html` and `--figures`: every command that has a page writes it in the same way."""
+
+import json
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from truerisk.cli import COMMANDS, main, pages
+from truerisk.cli.pages import PAGE_NAMES, figure_options, page_options, write_pages
+
+WITH_PAGE = ("score", "compare", "estimate", "curve", "perturb", "rank")
+WITH_FIGURES = ("threshold", "reject")
+
+
+def _options(name):
+    command = main.get_command(click.Context(main), name)
+    return {option.name: option for option in command.params}
+
+
+@pytest.mark.parametrize("name", WITH_PAGE)
+def test_every_command_with_a_result_offers_a_page_and_pictures(name):
+    assert set(PAGE_NAMES) <= set(_options(name))
+
+
+@pytest.mark.parametrize("name", WITH_FIGURES)
+def test_a_command_that_only_has_curves_offers_pictures(name):
+    assert set(PAGE_NAMES) & set(_options(name)) == {"figures", "figure_formats"}
+
+
+def test_no_command_asks_for_pages_in_a_way_of_its_own():
+    page = {option.name: option.help for option in click.command()(page_options(_nothing)).params}
+    for name in set(COMMANDS) - {"demo", "audit"}:
+        for option in _options(name).values():
+            if option.name in page:
+                assert option.help == page[option.name], name
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def _nothing(**_):
+    pass
+
+
+def test_a_page_and_pictures_are_written_and_their_places_told(run, predictions, tmp_path):
+    page, folder = tmp_path / "report.html", tmp_path / "pictures"
+    ended = run("score", predictions, "--html", page, "--figures", folder)
+    assert ended.exit_code == 0
+    assert ended.stdout.endswith(f"The page is in {page}\n8 figures are in {folder}\n")
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert len(list(folder.glob("*.svg"))) == 8
+
+
+def test_formats_may_be_several(run, predictions, tmp_path):
+    formats = ("--figure-format", "pdf", "--figure-format", "png")
+    ended = run("reject", predictions, "--figures", tmp_path / "new", *formats)
+    assert ended.stdout.endswith(f"2 figures are in {tmp_path / 'new'}\n")
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        "error-reject.pdf",
+        "error-reject.png",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), ["precision-recall.svg", "roc.svg"]),
+        (("--costs", "fp=1,fn=5"), ["cost.svg", "precision-recall.svg", "roc.svg"]),
+    ],
+    ids=["without costs", "with costs"],
+)
+def test_a_threshold_has_the_curves_it_lies_on(run, predictions, tmp_path, options, expected):
+    ended = run("threshold", predictions, *options, "--figures", tmp_path / "new")
+    assert ended.exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == expected
+
+
+def test_one_figure_is_told_as_one(run, predictions, tmp_path):
+    ended = run(
+        "compare", predictions, "--prediction", "y_pred", "--prediction", "score",
+        "--measure", "accuracy", "--figures", tmp_path / "new",
+    )  # fmt: skip
+    assert ended.stdout.endswith(f"1 figure is in {tmp_path / 'new'}\n")
+
+
+def test_where_they_are_is_not_told_among_json_nor_when_quiet(run, predictions, tmp_path):
+    counts = ("--counts", "50,50,40,850", "--measure", "f1", "--figure-format", "png")
+    asked = ("score", *counts, "--figures", tmp_path / "new")
+    json.loads(run(*asked, "--json").stdout)
+    assert not run(*asked, "--quiet").output
+    json.loads(run("reject", predictions, "--figures", tmp_path / "new", "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        ("--figures predictions.csv", 5, "The figures need a folder"),
+        ("--figure-format png", 2, "--figure-format: goes with --figures"),
+        ("--figures new --figure-format gif", 2, "'gif' is not one of"),
+        ("--html no/report.html", 5, "The folder of the output must exist"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_what_cannot_be_written_is_refused_before_reading(run, tmp_path, options, status, message):
+    (tmp_path / "predictions.csv").write_text("broken")
+    ended = run("score", "predictions.csv", *options.split())
+    assert ended.exit_code == status
+    assert message in ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.csv"]
+
+
+def test_pictures_never_come_into_a_folder_that_is_read(run, predictions):
+    ended = run("score", predictions.parent, "--figures", predictions.parent)
+    assert ended.exit_code == 3
+    assert "must not come among inputs" in ended.stderr
+
+
+def test_a_partial_result_has_its_pictures_too(run, one_class, tmp_path):
+    ended = run("score", one_class, "--figures", tmp_path / "new")
+    assert ended.exit_code == 4
+    assert (tmp_path / "new" / "measures.svg").exists()
+
+
+def test_a_page_loads_nothing_that_draws_pictures(predictions, tmp_path):
+    asked = ["score", str(predictions), "--html", str(tmp_path / "report.html")]
+    code = (
+        "import sys; from truerisk.cli import main\n"
+        f"main({asked!r}, standalone_mode=False)\n"
+        "print('matplotlib' in sys.modules, 'sklearn' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\nFalse False\n")
+
+
+def test_a_page_that_takes_long_shows_that_it_is_being_drawn(monkeypatch, tmp_path):
+    calls = []
+
+    class Bar(pages.Progress):
+        def __call__(self, *numbers):
+            calls.append(numbers)
+
+    class Slow:
+        def save(self, path):
+            time.sleep(0.1)
+            assert calls == [(0,)]
+            return path
+
+    monkeypatch.setattr(pages, "Progress", Bar)
+    monkeypatch.setattr(pages, "PATIENCE", 0.01)
+    monkeypatch.setattr("truerisk.reporting.report.report_of", lambda _: Slow())
+
+    @click.command()
+    @page_options
+    def command(**options):
+        write_pages(None, options)
+
+    ended = CliRunner().invoke(command, ["--html", str(tmp_path / "page.html")])
+    assert ended.output == f"The page is in {tmp_path / 'page.html'}\n"
+    assert calls == [(0,)]
+
+
+def test_a_command_without_pages_still_draws_pictures(tmp_path):
+    @click.command()
+    @figure_options
+    def command(**options):
+        write_pages({}, options)
+
+    ended = CliRunner().invoke(command, ["--figures", str(tmp_path / "none")])
+    assert ended.output == f"0 figures are in {tmp_path / 'none'}\n"
