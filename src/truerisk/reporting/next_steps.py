@@ -30,16 +30,16 @@ STEPS = {
 
 
 def next_steps(result: Any) -> tuple[str, ...]:  # noqa: ANN401
-    r"""Say what to do about a result: at most four steps, the most important first.
+    """Say what to do about a result: at most four steps, the most important first.
 
     None are given for results of other kinds.
 
     Examples
     --------
     >>> from truerisk import evaluate_counts
-    >>> print(*next_steps(evaluate_counts([[450, 50], [40, 860]])), sep="\n")
-    Compare it with the model in use, on the same examples, before it takes its place: `truerisk \
-compare old.csv new.csv`.
+    >>> [step] = next_steps(evaluate_counts([[450, 50], [40, 860]]))
+    >>> step.split(": ")[1]
+    '`truerisk compare old.csv new.csv`.'
     """
     for kind in type(result).__mro__:
         if kind.__name__ in STEPS:

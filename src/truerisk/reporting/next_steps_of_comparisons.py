@@ -95,7 +95,7 @@ def _after_two(main: Comparison, n: float, command: str) -> Iterator[str]:
             f"{title_of(main.measure)} of {second} {number(main.second.value)}, of {first} "
             f"{number(main.first.value)}"
         )
-        watch = f"`truerisk {command}`"
+        watch = "train it on all examples and judge it on fresh ones, `truerisk score`"
         if command == "compare":
             watch = "`truerisk compare --fail-unless not-worse` keeps watch over the next change"
         yield f"Take {winner} rather than {loser}, if this measure decides ({beside}): {watch}."

@@ -13,6 +13,7 @@ from truerisk.reporting.next_steps_of_predictions import (
     one_pair_of_classes,
     swapped_labels,
 )
+from truerisk.reporting.promises import uses_of
 from truerisk.reporting.wording import count, number, percent, title_of, written
 from truerisk.results import Estimate
 
@@ -86,9 +87,9 @@ LEARNER_RULES: tuple[Rule, ...] = (
 def best_of_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     """Say what to do about the best of several learners."""
     yield (
-        f"Expect {title_of(result.measure)} {number(result.corrected.value)} of {result.winner}, "
-        f"not {number(result.evaluations[result.winner][result.measure].value)}: it was chosen by "
-        "these numbers; fresh examples tell: `truerisk score`."
+        f"Judge {result.winner} on fresh examples before relying on it: it was chosen by these "
+        f"numbers; corrected for that, {title_of(result.measure)} is {_told(result.corrected)}: "
+        "`truerisk score`."
     )
     if len(result.ranking) > 1:
         yield (
@@ -165,10 +166,11 @@ def _between_documents(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
 def perturbed_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
     """Say what to do about an interval by perturbation."""
     if found.losses == "training":
+        covered = [use.measured.mean for use in uses_of(found) if use.measured is not None]
+        reason = f": they were measured to cover {100 * covered[0]:.1f} %" if covered else ""
         yield (
-            f"Perturb losses of examples that were not trained on: those in training "
-            f"({number(found.training_error)}) vary too little beside {number(found.value)}: "
-            "`truerisk perturb --losses cross_validated`."
+            "Do not rely on intervals by losses in training, which vary too little"
+            f"{reason}: `truerisk perturb --losses cross_validated`."
         )
     if found.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
         yield (
@@ -196,6 +198,10 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
     """Say what the law of a curve promises for more examples, where it promises anything."""
     law = curve[name].extrapolation
     if law is None or not law.determined:
+        yield (
+            f"Draw the curve of {name} with more sizes or repeats: {count(curve.repeats)} repeats "
+            "at these sizes do not tell what more examples would bring: `truerisk curve --repeats`."
+        )
         return
     size = FURTHER * curve.sizes[-1]
     now, then = law.at(curve.sizes[-1]), law.at(size)

@@ -14,6 +14,7 @@ from truerisk.reporting.wording import count, number, title_of, written
 from truerisk.results import Estimate, Evaluation
 from truerisk.tallies.cells import Cells
 
+COMMON = 0.6  # a class with a larger share makes a constant answer look good
 FEW = 30  # examples of a class, which tell its recall to ±0.19 at worst
 MOST_NAMED = 3
 MOST_OF_MISTAKES = 0.5
@@ -23,6 +24,10 @@ UNITS = {"recall": "positive examples", "precision": "examples called positive"}
 
 def predictions_steps(evaluation: Evaluation) -> Iterator[str]:
     """Say what to do about predictions that were scored."""
+    before_all = [step for rule in BEFORE_ALL for step in rule(evaluation)]
+    if before_all:  # until that is done the other numbers mislead
+        yield from before_all
+        return
     yield from by_rules(evaluation, RULES, compare_with_the_present)
     yield from perhaps_probabilities(evaluation)
 
@@ -60,24 +65,32 @@ def a_class_is_missing(evaluation: Evaluation) -> Iterator[str]:
 
 
 def no_better_than_a_constant(evaluation: Evaluation) -> Iterator[str]:
-    """Turn from accuracy to what finds rare classes, where a constant answer does as well."""
+    """Warn where a constant answer does as well; turn to rare classes where one is common."""
     told = {
         "On these it always answers": "it always gives one answer",
         "Not sure: that cannot be told from": "always giving the commonest answer may do as well",
         "Sure: that is worse than": "always giving the commonest answer does better",
     }
-    accuracy = _defined(evaluation, "accuracy")
+    accuracy, cells = _defined(evaluation, "accuracy"), _cells(evaluation)
     reason = next((words for start, words in told.items() if _says(evaluation, start)), None)
-    if reason is None or accuracy is None or len(evaluation.labels) < 2:
+    if reason is None or accuracy is None or cells is None:
         return
+    trained = type(evaluation).__name__ != "Evaluation"
+    counts = cells.class_counts()
     measures = ("recall", "precision") if "recall" in evaluation else ("recall_macro", "f1_macro")
     known = [found for name in measures if (found := _defined(evaluation, name)) is not None]
-    if known:
+    if known and float(counts.truth.max() / counts.n) > COMMON:
         named = " and ".join(f"{title_of(one.measure)} {number(one.value)}" for one in known)
-        options = " ".join(f"--measure {name}" for name in measures)
+        options = " ".join(f"--measure {one.measure}" for one in known)
+        command = "estimate --measure f1" if trained else f"score {options}"
         yield (
             f"Judge it by {named}, not by accuracy ({number(accuracy.value)}): {reason}: "
-            f"`truerisk score {options}`."
+            f"`truerisk {command}`."
+        )
+    else:
+        yield (
+            f"Do not rely on it yet: it is right on {_told(accuracy)}, and {reason}; try other "
+            "features or learners: `truerisk estimate --model`."
         )
 
 
@@ -93,12 +106,12 @@ def too_open(evaluation: Evaluation) -> Iterator[str]:
     half = _width(widest) / 2
     # Widths shrink with the root of the size, as in the verdict.
     needed = 10 * math.ceil(widest.n * (half / WANTED_HALF_WIDTH) ** 2 / 10)
-    more = max(needed - math.floor(widest.n), 1)
+    more = max(round(needed - widest.n, -1), 10)
     unit = UNITS.get(widest.measure, "examples")
     plan = f"--half-width {WANTED_HALF_WIDTH:g} --expected {widest.value:.2g}"
     yield (
-        f"Collect about {more:,} more {unit}: {widest.measure} is known only to ±{half:.2f}, and "
-        f"about {needed} in all would give ±{WANTED_HALF_WIDTH:.2f}: `truerisk plan {plan}`."
+        f"Collect about {count(more)} more {unit}: {widest.measure} is known only to ±{half:.2f}, "
+        f"and about {needed} in all would give ±{WANTED_HALF_WIDTH:.2f}: `truerisk plan {plan}`."
     )
 
 
@@ -222,9 +235,8 @@ def compare_with_the_present(evaluation: Evaluation) -> Iterator[str]:
     )
 
 
+BEFORE_ALL: tuple[Rule, ...] = (swapped_labels, a_class_is_missing)
 RULES: tuple[Rule, ...] = (
-    swapped_labels,
-    a_class_is_missing,
     no_better_than_a_constant,
     no_labels_yet,
     too_open,
