@@ -129,9 +129,10 @@ def test_an_undefined_difference_is_written_and_not_drawn():
 def test_the_tile_has_zero_in_the_middle():
     tile = difference_tile(difference())
     assert tile.beside == "▲ better"
-    low, high = (mark["words"] for mark in tile.marks)
-    assert low == f"-{high}"
-    assert tile.strip["high"] < STRIP / 2
+    assert [mark["words"] for mark in tile.marks] == ["-0.15", "0.15"]
+    assert tile.strip["value"] == pytest.approx(
+        MARGIN + (STRIP - 2 * MARGIN) * 0.09 / 0.3, abs=0.01
+    )
 
 
 def test_a_comparison_brings_all_that_is_written():

@@ -30,11 +30,11 @@ def error(value, low, high, replicates=()):
 
 @pytest.fixture
 def found():
-    """Give a comparison whose second learner is better in three refits of four."""
+    """Give a comparison whose second learner is better in three refits of five."""
     return Comparison(
         names=("a", "b"),
-        first=error(0.16, 0.1, 0.22, (0.1, 0.2, 0.2, 0.14)),
-        second=error(0.10, 0.05, 0.15, (0.12, 0.1, 0.1, 0.08)),
+        first=error(0.16, 0.1, 0.22, (0.1, 0.2, 0.2, 0.14, 0.1)),
+        second=error(0.10, 0.05, 0.15, (0.12, 0.1, 0.1, 0.08, 0.1)),
         difference=error(-0.06, -0.11, -0.01),
         p_value=0.02,
         method="corrected_t",
@@ -64,9 +64,9 @@ def test_refits_are_drawn_second_against_first(found):
     section = model_comparison_chapter(found).sections[1]
     assert section.kind == "charts"
     (chart,) = section.data["charts"]
-    assert chart["caption"] == "b is higher in 1 of 4 refits, lower in 3."
+    assert chart["caption"] == "b is higher in 1 of 5 refits, lower in 3."
     assert (chart["x_title"], chart["y_title"]) == ("Error rate: a", "Error rate: b")
-    assert len(chart["shapes"][1]["points"]) == 4
+    assert len(chart["shapes"][1]["points"]) == 5
     alone = replace(found, first=error(0.16, 0.1, 0.22))
     assert len(model_comparison_chapter(alone).sections) == 1
 

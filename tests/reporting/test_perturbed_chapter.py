@@ -1,5 +1,7 @@
 """The chapter of a perturbed machine."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,13 @@ def test_the_bars_stand_where_the_error_may_lie(found):
     share = np.mean((inside >= found.interval.low) & (inside <= found.interval.high))
     assert share == pytest.approx(0.95, abs=0.011)
     assert len(bars["boxes"]) > 3
+
+
+def test_a_deviation_of_the_value_upwards_puts_the_truth_below_it(found):
+    above = replace(found, replicates=tuple(np.linspace(0.001, 0.05, 60).tolist()))
+    _, bars, upright = perturbed_chapter(above).sections[0].data["charts"][0]["shapes"]
+    ends = [float(box["x"]) + float(box["width"]) for box in bars["boxes"]]
+    assert max(ends) < float(upright["x"])
 
 
 def test_every_form_is_listed_and_the_chosen_one_marked(found):

@@ -17,6 +17,7 @@ from truerisk.reporting.differences import (
     difference_tile,
     differences_section,
 )
+from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import Table, page_table
 from truerisk.reporting.wording import count, measure_of, percent, title_of
 from truerisk.results import Comparison
@@ -48,6 +49,7 @@ def comparisons_chapter(result: Comparisons) -> Chapter:
         title="Which model is really better?",
         subtitle=" · ".join(parts),
         verdict=sentences(result.verdict),
+        next_steps=sentences(next_steps(result)),
         tiles=tuple(_tiles(result)),
         sections=(_differences(result), *table_sections(_tables(result))),
         notes=sentences(comparison_remarks(result)),
@@ -65,7 +67,7 @@ def table_sections(tables: Iterable[Table], most: int = MOST_TABLE_ROWS) -> Iter
     """Give the section of each table, so many rows at most."""
     for table in tables:
         data = page_table(table, most)
-        yield Section("table", data["title"], {**data, "left_out": max(0, len(table.rows) - most)})
+        yield Section("table", data["title"], data)
 
 
 def _tiles(result: Comparisons) -> Iterator[Tile]:

@@ -14,6 +14,7 @@ from truerisk.reporting.differences import (
     differences_section,
 )
 from truerisk.reporting.escaping import visible
+from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.probability_bars import ProbabilityBar, probabilities_section
 from truerisk.reporting.tables import spoken
 from truerisk.reporting.wording import count, percent, title_of
@@ -49,6 +50,7 @@ def model_comparison_chapter(found: Comparison | ModelComparisons) -> Chapter:
         title=f"Is {second} better than {first}?",
         subtitle=" · ".join(parts),
         verdict=sentences(one.verdict for one in compared),
+        next_steps=sentences(next_steps(found)),
         tiles=tuple(_tiles(main)),
         sections=tuple(_sections(compared)),
         notes=sentences([*notes, *([SEVERAL] if len(compared) > 1 else [])]),

@@ -10,6 +10,7 @@ from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sent
 from truerisk.reporting.charts import charts_section
 from truerisk.reporting.estimate_chapter import estimate_facts, histogram, value_sentence
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
+from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import spoken
 from truerisk.reporting.wording import count, number
 from truerisk.results import Estimate
@@ -46,6 +47,7 @@ def perturbed_chapter(found: Perturbed, rivals: Mapping[str, Estimate] | None = 
         subtitle=f"{count(found.n)} examples · {count(len(found.replicates))} weightings · about "
         f"{found.target}",
         verdict=sentences([value_sentence(found)]),
+        next_steps=sentences(next_steps(found)),
         tiles=(
             Tile.of("Error rate", found, "cross-validated"),
             Tile.of("Error in training", training, "of the examples it was trained on: optimistic"),

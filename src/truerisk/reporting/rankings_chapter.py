@@ -14,6 +14,7 @@ from truerisk.reporting.differences import (
     p_sentence,
 )
 from truerisk.reporting.escaping import visible
+from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.probability_bars import ProbabilityBar, probabilities_section
 from truerisk.reporting.rank_picture import critical_difference_section
 from truerisk.reporting.rankings import (
@@ -50,6 +51,7 @@ def rankings_chapter(found: OverDatasets) -> Chapter:
         title="Which classifier is better over many data sets?",
         subtitle=" · ".join(parts),
         verdict=sentences(found.verdict),
+        next_steps=sentences(next_steps(found)),
         tiles=tuple(_tiles(found)),
         sections=tuple(_sections(found)),
         notes=sentences(ranking_notes(found)),
