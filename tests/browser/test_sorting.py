@@ -171,4 +171,7 @@ def test_the_averages_stay_on_top(opened, tmp_path):
 
 def _category(label, documents, value):
     cell = {"own": value, "beside": None, "first": None, "second": None, "reason": ""}
-    return {"label": label, "documents": documents, "tested": "", "cells": [cell], "ranks": []}
+    return {
+        "label": label, "documents": documents, "tested": "", "cells": [cell],
+        "ranks": [],
+    }  # fmt: skip

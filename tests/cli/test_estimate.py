@@ -84,7 +84,7 @@ def test_a_page_is_written(run, corpus, tmp_path):
     page = tmp_path / "report.html"
     ended = run("estimate", corpus, "--html", page)
     assert f"The page is in {page}" in ended.stdout
-    assert "F1 of each category" in page.read_text(encoding="utf-8")
+    assert "Category by category" in page.read_text(encoding="utf-8")
     assert run("estimate", corpus, "--html", page, "--json").stdout.startswith("{")
 
 

@@ -69,7 +69,7 @@ def test_each_category_is_drawn_beside_what_was_held_out(chapter):
 def test_the_averages_stand_on_top_and_are_those_of_the_evaluation(make):
     found = make()
     totals = corpus_chapter(found).sections[0].data["totals"]
-    assert [row["label"].split()[-1] for row in totals] == ["(micro)", "(macro)"]
+    assert [row["label"] for row in totals] == ["Micro average", "Macro average"]
     for row, average in zip(totals, ("micro", "macro"), strict=True):
         assert float(row["cells"][0]["own"].split()[0]) == pytest.approx(
             100 * found[f"f1_{average}"].value, abs=0.06

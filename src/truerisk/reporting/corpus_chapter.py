@@ -1,5 +1,6 @@
 """CorpusEvaluation → a chapter: each category's estimates drawn beside what was held out."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 HEADLINES = {"hamming_loss": "Wrong decisions", "f1_micro": "F1, micro", "f1_macro": "F1, macro"}
 DRAWN = {"f1": 1.0, "precision": 1.0, "recall": 1.0, "error_rate": 0.0}  # and the perfect value
 MOST_DRAWN = 300  # categories; with four pictures each they are the weight of the page
-AVERAGES = {"micro": "All decisions alike (micro)", "macro": "All categories alike (macro)"}
+AVERAGES = {"micro": "Micro average", "macro": "Macro average"}
 
 
 def corpus_chapter(evaluation: "CorpusEvaluation") -> Chapter:
@@ -60,7 +61,8 @@ def _lead() -> str:
     return (
         "Each category against the rest, that with most documents first. Numbers are percent; the "
         "line is the interval. F1 is the balance of precision (what is called so is so) and recall "
-        "(what is so is called so)."
+        "(what is so is called so); the micro average counts every decision the same, the macro "
+        "average every category."
     )
 
 
@@ -153,7 +155,7 @@ def _categories(evaluation: "CorpusEvaluation") -> dict[str, Any]:
             }
             for name, axis in axes.items()
         ],
-        "ranked": [] if holdout is None else list(RANKED.values()),
+        "ranked": [] if holdout is None else [title.split()[0] for title in RANKED.values()],
         "totals": totals,
         "rows": rows,
         "left_out": len(evaluation.categories) - len(shown),
@@ -183,7 +185,8 @@ def _averages(found: Evaluation, average: str) -> dict[str, Estimate]:
 def _ranks(found: Mapping[str, Estimate] | None) -> list[str]:
     if found is None:
         return []
-    return [in_percent(found[name].value) if name in found else NOTHING for name in RANKED]
+    values = [found[name].value if name in found else math.nan for name in RANKED]
+    return [NOTHING if math.isnan(value) else in_percent(value) for value in values]
 
 
 def _in_percent(mark: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from truerisk.reporting.learning_curves import (
     SECONDS,
     TWICE,
     UNITS,
+    cost_words,
     crossing_table,
     curve_facts,
     curve_tables,
@@ -65,10 +66,14 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
         sections=(
             charts_section("Learning curves", list(_curves(curve, wanted))),
             charts_section(
-                "What it costs",
-                [_costs(curve, cost) for cost in COSTS_DRAWN],
+                "What it costs in time",
+                [_costs(curve, cost) for cost in ("seconds_to_induce", "seconds_to_classify")],
                 "Dots are medians over the repeats; the line is the growth fitted to the larger "
                 "half of the sizes.",
+            ),
+            charts_section(
+                "What it costs in memory, and what a budget buys",
+                [_costs(curve, "memory"), *_budget(curve)],
             ),
             *_tables(curve, wanted),
         ),
@@ -90,7 +95,8 @@ def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
             f"{best.name}: the law behind that is {note}." for note in best.extrapolation.notes
         )
         if wanted is not None:
-            yield f"{best.name}: {best.extrapolate(wanted)}."
+            told = str(best.extrapolate(wanted)).replace(curve.measure, title_of(curve.measure), 1)
+            yield f"{best.name}: {told}."
     yield from (f"Failed: {failure}" for failure in curve.failures)
 
 
@@ -251,6 +257,41 @@ def _costs(curve: LearningCurve, cost: str) -> Chart:
             f"{name}: grows like {learner.growth[cost]}."
             for name, learner in curve.items()
             if learner.growth[cost] is not None
+        ),
+    )
+
+
+def _budget(curve: LearningCurve) -> Iterator[Chart]:
+    """Draw every mean against its CPU time, and the best that a growing budget pays for."""
+    best = curve.error_per_cpu_second
+    if not best:
+        return
+    points = [point for learner in curve.values() for point in learner.points]
+    factor, unit = _unit("cpu_seconds", [point.cpu_seconds for point in points])
+    seconds = [factor * point.cpu_seconds for point in points]
+    shapes: list[Shape] = [
+        Dots(
+            [factor * point.cpu_seconds for point in learner.points],
+            [point.mean for point in learner.points],
+            ink=ink,
+            words=name,
+        )
+        for name, learner, ink in _inked(curve)
+    ]
+    x = np.repeat([factor * one.cpu_seconds for one in best], 2)
+    steps = np.repeat([one.value for one in best], 2)
+    end = max(value for value in seconds if math.isfinite(value))
+    line = Line([*x[1:], end], steps, "soft", words="the best for a budget")
+    known = [value for value in seconds if value > 0]
+    yield Chart(
+        title="What a budget of CPU time buys",
+        x=Scale.over(f"CPU {unit} to train", known, log=max(known) >= DECADE * min(known)),
+        y=Scale.over(title_of(curve.measure), [point.mean for point in points]),
+        shapes=[line, *shapes],
+        description=" ".join(
+            f"From {cost_words('cpu_seconds', one.cpu_seconds)} on: {one.learner} on "
+            f"{count(one.size)} examples, {number(one.value)}."
+            for one in best
         ),
     )
 
