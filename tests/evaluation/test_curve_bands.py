@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -128,6 +130,22 @@ def test_a_higher_level_is_a_wider_band(some):
         narrow, wide = (confidence_band(draw(truth, scores), level=level) for level in (0.5, 0.99))
         assert np.all(np.interp(GRID, wide.x, wide.low) <= np.interp(GRID, narrow.x, narrow.low))
         assert np.all(np.interp(GRID, wide.x, wide.high) >= np.interp(GRID, narrow.x, narrow.high))
+
+
+@settings(max_examples=15)
+@given(rows, st.integers(2, 5))
+def test_the_band_of_some_points_holds_that_of_all(some, step):
+    scores, truth = zip(*some, strict=True)
+    whole = roc(truth, scores)
+    kept = np.unique([*range(0, len(whole.fpr), step), len(whole.fpr) - 1])
+    part = replace(whole, fpr=whole.fpr[kept], tpr=whole.tpr[kept], complete=False)
+    band, wider = confidence_band(whole), confidence_band(part)
+    # What is promised is the steps; they lie within the straight lines that are drawn.
+    corners = curve_bands._corners(whole.fpr, whole.tpr, whole, 0.95 ** (1 / 2))  # noqa: SLF001
+    for x in band.x:
+        over = (corners.fpr_low <= x) & (x <= corners.fpr_high)
+        assert np.interp(x, wider.x, wider.low) <= corners.tpr_low[over].min() + 1e-12
+        assert np.interp(x, wider.x, wider.high) >= corners.tpr_high[over].max() - 1e-12
 
 
 def test_a_thinned_curve_has_a_band_that_is_wider_by_a_step():

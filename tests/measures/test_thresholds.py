@@ -117,6 +117,7 @@ def test_every_criterion_is_explained():
     ("predicted", "scores", "options", "expected"),
     [
         ([0, 1, 0, 0], [0.1, 0.8, 0.35, 0.3], {}, 0.5),  # any in (0.35, 0.8] makes these calls
+        ([0, 1, 0, 0], [0.1, 0.8, 0.35, 0.5], {}, 0.8),  # 0.5 would call the last one too
         ([0, 1, 0, 0], [0.1, 0.4, 0.35, 0.3], {}, 0.4),
         ([0, 1, 1, 0], [1, 8, -3, -4], {}, 0.0),  # by no threshold
         ([0, 1, 0, 1], [1, 8, 3, 4], {}, 4.0),
@@ -133,9 +134,11 @@ def test_the_working_threshold_is_the_one_that_made_the_calls(predicted, scores,
 
 
 def test_the_working_threshold_is_found_among_sums_of_weights():
-    weights = [0.1, 0.2, 0.3, 0.7]
-    evaluation = evaluate([0, 1, 0, 1], [0, 1, 0, 1], y_score=[1, 8, 3, 4], sample_weight=weights)
-    assert working_threshold(evaluation) == 4.0
+    rng = np.random.default_rng(0)
+    truth, scores, weights = rng.integers(2, size=50), rng.permutation(50) + 1, rng.random(50)
+    predicted = (scores >= 21).astype(int)
+    evaluation = evaluate(truth, predicted, y_score=scores, sample_weight=weights)
+    assert working_threshold(evaluation) == 21
 
 
 def test_without_one_column_of_scores_there_is_no_working_threshold():

@@ -167,7 +167,6 @@ def probability_inside(n: int, miss: float) -> float:
             step = np.exp(counts[:size] * log_mean - mean - log_factorial[:size])
             chance[inside] = np.convolve(chance[inside], step)[:size]
         if high:
-            chance[least] = 0.0
             least += 1
         else:
             most += 1
