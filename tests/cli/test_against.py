@@ -103,6 +103,14 @@ def test_linear_svm_is_the_first_unless_told(run, table):
     assert json.loads(ended.stdout)["names"] == ["linear_svm", "majority"]
 
 
+def test_a_page_and_a_picture_of_the_difference_are_written(run, table, tmp_path):
+    page, folder = tmp_path / "page.html", tmp_path / "pictures"
+    ended = run("estimate", table, *ASKED, *PAIR, *FEW, "--html", page, "--figures", folder)
+    assert ended.stdout.endswith(f"The page is in {page}\n1 figure is in {folder}\n")
+    assert "Is naive_bayes better than tree?" in page.read_text(encoding="utf-8")
+    assert [path.name for path in folder.iterdir()] == ["difference.svg"]
+
+
 def test_an_undefined_difference_is_a_partial_result(run, table):
     ended = run(
         "estimate", table, *ASKED, "--model", "tree", "--against", "majority", *FEW,
@@ -118,7 +126,7 @@ def test_an_undefined_difference_is_a_partial_result(run, table):
     [
         (("--model", "svm", "--against", "knn", "--model", "tree"), 2, "--model: once"),
         ((*PAIR, "--method", "bootstrap"), 2, "compared by --test"),
-        ((*PAIR, "--html", "page.html"), 2, "--html: for one learner"),
+        ((*PAIR, "--html", "no/such/page.html"), 5, "The folder of the output must exist"),
         (("--model", "tree", "--region", "0.1"), 2, "by --against"),
         (("--model", "tree", "--test", "agreement"), 2, "by --against"),
         ((*PAIR, "--test", "anova"), 2, "is not one of"),

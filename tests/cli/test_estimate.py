@@ -88,6 +88,12 @@ def test_a_page_is_written(run, corpus, tmp_path):
     assert run("estimate", corpus, "--html", page, "--json").stdout.startswith("{")
 
 
+def test_pictures_are_drawn(run, corpus, tmp_path):
+    ended = run("estimate", corpus, "--figures", tmp_path / "new", "--figure-format", "png")
+    assert ended.stdout.endswith(f"figures are in {tmp_path / 'new'}\n")
+    assert (tmp_path / "new" / "categories.png").exists()
+
+
 def test_a_page_that_would_take_the_place_of_the_corpus_is_refused(run, corpus):
     ended = run("estimate", corpus, "--html", corpus)
     assert ended.exit_code == 3

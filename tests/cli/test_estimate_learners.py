@@ -254,6 +254,16 @@ def test_a_page_is_written_that_holds_the_numbers(run, table, tmp_path):
     assert "must not be an input" in refused.stderr
 
 
+def test_the_page_and_the_pictures_of_several_learners_hold_them_all(run, table, tmp_path):
+    page, folder = tmp_path / "report.html", tmp_path / "pictures"
+    asked = ("--html", page, "--figures", folder, "--figure-format", "png")
+    ended = run("estimate", table, *ASKED, *SEVERAL, *FEW, *asked)
+    assert ended.exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    assert all(name in text for name in SEVERAL[1::2])
+    assert {"learners.png", "best-measures.png"} <= {path.name for path in folder.iterdir()}
+
+
 def test_quiet_prints_nothing_and_still_writes_the_page(run, table, tmp_path):
     page = tmp_path / "report.html"
     for models in (TREE, SEVERAL):

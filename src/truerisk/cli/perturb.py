@@ -107,7 +107,7 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
         write_pages(compared, options)
     else:
         _show(found, rivals, options["form"], source)
-        write_pages(found, options)
+        write_pages(found, options, rivals=rivals)
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":

@@ -70,19 +70,20 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     points = [curve.threshold_for_rejection(rate) for rate in SHOWN_RATES]
     columns = ("rejected", "error_rate", "accepted", "errors", "evidence_at_least")
     rows = list(dict.fromkeys(map(_row, points)))
-    if options["form"] is not None:
+    if options["form"] is None:
+        click.echo(f"{visible(examples.roles)}\n")
+        for name, point in wanted.items():
+            click.echo(_sentence(name, options[f"want_{name}"], point))
+        click.echo(f"Area under the error-reject curve: {number(curve.area, 4)}\n")
+        words = [
+            (f"{100 * row[0]:.1f} %", number(row[1], 4), *map(_short, row[2:])) for row in rows
+        ]
+        show_rows("Error and rejection", columns, words)
+        click.echo(OPTIMISTIC)
+    else:
         asked = {f"for_{name}": dataclasses.asdict(point) for name, point in wanted.items()}
         facts = {"columns": examples.roles, **asked, "area": curve.area, "note": OPTIMISTIC}
         show_rows("reject", columns, rows, options["form"], facts)
-        write_pages({"error_reject": curve}, options)
-        return
-    click.echo(f"{visible(examples.roles)}\n")
-    for name, point in wanted.items():
-        click.echo(_sentence(name, options[f"want_{name}"], point))
-    click.echo(f"Area under the error-reject curve: {number(curve.area, 4)}\n")
-    words = [(f"{100 * row[0]:.1f} %", number(row[1], 4), *map(_short, row[2:])) for row in rows]
-    show_rows("Error and rejection", columns, words)
-    click.echo(OPTIMISTIC)
     write_pages({"error_reject": curve}, options)
 
 
