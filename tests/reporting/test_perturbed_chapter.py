@@ -62,4 +62,4 @@ def test_rivals_stand_beside_with_their_notes(found):
 def test_the_training_error_is_told_beside(found):
     tile = perturbed_chapter(found).tiles[1]
     assert tile.value == f"{found.training_error:.3f}"
-    assert "optimistic" in tile.beside
+    assert tile.beside == "on the examples it was trained on"

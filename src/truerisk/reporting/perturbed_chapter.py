@@ -50,7 +50,7 @@ def perturbed_chapter(found: Perturbed, rivals: Mapping[str, Estimate] | None = 
         next_steps=sentences(next_steps(found)),
         tiles=(
             Tile.of("Error rate", found, "cross-validated"),
-            Tile.of("Error in training", training, "of the examples it was trained on: optimistic"),
+            Tile.of("Error in training", training, "on the examples it was trained on"),
         ),
         sections=tuple(_sections(found, rivals or {})),
         notes=sentences(_notes(found, rivals or {})),
