@@ -80,7 +80,7 @@ def file_table(source: Mapping[str, Any]) -> Table | None:
     >>> file_table({"path": "scores.csv", "bytes": 1200, "rows": 30, "sha256": "ab…"}).rows
     (('scores.csv', '–', '1,200', '30', '0', 'ab…'),)
     """
-    files = _files(source)
+    files = _files(as_plain(source))
     if not files:
         return None
     columns = (

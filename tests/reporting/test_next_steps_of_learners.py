@@ -1,0 +1,128 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import truerisk as tr
+from truerisk.estimation.trained_categories import Category
+from truerisk.reporting.next_steps import next_steps
+
+
+def problem(n, apart=0.8, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + apart * y[:, np.newaxis], y
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return tr.estimate("naive_bayes", *problem(80), random_state=1, folds=5, repeats=2)
+
+
+def test_an_open_error_rate_asks_for_examples(judged):
+    error = judged["error_rate"].interval
+    needed = 10 * np.ceil(80 * (error.width / 0.1) ** 2 / 10)
+    [step] = [step for step in next_steps(judged) if step.startswith("Collect about")]
+    assert step.startswith(f"Collect about {needed - 80:.0f} more examples to know the error rate")
+
+
+def test_one_repetition_is_not_enough(judged):
+    asked = "Repeat the cross-validation: intervals by one repetition were measured to cover 92.5 %"
+    assert not any(step.startswith("Repeat") for step in next_steps(judged))
+    once = replace(judged, settings={**judged.settings, "repeats": 1})
+    assert any(step.startswith(asked) for step in next_steps(once))
+
+
+def test_a_learner_without_a_fault_goes_on_to_its_curve_and_its_rivals():
+    found = tr.estimate("naive_bayes", *problem(400, 5.0), random_state=1, folds=5, repeats=2)
+    first, second = next_steps(found)
+    assert first.startswith("See whether more than 400 examples would lower the error, now 0.0")
+    assert "`truerisk curve`" in first
+    assert second.startswith("Put other learners beside it")
+
+
+def test_the_best_of_several_is_judged_on_fresh_examples():
+    models = {"bayes": "naive_bayes", "constant": "majority"}
+    found = tr.best_of(models, *problem(60), random_state=1, folds=3, repeats=1)
+    first, second = next_steps(found)
+    assert first.startswith("Judge bayes on fresh examples before relying on it")
+    assert f"{found.corrected.value:.3f} [" in first
+    assert second.startswith("Ask whether bayes is really better than constant")
+
+
+def test_estimates_by_machines_lead_to_leave_one_out_and_to_selection():
+    X, y = problem(40)
+    found = tr.xi_alpha(tr.LinearSVM().fit(X, y), X, y)
+    risky = sum(map(len, found.at_risk))
+    first, second = next_steps(found)
+    assert first.startswith(f"Leave out the {risky} examples at risk in earnest, if 0.")
+    assert "`tr.select`" in second
+
+
+def test_perturbed_losses_in_training_are_not_to_be_relied_on():
+    asked = {"random_state": 1, "replicates": 100, "interval": "percentile"}
+    X, y = problem(60)
+    first, second = next_steps(tr.perturbation(tr.LinearSVM(), X, y, losses="training", **asked))
+    assert "vary too little: they were measured to cover 62.3 %" in first
+    assert second.startswith("Take the agreement interval for the error itself, 0.")
+    assert next_steps(tr.perturbation(tr.LinearSVM(), X, y, **asked)) == (second,)
+    groups = np.arange(60) // 2
+    assert not next_steps(tr.perturbation(tr.LinearSVM(), X, y, groups=groups, **asked))
+
+
+def corpus(*documents, holdout=None):
+    categories = tuple(
+        Category(
+            name=f"c{place}", documents=n, test_documents=None, stable=True, gap=0.0, reason=None
+        )
+        for place, n in enumerate(documents)
+    )
+    return tr.CorpusEvaluation(
+        estimates={}, n=100, level=0.95, labels=(), positive=None, categories=categories,
+        holdout=holdout,
+    )  # fmt: skip
+
+
+def test_categories_with_hardly_any_documents_are_collected_for():
+    first, second = next_steps(corpus(50, 9, 3, 10))
+    assert first.startswith(
+        "Collect documents of the 2 categories that have fewer than 10, such as 'c2' (3)"
+    )
+    assert second.startswith("Hold out a part of the 100 documents")
+    beside = tr.evaluate_counts([[5, 5], [5, 5]])
+    [step] = next_steps(corpus(50, 10, holdout=beside))
+    assert step.startswith("Try another C or other words for the 2 categories")
+
+
+@pytest.fixture(scope="module")
+def curve():
+    X, y = problem(120)
+    models = {"bayes": GaussianNB()}
+    return tr.learning_curve(
+        models, X, y, sizes=[10, 20, 30, 40, 60], repeats=3, random_state=1, estimate=None
+    )
+
+
+def with_law(curve, a, b):
+    """Give the learner the law a + b/n, known to a hair."""
+    law = curve["bayes"].extrapolation
+    laws = replace(law.laws, a=np.full(9, a), b=np.full(9, b), c=np.ones(9))
+    known = replace(law, a=a, b=b, c=1.0, laws=laws, determined=True)
+    return replace(curve, curves={"bayes": replace(curve["bayes"], extrapolation=known)})
+
+
+def test_a_law_that_falls_asks_for_examples_and_a_flat_one_does_not(curve):
+    # .1 + 6/60 = .2 at 60 examples; .1 + 6/240 = .125 at four times as many.
+    [step] = next_steps(with_law(curve, 0.1, 6.0))
+    assert step.startswith("Collect more examples for bayes: 4 times as many examples (240) would")
+    assert "bring Error rate from 0.200 to about 0.125 [" in step
+    [step] = next_steps(with_law(curve, 0.19, 0.6))
+    assert step.startswith("Do not collect for bayes: ")
+
+
+def test_an_undetermined_law_asks_for_a_longer_curve(curve):
+    law = curve["bayes"].extrapolation
+    open_law = replace(curve["bayes"], extrapolation=replace(law, determined=False))
+    [step] = next_steps(replace(curve, curves={"bayes": open_law}))
+    assert step.startswith("Draw the curve of bayes with more sizes or repeats: 3 repeats")

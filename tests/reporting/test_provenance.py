@@ -1,0 +1,155 @@
+import hashlib
+import platform
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import truerisk as tr
+from truerisk.reporting.provenance import facts_of, file_table, provenance_sections, versions
+
+ROWS = "y_true,y_pred,score\n" + "1,1,0.9\n0,0,0.2\n1,0,0.4\n0,1,0.6\n" * 20
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def facts(result, source=None):
+    *_, last = provenance_sections(result, source)
+    return dict(last.data["rows"])
+
+
+def test_a_file_is_told_by_its_hash(predictions):
+    files = file_table(tr.evaluate_files([predictions]).source)
+    [row] = files.rows
+    assert row[0] == str(predictions)
+    assert row[1:5] == ("csv", str(len(ROWS)), "80", "0")
+    assert row[5] == hashlib.sha256(ROWS.encode()).hexdigest()
+
+
+def test_columns_say_whether_they_were_guessed(predictions):
+    roles = tr.Roles(truth="y_true")
+    told = facts(tr.evaluate_files([predictions], roles=roles))
+    assert told["column of the true labels"] == "y_true (given)"
+    assert told["column of the scores"] == "score (guessed from its name)"
+    assert "read from" not in told
+
+
+def test_settings_seed_and_versions_are_told():
+    told = facts(tr.evaluate_counts([[5, 5], [4, 85]], random_state=7, level=0.9))
+    assert told["seed"] == "7"
+    assert told["confidence level"] == "90 %"
+    assert told["the numbers are about"] == "this model"
+    assert told["read from"] == "values in memory, no file"
+    assert told["Python"] == platform.python_version()
+    assert told["numpy"] == np.__version__
+
+
+def test_the_machine_is_not_named():
+    words = " ".join(words for _, words in versions())
+    assert platform.node() not in words
+
+
+def test_what_is_not_loaded_has_no_version(monkeypatch):
+    monkeypatch.delitem(__import__("sys").modules, "numba", raising=False)
+    assert "numba" not in dict(versions())
+
+
+def test_a_file_that_was_not_hashed_says_how():
+    [row] = file_table({"files": [{"path": "a.parquet", "sha256": None}]}).rows
+    assert row == ("a.parquet", "–", "–", "–", "0", "not hashed: --hash-all does")
+
+
+def test_results_that_do_not_know_their_source_can_be_told():
+    found = tr.compare_over_datasets(np.random.default_rng(0).random((6, 2)), names=["a", "b"])
+    assert "read from" not in facts(found)
+    source = {"path": "scores.csv", "bytes": 99, "rows": 6, "sha256": "ab"}
+    titles = [section.title for section in provenance_sections(found, source)]
+    assert titles == [
+        "Does each interval keep its promise?",
+        "Which files",
+        "Where the numbers came from",
+    ]
+
+
+def test_many_files_are_counted_not_listed():
+    files = [{"path": f"{place}.csv", "sha256": "ab"} for place in range(250)]
+    evaluation = tr.evaluate_counts([[5, 5], [4, 85]])
+    _, section, _ = provenance_sections(evaluation, {"files": files})
+    assert len(section.data["rows"]) == 200
+    assert section.data["left_out"] == 50
+
+
+def test_hostile_names_are_made_visible():
+    source = {"files": [{"path": "a\x1b[31m\u202eb", "sha256": "ab"}], "roles": {"truth": "y\n"}}
+    evaluation = tr.evaluate_counts([[5, 5], [4, 85]])
+    _, files, last = provenance_sections(evaluation, source)
+    assert files.data["rows"][0][0] == r"a\x1b[31m\u202eb"
+    assert ["column of the true labels", r"y\n (given)"] in last.data["rows"]
+
+
+def problem(n=60):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + y[:, np.newaxis], y
+
+
+def learner():
+    return tr.estimate("naive_bayes", *problem(), random_state=3, folds=3, repeats=2)
+
+
+def comparisons():
+    truth = [0, 1] * 20
+    return tr.compare(truth, truth, truth[::-1], measures=["error_rate"], random_state=5)
+
+
+def learners():
+    return tr.compare_models(
+        "naive_bayes", "majority", *problem(), random_state=1, folds=3, repeats=2, region=0.01
+    )  # fmt: skip
+
+
+def curve():
+    return tr.learning_curve(
+        {"bayes": GaussianNB()}, *problem(), sizes=[10, 20], repeats=2, random_state=4,
+        estimate=None,
+    )  # fmt: skip
+
+
+def perturbed():
+    return tr.perturbation(tr.LinearSVM(), *problem(40), replicates=100, random_state=1)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (learner, {"seed": "3", "folds": "3", "repeats": "2", "refits": "6", "examples": "60"}),
+        (comparisons, {"models": "first, second", "seed": "5", "main measure": "Error rate"}),
+        (learners, {"models": "naive_bayes, majority", "region of equivalence": "± 0.01"}),
+        (curve, {"learners": "bayes", "training sizes": "10, 20", "seed": "4", "repeats": "2"}),
+        (perturbed, {"weightings": "100", "losses": "cross validated", "examples": "40"}),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_every_kind_of_result_tells_its_own_facts(make, told):
+    found = dict(facts_of(make()))
+    assert found | told == found
+    assert found["confidence level"] == "95 %"
+    assert found["the numbers are about"]
+
+
+def test_a_corpus_tells_its_documents():
+    found = tr.CorpusEvaluation(
+        estimates={}, n=12, level=0.95, labels=(), positive=None,
+        holdout=tr.evaluate_counts([[5, 5], [4, 85]]), settings={"C": 0.5},
+    )  # fmt: skip
+    told = dict(facts_of(found))
+    assert (told["training documents"], told["documents held out"], told["C"]) == (
+        "12",
+        "99",
+        "0.5",
+    )
