@@ -29,13 +29,13 @@ const words = (element) => element.textContent.trim();
 function shown() {
   const measures = {};
   for (const line of panel.querySelectorAll("[data-measure]")) {
-    if (line.hidden) continue;
+    if (line.offsetParent === null) continue;  // not to be seen
     measures[line.dataset.measure] =
       [words(line.querySelector(".num")), words(line.querySelector(".interval"))];
   }
   const cells = {};
   for (const cell of panel.querySelectorAll("[data-cell]")) {
-    if (!cell.hidden) cells[cell.dataset.cell] = cell.firstChild.textContent.trim();
+    if (cell.offsetParent !== null) cells[cell.dataset.cell] = cell.firstChild.textContent.trim();
   }
   const marks = {};
   for (const button of panel.querySelectorAll("[data-mark]")) {
@@ -198,7 +198,7 @@ def test_a_mark_is_gone_to_and_the_address_brings_a_colleague_there(opened, tmp_
     path = page_of(tmp_path / "page.html", scored(truth, score))
     browser = opened(path)
     browser.find_element("css selector", '[data-control="fn"]').send_keys("5")  # makes 15 of 1
-    browser.find_element("css selector", '[data-mark="C"]').click()
+    browser.find_element("css selector", '[data-mark="C"]').send_keys("\ue007")  # Enter
     browser.find_element("css selector", '[data-control="band"]').send_keys("\ue014\ue014")  # →→
     time.sleep(QUIET)
     fragment = browser.execute_script("return location.hash").removeprefix("#")

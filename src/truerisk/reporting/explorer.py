@@ -202,11 +202,7 @@ def _measure_numbers(measure: Measure) -> dict[str, Any]:
 
 
 def _measure_words(measure: Measure) -> dict[str, str]:
-    return {
-        "name": measure.name,
-        "title": visible(title_of(measure.name)),
-        "summary": measure.summary,
-    }
+    return {"name": measure.name, "title": visible(title_of(measure.name))}
 
 
 def _costs(evaluation: Evaluation) -> dict[str, float]:

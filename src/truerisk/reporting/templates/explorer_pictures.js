@@ -4,6 +4,8 @@ const explorerPictures = (() => {
 
   const SVG = "http://www.w3.org/2000/svg";
   const TICKS = 5;
+  const STRIP = 170; // width of the strip an interval is drawn on
+  const MARGIN = 8; // room for a dot at either end of it
   const { number } = intervalNumbers;
 
   const short = (value) => {
@@ -111,15 +113,16 @@ const explorerPictures = (() => {
     const [low, high] = found.range;
     const endless = !Number.isFinite(high);
     const where = (value) => {
-      if (endless) return value === Infinity ? 294 : 6 + (288 * value) / (1 + value);
-      return 6 + (288 * (value - low)) / (high - low || 1);
+      const along = endless ? value / (1 + value) : (value - low) / (high - low || 1);
+      return MARGIN + (STRIP - 2 * MARGIN) * (value === Infinity ? 1 : along);
     };
-    const svg = drawn(parent, "svg", { viewBox: "0 0 300 36", "aria-hidden": "true" });
+    const svg = drawn(parent, "svg", { viewBox: `0 0 ${STRIP} 34`, "aria-hidden": "true" });
     const middle = endless ? 1 : (low + high) / 2;
+    drawn(svg, "line", { class: "rail", x1: MARGIN, x2: STRIP - MARGIN, y1: 12, y2: 12 });
     for (const value of [low, middle, high]) {
       drawn(svg, "line", { class: "grid", x1: where(value), x2: where(value), y1: 2, y2: 22 });
       const words = Number.isFinite(value) ? String(Number(value.toPrecision(3))) : "∞";
-      drawn(svg, "text", { class: "tick", x: where(value), y: 34 }, words);
+      drawn(svg, "text", { class: "tick", x: where(value), y: 33 }, words);
     }
     const [from, to] = (found.interval || [found.value, found.value]).map(where);
     drawn(svg, "line", { class: "bar", x1: from, x2: to, y1: 12, y2: 12 });
