@@ -23,7 +23,7 @@ def _parsed(path):
 
 
 def test_there_are_examples():
-    assert len(EXAMPLES) >= 8
+    assert len(EXAMPLES) >= 10
 
 
 @named
