@@ -1,7 +1,7 @@
 """Evaluation → charts of its scores: how they rank, how they lie, what deciding by them costs."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,33 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import InputError
 from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
 from truerisk.measures.calibration import calibration_curve
-from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
-from truerisk.measures.rejection import rejection_curve
 from truerisk.measures.score_distribution import MOST_BINS, distribution_of
-from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost, working_threshold
+from truerisk.measures.thresholds import Sweep, working_threshold
 from truerisk.reporting.chapters import Section
 from truerisk.reporting.charts import Band, Bars, Chart, Dots, Line, Scale, Upright, charts_section
+from truerisk.reporting.decision_charts import (
+    UNIT,
+    cost_chart,
+    cost_curve_chart,
+    costs_of,
+    in_steps,
+    rejection_chart,
+)
 from truerisk.reporting.wording import count, number, percent
 from truerisk.results import Evaluation
 
 Values = NDArray[np.float64]
 
-UNIT = (0.0, 1.0)
-FEWEST_ANSWERS = 30  # fewer leave an error rate that says nothing
 OF_PROBABILITIES = ("brier_score", "log_loss")
-OUTCOME_WORDS = {
-    "tp": "a positive found",
-    "fp": "a false alarm",
-    "fn": "a positive missed",
-    "tn": "a negative left alone",
-}
-TOLD_REJECTED = 0.1
 TOLD_FPR = 0.1
-OPTIMISTIC = "It was found on these examples, and looks better on them than it will on others."
 
 
 def score_sections(evaluation: Evaluation) -> Iterator[Section]:
@@ -110,21 +105,23 @@ class Scores:
         if self.range is None:
             return
         yield self._distribution()
-        if self.range[0] >= 0 and self.table.threshold[1] <= 1 and self.table.threshold[-1] >= 0:
+        if self.table.threshold[1] <= 1 and self.table.threshold[-1] >= 0:
             yield self._calibration()
 
     def deciding(self) -> Iterator[Chart]:
         """Draw what is gained by not answering, and what mistakes cost."""
         if self.threshold is not None:
-            yield from self._rejection(self.threshold)
-        costs = self._costs()
+            rejection = rejection_chart(self.table, self.threshold)
+            if rejection is not None:
+                yield rejection
+        costs, roc = costs_of(self.evaluation), self.evaluation.curves.get("roc")
         if costs is not None and self.range is not None:
-            yield self._cost(costs)
-        elif self.two_classes and isinstance(self.evaluation.curves.get("roc"), RocCurve):
-            yield self._normalised_cost(self.evaluation.curves["roc"])
+            yield cost_chart(self.table, costs, list(self._upright_here()))
+        elif self.two_classes and isinstance(roc, RocCurve):
+            yield cost_curve_chart(roc)
 
     def _roc(self, curve: RocCurve) -> Chart:
-        found = float(np.interp(TOLD_FPR, curve.fpr, curve.tpr))
+        found = float(curve.tpr[np.searchsorted(curve.fpr, TOLD_FPR, side="right") - 1])
         here = self._row_at_threshold()
         return Chart(
             title="ROC curve",
@@ -141,14 +138,14 @@ class Scores:
                 "called positive by mistake; a good ranking climbs steeply to the top left corner."
             ),
             description=(
-                f"The area under the curve is {number(curve.auc)}. Where {percent(TOLD_FPR)} of "
-                f"the negatives are called positive, {number(100 * found, 1)} % of the positives "
-                "are found."
+                f"The area under the curve is {number(curve.auc)}. With at most "
+                f"{percent(TOLD_FPR)} of the negatives called positive, "
+                f"{number(100 * found, 1)} % of the positives are found."
             ),
         )
 
     def _precision_recall(self, curve: PrecisionRecallCurve) -> Chart:
-        recall, precision = _steps(curve.recall, curve.precision)
+        recall, precision = in_steps(curve.recall, curve.precision)
         here = self._row_at_threshold() - 1  # the curve leaves out the row that finds nothing
         dot = slice(max(here, 0), here + 1)
         return Chart(
@@ -265,104 +262,3 @@ class Scores:
             ),
             description=f"The expected calibration error is {error}.{told_inside}",
         )
-
-    def _rejection(self, threshold: float) -> Iterator[Chart]:
-        curve = rejection_curve(self.table, threshold)
-        enough = curve.accepted >= min(FEWEST_ANSWERS, curve.accepted[0] / 5)
-        rejected, errors = curve.rejection_rate[enough], curve.error_rate[enough]
-        if len(rejected) < 2:
-            return
-        point = curve.threshold_for_rejection(TOLD_REJECTED)
-        yield Chart(
-            title="Errors against rejections",
-            x=Scale("share left undecided", *UNIT),
-            y=Scale.over("error rate of the answers", errors, 0.0),
-            shapes=[Line(rejected, errors)],
-            caption=(
-                f"How wrong the answers are if the scores nearest to the threshold "
-                f"{threshold:.4g} are left undecided; a curve that falls fast puts its errors "
-                "where it is in doubt."
-            ),
-            description=(
-                f"With every example answered the error rate is {number(curve.error_rate[0])}; "
-                f"with {number(100 * point.rejection_rate, 1)} % left undecided it is "
-                f"{number(point.error_rate)}."
-            ),
-        )
-
-    def _costs(self) -> Mapping[str, float] | None:
-        """Give what each outcome costs, if costs were given and two classes are told apart."""
-        given, labels = self.evaluation.settings.get("costs"), self.evaluation.labels
-        if given is None or len(labels) != 2 or self.evaluation.positive is None:
-            return None
-        try:
-            table = CostMatrix.of(given, labels, self.evaluation.positive).values
-        except InputError:
-            return None
-        one = labels.index(self.evaluation.positive)
-        other = 1 - one
-        places = ((one, one), (other, one), (one, other), (other, other))
-        return {name: float(table[at]) for name, at in zip(OUTCOMES, places, strict=True)}
-
-    def _cost(self, costs: Mapping[str, float]) -> Chart:
-        cost = mean_cost(self.table, costs)
-        kept = np.isfinite(self.table.threshold)
-        threshold, values = self.table.threshold[kept], cost[kept]
-        best = int(np.argmin(values))
-        least = number(float(values[best]))
-        words = ", ".join(f"{OUTCOME_WORDS[name]} {costs[name]:g}" for name in costs if costs[name])
-        return Chart(
-            title="Cost by threshold",
-            x=Scale("threshold", *_apart(*(self.range or UNIT))),
-            y=Scale.over("cost of an example", values, 0.0),
-            shapes=[
-                Line(*_steps(threshold[::-1], values[::-1])),
-                Dots(
-                    threshold[best : best + 1],
-                    values[best : best + 1],
-                    ink="second",
-                    words=f"cheapest: {threshold[best]:.4g}",
-                ),
-                *self._upright_here(),
-            ],
-            caption=(
-                "Mean cost of an example at each threshold, at the costs given "
-                f"({words or 'none'}); the lowest point is the cheapest threshold. {OPTIMISTIC}"
-            ),
-            description=f"The least cost is {least}, at the threshold {threshold[best]:.4g}.",
-        )
-
-    def _normalised_cost(self, roc: RocCurve) -> Chart:
-        curve = roc.normalised_cost()
-        trivial = np.minimum(curve.probability_cost, 1 - curve.probability_cost)
-        middle = float(np.interp(0.5, curve.probability_cost, curve.cost))
-        return Chart(
-            title="Cost curve",
-            x=Scale("share of the positives in the cost", *UNIT),
-            y=Scale.over("cost, as a share of the most", trivial, 0.0),
-            shapes=[
-                Line(
-                    curve.probability_cost, trivial, "soft", dashed=True, words="one answer to all"
-                ),
-                Line(curve.probability_cost, curve.cost, words="the best threshold"),
-            ],
-            caption=(
-                "What the best threshold costs, whatever mistakes cost and however many positives "
-                "there are; the further below the dashed line, which is what the better of two "
-                f"constant answers costs, the more the scores are worth. {OPTIMISTIC}"
-            ),
-            description=(
-                f"Where both classes weigh the same the cost is {number(middle)}; a constant "
-                "answer costs 0.500."
-            ),
-        )
-
-
-def _steps(x: Values, y: Values) -> tuple[Values, Values]:
-    """Join points by steps: up to each x its own y holds."""
-    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
-
-
-def _apart(low: float, high: float) -> tuple[float, float]:
-    """Give two ends that differ, also where there is one score only."""
-    return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from truerisk.evaluation.arrays import evaluate
+from truerisk.measures.curves import roc
+from truerisk.measures.rejection import rejection
+from truerisk.measures.thresholds import best_threshold, sweep
+from truerisk.reporting.charts import Upright, drawn
+from truerisk.reporting.decision_charts import (
+    cost_chart,
+    cost_curve_chart,
+    costs_of,
+    rejection_chart,
+)
+from truerisk.tallies.ranking import rank
+
+RNG = np.random.default_rng(12)
+TRUTH = (RNG.random(200) < 0.4).astype(int)
+SCORES = RNG.normal(size=200) + 1.5 * TRUTH
+RANKING = rank(SCORES, TRUTH == 1)
+COSTS = {"tp": 0.0, "fp": 1.0, "fn": 5.0, "tn": -0.5}
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        {"fp": 1, "fn": 5, "tn": -0.5},
+        {("0", "1"): 1, ("1", "0"): 5, ("0", "0"): -0.5},
+        [[-0.5, 1], [5, 0]],
+    ],
+)
+def test_costs_are_read_in_every_form_in_which_they_are_given(costs):
+    assert costs_of(evaluate(TRUTH, y_score=SCORES, threshold=0, costs=costs)) == COSTS
+
+
+def test_costs_are_of_the_label_that_is_positive():
+    evaluation = evaluate(TRUTH, y_score=-SCORES, threshold=0, positive="0", costs=[[1, 2], [3, 4]])
+    assert costs_of(evaluation) == {"tp": 1, "fp": 3, "fn": 2, "tn": 4}
+
+
+def test_without_costs_or_with_several_classes_there_are_none():
+    assert costs_of(evaluate(TRUTH, y_score=SCORES, threshold=0)) is None
+    assert costs_of(evaluate(["a", "b", "c"], ["a", "b", "b"], costs={("a", "b"): 1})) is None
+
+
+def test_the_cheapest_threshold_is_marked():
+    best = best_threshold(RANKING, by="cost", costs=COSTS)
+    chart = cost_chart(sweep(RANKING), COSTS, [Upright(0.5, "here")])
+    assert chart.description == (
+        f"The least cost is {best.value:.3f}, at the threshold {best.at:.4g}."
+    )
+    assert "(a false alarm 1, a positive missed 5, a negative left alone -0.5)" in chart.caption
+    assert [shape["kind"] for shape in drawn(chart)["shapes"]] == ["line", "dots", "upright"]
+
+
+def test_a_cost_holds_up_to_its_threshold():
+    # Cost of false alarms: both at 1, one up to 2, none up to 3.
+    table = sweep(rank([1.0, 2.0, 3.0], [False, False, True]))
+    line = cost_chart(table, {"tp": 0.0, "fp": 3.0, "fn": 0.0, "tn": 0.0}).shapes[0]
+    assert np.array(line.x).tolist() == [1, 1, 2, 2, 3]
+    assert np.array(line.y).tolist() == [2, 1, 1, 0, 0]
+
+
+def test_the_cost_of_scores_that_say_nothing_is_that_of_a_constant_answer():
+    chart = cost_curve_chart(roc([0, 1, 0, 1], [1, 1, 1, 1]))
+    trivial, best = chart.shapes
+    np.testing.assert_allclose(trivial.y, best.y)
+    assert chart.description.startswith("Where both classes weigh the same the cost is 0.500;")
+
+
+def test_rejection_is_told_at_a_tenth():
+    chart = rejection_chart(sweep(RANKING), 0.5)
+    point = rejection(TRUTH, SCORES, threshold=0.5).threshold_for_rejection(0.1)
+    assert f"with 10.0 % left undecided it is {point.error_rate:.3f}." in chart.description
+
+
+def test_error_rates_of_a_handful_of_answers_are_not_drawn():
+    line = rejection_chart(sweep(RANKING), 0.5).shapes[0]
+    assert max(line.x) == pytest.approx(1 - 30 / 200)
+
+
+def test_where_all_scores_are_equal_nothing_can_be_rejected():
+    assert rejection_chart(sweep(rank([1.0, 1.0], [True, False])), 1.0) is None
