@@ -235,3 +235,10 @@ def test_many_classes_that_are_all_right_leave_little_open():
     assert found.value == 1
     assert 0.9 < found.interval.low < 160 / 168
     assert found.interval.high == 1
+
+
+def test_a_measure_that_cannot_vary_on_these_examples_is_left_open():
+    # All truth is of one class: κ is 0 whatever is called, and says nothing.
+    found = tr.evaluate_counts([[1, 5], [0, 0]])["cohen_kappa"]
+    assert (found.interval.low, found.interval.high) == (-1, 1)
+    assert found.interval.method == "whole_range"

@@ -102,6 +102,8 @@ def cell_interval(question: Question) -> Interval:
         interval = METHODS[question.method](question)
     if interval is None or interval.width == 0:
         interval = smoothed_delta(question)
+    if interval.width == 0:  # nothing varies but the rounding: the examples say nothing of it
+        interval = Interval(*question.measure_range, question.level, "whole_range")
     return replace(
         interval,
         method=_named(question.sample.kind, interval.method),
