@@ -94,3 +94,12 @@ def test_a_long_note_is_broken_and_a_long_label_shortened(ax):
 
 def test_a_character_the_font_lacks_is_shown_as_its_escape():
     assert drawable("é漢") == r"é\u6f22"
+
+
+def test_narrow_axes_have_small_labels_and_short_lines(make_estimate):
+    ax = Figure(figsize=(3, 2)).subplots()
+    draw_rows([Row("w" * 40, make_estimate("f1", 0.5, 0.4, 0.6))], ax)
+    width = 72 * 3 * 0.775  # the axes take 0.775 of the figure
+    assert ax.get_yticklabels()[0].get_fontsize() == pytest.approx(1.2 * width / 40)
+    note_below("one of many words " * 20, ax)
+    assert max(map(len, ax.get_xlabel().split("\n"))) <= width / 4.6

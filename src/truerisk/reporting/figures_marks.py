@@ -25,7 +25,10 @@ GREEN = "#009E73"
 LONGEST_LABEL = 40  # characters; a longer one would leave no room for the picture
 LETTERS_OF_A_ROW = 0.72  # height of letters, in heights of a row
 SMALLEST_LETTERS, LARGEST_LETTERS = 4.0, 10.0  # points
-NOTE_WIDTH = 72  # characters
+LETTERS_OF_A_LABEL = 1.2  # a label takes two thirds of the width of the axes, at most
+NOTE_LETTER = 4.6  # width of a letter of a note, in points
+SHORTEST_NOTE, LONGEST_NOTE = 24, 72  # characters of a line
+POINTS = 72  # in an inch
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ def draw_rows(rows: Sequence[Row], ax: "Axes") -> "Axes":
             ax.barh(place, 2 * row.region, left=-row.region, height=0.8, color=GREY, alpha=0.25)
         if row.estimate is not None and row.estimate.is_defined:
             _draw_estimate(row, row.estimate, place, 1.2 * furthest, ax)
-    size = _letters(ax, len(rows))
-    ax.set_yticks(range(len(rows)), [short_label(row.words) for row in rows], fontsize=size)
+    labels = [short_label(row.words) for row in rows]
+    ax.set_yticks(range(len(rows)), labels, fontsize=_letters(ax, labels))
     for row, label in zip(rows, ax.get_yticklabels(), strict=True):
         label.set_fontweight("bold" if row.estimate is None else "normal")
     ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -96,15 +99,25 @@ def _finite_numbers(rows: Sequence[Row]) -> Iterator[float]:
             yield from (number for number in found if math.isfinite(number))
 
 
-def _letters(ax: "Axes", rows: int) -> float:
-    points = ax.get_window_extent().height / ax.figure.dpi * 72
-    size = LETTERS_OF_A_ROW * points / max(rows, 1)
-    return min(max(size, SMALLEST_LETTERS), LARGEST_LETTERS)
+def _letters(ax: "Axes", labels: Sequence[str]) -> float:
+    """Choose the size of letters: rows must not touch, and labels leave room for the picture."""
+    width, height = size_in_points(ax)
+    high = LETTERS_OF_A_ROW * height / max(len(labels), 1)
+    wide = LETTERS_OF_A_LABEL * width / max(map(len, labels), default=1)
+    return min(max(min(high, wide), SMALLEST_LETTERS), LARGEST_LETTERS)
+
+
+def size_in_points(ax: "Axes") -> tuple[float, float]:
+    """Measure the axes, width and height, in the unit that letters are measured in."""
+    box, points = ax.get_window_extent(), POINTS / ax.figure.dpi
+    return box.width * points, box.height * points
 
 
 def note_below(words: str, ax: "Axes") -> None:
-    """Write a sentence under the axes."""
-    ax.set_xlabel("\n".join(wrap(drawable(words), NOTE_WIDTH)), fontsize="small")
+    """Write a sentence under the axes, in lines as long as these are wide."""
+    fit = int(size_in_points(ax)[0] / NOTE_LETTER)
+    lines = wrap(drawable(words), min(max(fit, SHORTEST_NOTE), LONGEST_NOTE))
+    ax.set_xlabel("\n".join(lines), fontsize="small")
 
 
 def short_label(text: str) -> str:

@@ -18,6 +18,7 @@ from truerisk.reporting.figures_marks import (
     forest,
     note_below,
     short_label,
+    size_in_points,
 )
 from truerisk.reporting.tables import confusion_of, share
 from truerisk.reporting.wording import count, measure_of, percent, title_of
@@ -180,10 +181,10 @@ def _cells(counts: NDArray[Any], totals: NDArray[Any], ax: "Axes") -> None:
 
 def _numbers(counts: NDArray[Any], totals: NDArray[Any], ax: "Axes") -> None:
     """Write count and share into each cell, where the cells are large enough for letters."""
-    box, points = ax.get_window_extent(), 72 / ax.figure.dpi
+    width, height = size_in_points(ax)
     longest = max(len(count(n)) for n in counts.ravel()) + 1
-    wide = box.width * points / (0.65 * max(longest, 6) * len(counts))
-    high = box.height * points / (2.8 * len(counts))
+    wide = width / (0.65 * max(longest, 6) * len(counts))
+    high = height / (2.8 * len(counts))
     size = min(wide, high, LARGEST_IN_CELL)
     if size < SMALLEST_IN_CELL:
         return
