@@ -32,7 +32,7 @@ AS_IT_CAME = [row[0] for row in ROWS]
 def _page(folder, rows):
     columns = tuple(Column(head, numeric=at > 0) for at, head in enumerate(HEADS))
     table = page_table(Table("Learners", columns, tuple(rows)))
-    section = Section("table", "Learners", {**table, "left_out": 0})
+    section = Section("table", "Learners", table)
     report = Report("Tables", "", (Chapter(title="Tables", subtitle="", sections=(section,)),))
     return report.save(folder / "table.html")
 

@@ -9,6 +9,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.learner_chapter import learner_chapter, method_title
 from truerisk.reporting.learning_curves import cost_words
+from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import Column, Table, page_table
 from truerisk.reporting.wording import NO_INTERVAL, count, number, percent, title_of, written
 from truerisk.results import Interval
@@ -33,6 +34,7 @@ def best_of_chapter(found: "BestOf") -> Chapter:
         title="Which learner is best, and how good is it?",
         subtitle=" · ".join(subtitle),
         verdict=sentences(_verdict(found)),
+        next_steps=sentences(next_steps(found)),
         tiles=tuple(_tiles(found)),
         sections=(_ranking(found), _costs(found), *_named(found.winner, own.sections)),
         notes=own.notes,
@@ -118,4 +120,4 @@ def _costs(found: "BestOf") -> Section:
             )
         rows.append((name, count(one.refits), *told))
     table = page_table(Table("What each learner costs (means)", columns, tuple(rows)))
-    return Section("table", table["title"], {**table, "left_out": 0})
+    return Section("table", table["title"], table)

@@ -11,7 +11,6 @@ from truerisk.reporting.categories import (
     NOTHING,
     RANKED,
     average_table,
-    corpus_facts,
     in_one_cell,
     in_percent,
 )
@@ -20,11 +19,12 @@ from truerisk.reporting.chapters import (
     Chapter,
     Section,
     Tile,
-    fact_pairs,
     sentences,
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.geometry import Axis, axis_of, strip
+from truerisk.reporting.next_steps import next_steps
+from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import page_table
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Estimate, Evaluation
@@ -45,15 +45,14 @@ def corpus_chapter(evaluation: "CorpusEvaluation") -> Chapter:
         title="How well will each category be told?",
         subtitle=_subtitle(evaluation),
         verdict=sentences(evaluation.verdict),
+        next_steps=sentences(next_steps(evaluation)),
         tiles=tuple(_tiles(evaluation)),
         sections=(
             Section("categories", "Category by category", _categories(evaluation), _lead()),
-            Section(
-                "table", averages["title"], {**averages, "left_out": 0}, "Numbers are percent."
-            ),
+            Section("table", averages["title"], averages, "Numbers are percent."),
+            *provenance_sections(evaluation),
         ),
         notes=sentences(evaluation.notes),
-        facts=tuple(fact_pairs(corpus_facts(evaluation))),
     )
 
 

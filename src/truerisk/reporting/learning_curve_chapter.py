@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.curves.extrapolation import FAR, Extrapolation
 from truerisk.curves.results import CurvePoint, LearnerCurve, LearningCurve
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.charts import (
     INKS,
     Band,
@@ -28,12 +28,13 @@ from truerisk.reporting.learning_curves import (
     UNITS,
     cost_words,
     crossing_table,
-    curve_facts,
     curve_tables,
     expectation,
     needed_table,
     point_notes,
 )
+from truerisk.reporting.next_steps import next_steps
+from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import page_table
 from truerisk.reporting.wording import count, number, percent, title_of, written
 from truerisk.results import Estimate, Interval
@@ -62,6 +63,7 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
         title="Would more examples help?",
         subtitle=" · ".join(subtitle),
         verdict=sentences(_verdict(curve, wanted)),
+        next_steps=sentences(next_steps(curve)),
         tiles=tuple(_tiles(curve)),
         sections=(
             charts_section("Learning curves", list(_curves(curve, wanted))),
@@ -76,9 +78,9 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
                 [_costs(curve, "memory"), *_budget(curve)],
             ),
             *_tables(curve, wanted),
+            *provenance_sections(curve),
         ),
         notes=sentences((*curve.notes, *point_notes(curve))),
-        facts=tuple(fact_pairs(curve_facts(curve))),
     )
 
 
@@ -331,4 +333,4 @@ def _tables(curve: LearningCurve, wanted: float | None) -> Iterator[Section]:
     further += [crossing_table(curve)] if curve.crossings else []
     for table in (*further, values, *others):
         found = page_table(table)
-        yield Section("table", found["title"], {**found, "left_out": 0})
+        yield Section("table", found["title"], found)

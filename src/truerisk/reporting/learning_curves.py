@@ -185,13 +185,13 @@ def _power(learner: LearnerCurve, cost: str) -> str:
 def budget_table(curve: LearningCurve) -> Table:
     """Give one row a budget from which on another learner or size is the best to be had."""
     columns = (
-        Column("CPU from", numeric=True),
         Column("Learner"),
         Column("Examples", numeric=True),
+        Column("CPU from", numeric=True),
         Column(title_of(curve.measure), numeric=True),
     )
     rows = tuple(
-        (cost_words("cpu_seconds", one.cpu_seconds), one.learner, count(one.size),
+        (one.learner, count(one.size), cost_words("cpu_seconds", one.cpu_seconds),
          number(one.value))
         for one in curve.error_per_cpu_second
     )  # fmt: skip

@@ -24,6 +24,7 @@ from truerisk.reporting.charts import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
+from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import Column, Table, page_table, spoken
 from truerisk.reporting.wording import (
     count,
@@ -66,7 +67,7 @@ def selection_chapter(found: "Selection") -> Chapter:
                 setting_text(found.best),
             ),
         ),
-        sections=(picture, _table(found)),
+        sections=(picture, _table(found), *provenance_sections(found)),
         notes=sentences(_notes(found)),
         facts=tuple(fact_pairs(_facts(found))),
     )
@@ -211,7 +212,7 @@ def _table(found: "Selection") -> Section:
             )
         )
     table = page_table(Table("Every setting", columns, tuple(rows)), MOST_ROWS)
-    return Section("table", table["title"], {**table, "left_out": max(0, len(rows) - MOST_ROWS)})
+    return Section("table", table["title"], table)
 
 
 def _value(value: Any) -> str:  # noqa: ANN401

@@ -7,6 +7,7 @@ from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sent
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.learning_curves import cost_words
+from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import Column, Table, page_table, spoken
 from truerisk.reporting.wording import count, interval_heading, percent, title_of, written
 
@@ -58,6 +59,7 @@ def side_by_side_chapter(found: "SideBySide") -> Chapter:
                 [Entry(_title(one), one, LEANINGS.get(one.method, "")) for one in found.estimates],
             ),
             _costs(found),
+            *provenance_sections(found),
         ),
         notes=sentences(_notes(found)),
         facts=tuple(fact_pairs(_facts(found))),
@@ -112,7 +114,7 @@ def _costs(found: "SideBySide") -> Section:
     return Section(
         "table",
         table["title"],
-        {**table, "left_out": 0},
+        table,
         f"The machine was trained once in {once}.",
     )
 
