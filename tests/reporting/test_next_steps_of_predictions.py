@@ -87,6 +87,12 @@ def test_a_threshold_is_offered_only_outside_the_interval_of_what_is():
     assert not told(rules.a_better_threshold, scored(truth, score, 50 / 99))
 
 
+def test_a_gain_that_is_sure_but_small_is_not_worth_a_threshold():
+    # F1 = 2·5000 / (2·5000 + 100) = .990 at 0.5; without the 100 in the middle it is 1.
+    truth, score = [0] * 4900 + [0] * 100 + [1] * 5000, [0.1] * 4900 + [0.5] * 100 + [0.9] * 5000
+    assert not told(rules.a_better_threshold, scored(truth, score, 0.5))
+
+
 def test_where_costs_are_told_the_threshold_is_chosen_by_them():
     truth, score = [0] * 50 + [1] * 50, np.linspace(0, 1, 100)
     found = told(rules.a_better_threshold, scored(truth, score, 0.8, costs={"fp": 1, "fn": 5}))

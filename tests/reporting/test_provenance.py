@@ -6,7 +6,15 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
-from truerisk.reporting.provenance import facts_of, file_table, provenance_sections, versions
+from truerisk.reporting.chapters import Chapter
+from truerisk.reporting.provenance import (
+    NOT_HASHED,
+    facts_of,
+    file_table,
+    provenance_sections,
+    versions,
+)
+from truerisk.reporting.rendering import rendered
 
 ROWS = "y_true,y_pred,score\n" + "1,1,0.9\n0,0,0.2\n1,0,0.4\n0,1,0.6\n" * 20
 
@@ -20,7 +28,7 @@ def predictions(tmp_path):
 
 def facts(result, source=None):
     *_, last = provenance_sections(result, source)
-    return dict(last.data["rows"])
+    return {row["name"]: row["words"] for row in last.data["rows"]}
 
 
 def test_a_file_is_told_by_its_hash(predictions):
@@ -61,7 +69,7 @@ def test_what_is_not_loaded_has_no_version(monkeypatch):
 
 def test_a_file_that_was_not_hashed_says_how():
     [row] = file_table({"files": [{"path": "a.parquet", "sha256": None}]}).rows
-    assert row == ("a.parquet", "–", "–", "–", "0", "not hashed: --hash-all does")
+    assert row == ("a.parquet", "–", "–", "–", "0", NOT_HASHED)
 
 
 def test_results_that_do_not_know_their_source_can_be_told():
@@ -76,6 +84,27 @@ def test_results_that_do_not_know_their_source_can_be_told():
     ]
 
 
+def test_files_and_promises_stand_in_words(predictions):
+    promises, files, _ = provenance_sections(tr.evaluate_files([predictions]))
+    assert promises.data["rows"][0]["words"].startswith("promises 95 %; covered 97.3 % on average,")
+    assert promises.data["rows"][0]["beside"][0].startswith("Accuracy; Error rate; ")
+    [file] = files.data["rows"]
+    assert file["words"] == f"csv, {len(ROWS)} bytes, 80 rows"
+    assert file["beside"] == [hashlib.sha256(ROWS.encode()).hexdigest()]
+    unmeasured = tr.evaluate([0, 1] * 20, [0, 1] * 20, groups=np.arange(40) // 2)
+    words = {row["words"] for row in next(provenance_sections(unmeasured)).data["rows"]}
+    assert words == {"promises 95 %; not measured with groups"}
+
+
+def test_the_sections_are_drawn_and_hold_no_markup_of_others(predictions):
+    evaluation = tr.evaluate_files([predictions])
+    sections = tuple(provenance_sections(evaluation, {"files": [{"path": "<script>x</script>"}]}))
+    page = rendered("t", "", [Chapter(title="t", subtitle="", sections=sections)])
+    assert "&lt;script&gt;x&lt;/script&gt;" in page
+    assert "<script>x" not in page
+    assert "Does each interval keep its promise?" in page
+
+
 def test_many_files_are_counted_not_listed():
     files = [{"path": f"{place}.csv", "sha256": "ab"} for place in range(250)]
     evaluation = tr.evaluate_counts([[5, 5], [4, 85]])
@@ -88,8 +117,9 @@ def test_hostile_names_are_made_visible():
     source = {"files": [{"path": "a\x1b[31m\u202eb", "sha256": "ab"}], "roles": {"truth": "y\n"}}
     evaluation = tr.evaluate_counts([[5, 5], [4, 85]])
     _, files, last = provenance_sections(evaluation, source)
-    assert files.data["rows"][0][0] == r"a\x1b[31m\u202eb"
-    assert ["column of the true labels", r"y\n (given)"] in last.data["rows"]
+    assert files.data["rows"][0]["name"] == r"a\x1b[31m\u202eb"
+    rows = {row["name"]: row["words"] for row in last.data["rows"]}
+    assert rows["column of the true labels"] == r"y\n (given)"
 
 
 def problem(n=60):

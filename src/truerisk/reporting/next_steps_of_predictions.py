@@ -15,6 +15,7 @@ from truerisk.results import Estimate, Evaluation
 from truerisk.tallies.cells import Cells
 
 COMMON = 0.6  # a class with a larger share makes a constant answer look good
+F1_GAIN, COST_GAIN = 0.02, 0.05  # less is not worth another threshold, even if it is sure
 FEW = 30  # examples of a class, which tell its recall to ±0.19 at worst
 MOST_NAMED = 3
 MOST_OF_MISTAKES = 0.5
@@ -125,7 +126,7 @@ def no_labels_yet(evaluation: Evaluation) -> Iterator[str]:
 
 
 def a_better_threshold(evaluation: Evaluation) -> Iterator[str]:
-    """Point to a threshold that does clearly better here: outside the interval of what is."""
+    """Point to a threshold that does clearly better here: outside the interval, and by enough."""
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep) or evaluation.tallies is None:
         return
@@ -143,7 +144,10 @@ def a_better_threshold(evaluation: Evaluation) -> Iterator[str]:
     sign = -1.0 if name == "cost" else 1.0
     best, threshold = sign * float(values[at]), float(table.threshold[at])
     low, high = _ends(now)
-    if (best < low if name == "cost" else best > high) and math.isfinite(threshold):
+    clearly = best > max(high, now.value + F1_GAIN)
+    if name == "cost":
+        clearly = best < min(low, (1 - COST_GAIN) * now.value)
+    if clearly and math.isfinite(threshold):
         option = " --costs …" if name == "cost" else ""
         yield (
             f"Try the threshold {threshold:.4g}: {title_of(name)} is {number(best)} there, now "

@@ -3,21 +3,22 @@
 import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from truerisk.reporting.chapters import SENTENCE, Section
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.promises import promise_table
-from truerisk.reporting.tables import SPOKEN, Column, Table, page_table, spoken
+from truerisk.reporting.tables import SPOKEN, Column, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, percent, plain_text, title_of
 from truerisk.results import as_plain
 
-MOST_FILES = 200
+MOST_ROWS = 200
 # Of these the version is told if they were loaded: they took part.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 MODULES = {"scikit-learn": "sklearn"}
-NOT_HASHED = "not hashed: --hash-all does"
+NOT_HASHED = "no SHA-256: the file is large, and --hash-all was not given"
 
 Facts = Iterator[tuple[str, str]]
 
@@ -44,32 +45,58 @@ def provenance_sections(
     """
     promises = promise_table(result)
     if promises is not None:
-        yield Section(
-            "table",
+        yield _section(
             promises.title,
-            page_table(promises),
+            map(_promise, promises.rows),
             "How often intervals of each kind contained the truth where the truth was known, "
-            "beside what they promise. Both hold for examples like yours if those are drawn "
-            "independently.",
+            "beside what they promise for examples drawn independently.",
         )
     read = as_plain(getattr(result, "source", None) if source is None else source)
     files = None if read is None else file_table(read)
     if files is not None:
-        yield Section(
-            "table",
+        yield _section(
             files.title,
-            page_table(files, MOST_FILES) | {"left_out": max(0, len(files.rows) - MOST_FILES)},
-            "A file that has the same SHA-256 (`sha256sum FILE`) is the same, byte by byte.",
+            map(_file, files.rows),
+            "A file with the same SHA-256 is the same, byte by byte: sha256sum prints it.",
         )
-    rows = (*facts_of(result), *([] if read is None else _source(read)), *versions())
-    table = Table("Where the numbers came from", (Column("What"), Column("Value")), rows)
-    yield Section("table", table.title, _long_cells(table))
+    told = (*facts_of(result), *([] if read is None else _source(read)), *versions())
+    yield _section("Where the numbers came from", (Row(*pair) for pair in told))
 
 
-def _long_cells(table: Table) -> dict[str, Any]:
-    """Show a table whose last cells may be sentences."""
-    rows = [[visible(name), visible(words, most=SENTENCE)] for name, words in table.rows]
-    return page_table(table, 0) | {"rows": rows}
+@dataclass(frozen=True)
+class Row:
+    """A name, what is said of it, and lines in small print."""
+
+    name: str
+    words: str
+    beside: tuple[str, ...] = ()
+
+    def shown(self) -> dict[str, Any]:
+        """Give it in plain values; all texts visible ones."""
+        words, *beside = (visible(text, most=SENTENCE) for text in (self.words, *self.beside))
+        return {"name": visible(self.name), "words": words, "beside": beside}
+
+
+def _section(title: str, rows: Iterable[Row], lead: str = "") -> Section:
+    every = list(rows)
+    shown = [row.shown() for row in every[:MOST_ROWS]]
+    data = {"rows": shown, "left_out": len(every) - len(shown)}
+    return Section("provenance", visible(title), data, lead)
+
+
+def _promise(row: tuple[str, ...]) -> Row:
+    interval, of, promised, mean, least, where = row
+    if mean == NO_INTERVAL:
+        return Row(interval, f"promises {promised}; {where}", (of,))
+    covered = f"promises {promised}; covered {mean} on average, {least} at the least"
+    return Row(interval, covered, (of, where))
+
+
+def _file(row: tuple[str, ...]) -> Row:
+    path, form, size, rows, dropped, digest = row
+    words = [form, f"{size} bytes", f"{rows} rows"]
+    words += [f"{dropped} of them dropped"] if dropped != "0" else []
+    return Row(path, ", ".join(one for one in words if NO_INTERVAL not in one), (digest,))
 
 
 def file_table(source: Mapping[str, Any]) -> Table | None:
