@@ -108,7 +108,7 @@ def read_corpus(
     CSV                  a header, one row a document; several labels of a cell are separated by
                          ``options.multilabel_separator``
     folders              a folder a category, a file a document
-    Reuters SGML         reut2-*.sgm of Reuters-21578, a file or the folder; split by ModApte
+    Reuters SGML         ``reut2-*.sgm`` of Reuters-21578, a file or the folder; split by ModApte
     svmlight             ``label index:value …``; gives a matrix and no texts
     ===================  =========================================================================
 

@@ -35,7 +35,7 @@ class KernelSVM(MarginClassifier):
         "linear", "poly", "rbf", "precomputed", or a function of two matrices that returns the
         matrix of values.
     gamma, degree, coef0
-        As in scikit-learn's `SVC`: (γ x·x′ + coef0)^degree and exp(−γ|x − x′|²).
+        As in scikit-learn's `SVC`: (γ x·x′ + coef0)^degree and ``exp(−γ|x − x′|²)``.
     tol, class_weight, max_iter, warm_start, n_jobs
         As in `LinearSVM`.
 
