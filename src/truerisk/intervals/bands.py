@@ -107,7 +107,8 @@ def simultaneous_bounds(k: ArrayLike, n: int, level: float = 0.95) -> Bounds:
 def local_level(n: int, level: float = 0.95) -> float:
     """Give the level of each interval at which a band of n independent scores has this level.
 
-    Exact up to n = 100; above, within 0.0003 of the wanted level, on the safe side.
+    Exact up to n = 100; above, on the safe side by about 2 % of the miss at most: by the recursion
+    a band of 95 % has 95.03 % at n = 2,000, 95.05 % at 316,228 and 95.07 % at 10⁶.
 
     Examples
     --------
