@@ -7,6 +7,7 @@ import pytest
 
 from truerisk.estimation.corpus import estimate_corpus
 from truerisk.reading.corpora import Corpus
+from truerisk.reporting.categories import in_one_cell
 from truerisk.reporting.corpus_chapter import corpus_chapter
 from truerisk.reporting.report import report_of
 
@@ -19,6 +20,7 @@ def make():
         texts = ("wheat corn rye", "corn wheat oats", "gold silver tin", "tin gold lead") * 6
         labels = [(NAMES[at % 4 // 2],) for at in range(24)]
         labels[-1] = (NAMES[2],)
+        labels[2], labels[16], labels[20] = (NAMES[0],), (NAMES[1],), (NAMES[1],)
         return estimate_corpus(
             Corpus(
                 ids=tuple(map(str, range(24))),
@@ -66,10 +68,24 @@ def test_each_category_is_drawn_beside_what_was_held_out(chapter):
     assert late["cells"][0]["reason"] == "undefined: no training document carries it"
 
 
+def test_both_numbers_of_a_category_are_written_and_drawn_where_they_belong(make):
+    found = make()
+    data = corpus_chapter(found).sections[0].data
+    for row in data["rows"][:2]:
+        name = row["label"]
+        own, beside = found.by_class[name]["f1"], found.holdout.by_class[name]["f1"]
+        cell = row["cells"][0]
+        assert own.value != beside.value
+        assert (cell["own"], cell["beside"]) == (in_one_cell(own), in_one_cell(beside))
+        drawn = cell["first"]["value"] - cell["second"]["value"]
+        assert drawn * (own.value - beside.value) > 0
+
+
 def test_the_averages_stand_on_top_and_are_those_of_the_evaluation(make):
     found = make()
     totals = corpus_chapter(found).sections[0].data["totals"]
     assert [row["label"] for row in totals] == ["Micro average", "Macro average"]
+    assert found["f1_micro"].value != found["f1_macro"].value
     for row, average in zip(totals, ("micro", "macro"), strict=True):
         assert float(row["cells"][0]["own"].split()[0]) == pytest.approx(
             100 * found[f"f1_{average}"].value, abs=0.06

@@ -8,10 +8,12 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
+from truerisk.curves.growth import growth_of
 from truerisk.curves.learning_curve import learning_curve
-from truerisk.reporting.charts import HEIGHT, WIDTH
+from truerisk.reporting.charts import HEIGHT, WIDTH, Scale
 from truerisk.reporting.learning_curve_chapter import learning_curve_chapter
 from truerisk.reporting.report import report_of
+from truerisk.results import Interval
 
 HOSTILE = "<script>alert(1)</script> $x_1$ =1+1"
 
@@ -84,7 +86,10 @@ def test_the_law_goes_on_to_twice_the_examples_and_on_to_what_is_wanted(curve):
     title = "What more examples would bring, by an inverse power law"
     chart = _charts(learning_curve_chapter(curve))[title]
     assert [entry["words"] for entry in chart["legend"]] == ["baseline", HOSTILE]
-    assert _shapes(chart, "upright")[0]["words"] == "all there are"
+    (mark,) = _shapes(chart, "upright")
+    assert mark["words"] == "all there are"
+    to_twice = Scale.over("training examples", [8, 320], log=True)
+    assert float(mark["x"]) == pytest.approx(WIDTH * to_twice.place(160), abs=0.01)
     for line in _shapes(chart, "line"):
         assert float(line["path"].split(" L")[-1].split()[0]) > 0.9 * WIDTH
     wanted = _charts(learning_curve_chapter(curve, wanted=0.1))[title]
@@ -93,6 +98,33 @@ def test_the_law_goes_on_to_twice_the_examples_and_on_to_what_is_wanted(curve):
     heights = {part.split()[1] for part in ends[1:].split(" L")}
     assert len(heights) == 1
     assert 0 < float(heights.pop()) < HEIGHT
+
+
+def test_the_growth_is_drawn_through_the_costs_that_it_fits(curve):
+    learner = curve["baseline"]
+    points = tuple(
+        replace(point, seconds_to_induce=1e-3 * point.size**1.5) for point in learner.points
+    )
+    growth = growth_of(learner.sizes, [point.seconds_to_induce for point in points])
+    made = replace(learner, points=points, growth={**learner.growth, "seconds_to_induce": growth})
+    chart = _charts(learning_curve_chapter(replace(curve, curves={"a": made})))["Time to train"]
+    (line,), (dots,) = _shapes(chart, "line"), _shapes(chart, "dots")
+    places = [f"{point['x']} {point['y']}" for point in dots["points"]]
+    assert line["path"][1:].split(" L") == [places[1], places[3]]  # the larger three of the sizes
+    assert chart["legend"][0]["words"] == "a ~ n^1.50"
+    assert chart["y_title"] == "ms"
+
+
+def test_a_budget_buys_one_of_the_points(curve):
+    chart = _charts(learning_curve_chapter(curve))["What a budget of CPU time buys"]
+    (line,) = _shapes(chart, "line")
+    points = {
+        (point["x"], point["y"]) for dots in _shapes(chart, "dots") for point in dots["points"]
+    }
+    corners = [tuple(part.split()) for part in line["path"][1:].split(" L")]
+    assert len(points) == 8
+    assert set(corners[::2]) <= points
+    assert len(corners) == 2 * len(curve.error_per_cpu_second)
 
 
 def test_the_best_learner_is_told_first(curve):
@@ -113,6 +145,12 @@ def test_what_is_wanted_and_who_is_better_have_tables(curve):
     assert [row[0] for row in needed.data["rows"]] == ["baseline", HOSTILE]
     assert needed.data["rows"][0][1:] == ["∞", "[∞, ∞]", "∞", "no"]
     assert crossings.data["rows"][0][:3] == [HOSTILE, "baseline", "8"]
+    (crossing,) = curve.crossings
+    assert crossings.data["rows"][0][3] == f"{crossing.lead:.3f}"
+    assert crossings.data["rows"][0][-1] == ("yes" if crossing.is_sure else "no")
+    turned = replace(crossing, lead_interval=Interval(0.1, 0.2, 0.95, "corrected_t"))
+    sure = learning_curve_chapter(replace(curve, crossings=(turned,)), wanted=0.1)
+    assert [one for one in sure.sections if one.kind == "table"][1].data["rows"][0][-1] == "yes"
 
 
 def test_the_page_runs_nothing_of_the_data_and_is_the_same_twice(curve, tmp_path):

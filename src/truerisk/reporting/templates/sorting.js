@@ -42,7 +42,7 @@
     return [...known, ...unknown].map((cell) => cell.row);
   };
 
-  const makeSortable = (table, rows, fixed) => {
+  const makeSortable = (table, rows) => {
     const body = table.tBodies[0];
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head) => {
@@ -56,7 +56,8 @@
         const direction = NEXT[head.getAttribute("aria-sort") ?? "none"];
         heads.forEach((other) => other.removeAttribute("aria-sort"));
         if (direction !== "none") head.setAttribute("aria-sort", direction);
-        body.append(...fixed, ...sorted(rows, head.cellIndex, direction));
+        // Rows that are appended anew move behind all others: what is fixed comes to stand on top.
+        body.append(...sorted(rows, head.cellIndex, direction));
       });
     });
   };
@@ -88,10 +89,8 @@
   };
 
   document.querySelectorAll("table.sortable").forEach((table) => {
-    const all = [...table.tBodies[0].rows];
-    const fixed = all.filter((row) => row.hasAttribute("data-fixed"));
-    const rows = all.filter((row) => !row.hasAttribute("data-fixed"));
-    if (rows.length > 1) makeSortable(table, rows, fixed);
+    const rows = [...table.tBodies[0].rows].filter((row) => !row.hasAttribute("data-fixed"));
+    if (rows.length > 1) makeSortable(table, rows);
     if (rows.length > LONG) makeNarrowable(table, rows);
   });
 })();
