@@ -153,16 +153,21 @@ def test_a_page_that_takes_long_shows_that_it_is_being_drawn(monkeypatch, tmp_pa
 
     monkeypatch.setattr(pages, "Progress", Bar)
     monkeypatch.setattr(pages, "PATIENCE", 0.01)
-    monkeypatch.setattr("truerisk.reporting.report.report_of", lambda _: Slow())
+    given = {}
+    monkeypatch.setattr(
+        "truerisk.reporting.report.report_of",
+        lambda _, **chapter_options: given.update(chapter_options) or Slow(),
+    )
 
     @click.command()
     @page_options
     def command(**options):
-        write_pages(None, options)
+        write_pages(None, options, wanted=0.1)
 
     ended = CliRunner().invoke(command, ["--html", str(tmp_path / "page.html")])
     assert ended.output == f"The page is in {tmp_path / 'page.html'}\n"
     assert calls == [(0,)]
+    assert given == {"wanted": 0.1}
 
 
 def test_a_command_without_pages_still_draws_pictures(tmp_path):
