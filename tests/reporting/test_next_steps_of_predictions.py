@@ -87,6 +87,13 @@ def test_a_threshold_is_offered_only_outside_the_interval_of_what_is():
     assert not told(rules.a_better_threshold, scored(truth, score, 50 / 99))
 
 
+def test_false_alarms_count_when_thresholds_are_weighed():
+    # At 0.9: 50 found, 2 missed, F1 = 100/102; at 0.5: 200 false alarms, F1 = 100/302.
+    truth, score = [1] * 50 + [0] * 200 + [1] * 2, [0.9] * 50 + [0.5] * 200 + [0.1] * 2
+    found = told(rules.a_better_threshold, scored(truth, score, 0.5))
+    assert found.startswith("Try the threshold 0.9: F1 is 0.980 there, now 0.331 [")
+
+
 def test_a_gain_that_is_sure_but_small_is_not_worth_a_threshold():
     # F1 = 2·5000 / (2·5000 + 100) = .990 at 0.5; without the 100 in the middle it is 1.
     truth, score = [0] * 4900 + [0] * 100 + [1] * 5000, [0.1] * 4900 + [0.5] * 100 + [0.9] * 5000
@@ -107,6 +114,9 @@ def test_probabilities_that_do_not_come_true_are_to_be_recalibrated():
     bold = [0.99] * 200 + [0.01] * 200
     found = told(rules.badly_calibrated, scored(truth, bold, 0.5, probabilities=True))
     assert re.match(r"Recalibrate .*: of the 200 scored 0\.(99|01) on average, [82]0\.0 % ", found)
+    # Only one side is wrong, either way: 80 % of those scored .99, 20 % of those scored .01.
+    for scores in ([0.99] * 200 + [0.2] * 200, [0.8] * 200 + [0.01] * 200):
+        assert told(rules.badly_calibrated, scored(truth, scores, 0.5, probabilities=True))
     honest = [0.8] * 200 + [0.2] * 200
     assert not told(rules.badly_calibrated, scored(truth, honest, 0.5, probabilities=True))
     assert not told(rules.badly_calibrated, scored(truth, bold, 0.5))

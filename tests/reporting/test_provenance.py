@@ -90,7 +90,7 @@ def test_files_and_promises_stand_in_words(predictions):
     assert promises.data["rows"][0]["beside"][0].startswith("Accuracy; Error rate; ")
     [file] = files.data["rows"]
     assert file["words"] == f"csv, {len(ROWS)} bytes, 80 rows"
-    assert file["beside"] == [hashlib.sha256(ROWS.encode()).hexdigest()]
+    assert file["beside"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
     unmeasured = tr.evaluate([0, 1] * 20, [0, 1] * 20, groups=np.arange(40) // 2)
     words = {row["words"] for row in next(provenance_sections(unmeasured)).data["rows"]}
     assert words == {"promises 95 %; not measured with groups"}

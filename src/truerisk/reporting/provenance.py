@@ -96,7 +96,8 @@ def _file(row: tuple[str, ...]) -> Row:
     path, form, size, rows, dropped, digest = row
     words = [form, f"{size} bytes", f"{rows} rows"]
     words += [f"{dropped} of them dropped"] if dropped != "0" else []
-    return Row(path, ", ".join(one for one in words if NO_INTERVAL not in one), (digest,))
+    told = digest if digest == NOT_HASHED else f"SHA-256 {digest}"
+    return Row(path, ", ".join(one for one in words if NO_INTERVAL not in one), (told,))
 
 
 def file_table(source: Mapping[str, Any]) -> Table | None:
