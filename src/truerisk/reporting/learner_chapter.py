@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truerisk.estimation.methods import METHODS
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs
+from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
 from truerisk.reporting.charts import Band, Chart, Dots, Line, Scale, Shape, charts_section
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_chapter import MANY, histogram
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.evaluation_chapter import HEADLINES, evaluation_chapter
 from truerisk.reporting.learning_curves import cost_words
+from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import spoken
 from truerisk.reporting.wording import count, number, percent, title_of, written
 from truerisk.results import Resampled
@@ -33,6 +34,7 @@ def learner_chapter(found: "LearnerEvaluation") -> Chapter:
     head, *rest = chapter.sections
     return replace(
         chapter,
+        next_steps=sentences(next_steps(found)),
         title="How good will this learner be?",
         subtitle=f"{_method(found)} · {chapter.subtitle}",
         tiles=tuple(_with_baseline(found, chapter)),

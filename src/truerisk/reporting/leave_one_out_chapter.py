@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from truerisk.reporting.chapters import Chapter, fact_pairs
+from truerisk.reporting.chapters import Chapter, fact_pairs, sentences
 from truerisk.reporting.evaluation_chapter import evaluation_chapter
+from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.wording import count
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ def leave_one_out_chapter(found: "LeaveOneOut") -> Chapter:
     chapter = evaluation_chapter(found)
     return replace(
         chapter,
+        next_steps=sentences(next_steps(found)),
         title="How good will this learner be?",
         subtitle=f"leave-one-out, exact · {chapter.subtitle}",
         facts=(*fact_pairs(_facts(found)), *chapter.facts),
