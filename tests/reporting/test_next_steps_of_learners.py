@@ -60,6 +60,16 @@ def test_estimates_by_machines_lead_to_leave_one_out_and_to_selection():
     assert "`tr.select`" in second
 
 
+def test_settings_that_won_are_trained_with_and_not_taken_at_their_word():
+    found = tr.select(
+        tr.LinearSVM(), *problem(40), over={"C": [0.5, 2.0]}, replicates=50, random_state=1
+    )
+    [step] = next_steps(found)
+    assert step.startswith(f"Train with C = {found.best['C']:g}, and expect Error rate ")
+    assert f"{found.corrected.value:.3f} [" in step
+    assert "of 2 settings" in step
+
+
 def test_perturbed_losses_in_training_are_not_to_be_relied_on():
     asked = {"random_state": 1, "replicates": 100, "interval": "percentile"}
     X, y = problem(60)

@@ -180,6 +180,15 @@ def test_estimates_without_resampling_were_not_measured():
     assert {row[-1] for row in told.values()} == {"not measured for this way of estimating"}
 
 
+def test_what_is_chosen_or_put_side_by_side_was_not_measured():
+    ends = Interval(0.0, 0.3, 0.95, "span_bound")
+    one = Estimate(value=0.1, interval=ends, measure="error_rate", method="span_bound", n=20)
+    beside = tr.SideBySide(estimates=(one,), seconds=(0.1,), training_seconds=0.1)
+    chosen = tr.Selection(candidates=(), best={"C": 1.0}, estimate=one, corrected=one)
+    for result in (beside, chosen):
+        assert rows(result)["span bound"][-1] == "not measured for this way of estimating"
+
+
 def test_data_sets_have_the_signed_rank_interval():
     scores = np.random.default_rng(0).random((12, 2))
     [row] = promise_table(tr.compare_over_datasets(scores, names=["a", "b"])).rows

@@ -15,6 +15,7 @@ from truerisk.reporting.provenance import (
     versions,
 )
 from truerisk.reporting.rendering import rendered
+from truerisk.results import Estimate
 
 ROWS = "y_true,y_pred,score\n" + "1,1,0.9\n0,0,0.2\n1,0,0.4\n0,1,0.6\n" * 20
 
@@ -154,6 +155,12 @@ def perturbed():
     return tr.perturbation(tr.LinearSVM(), *problem(40), replicates=100, random_state=1)
 
 
+def selection():
+    return tr.select(
+        tr.LinearSVM(), *problem(40), over={"C": [0.5, 2.0]}, replicates=50, random_state=1
+    )
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [
@@ -161,6 +168,7 @@ def perturbed():
         (comparisons, {"models": "first, second", "seed": "5", "main measure": "Error rate"}),
         (learners, {"models": "naive_bayes, majority", "region of equivalence": "± 0.01"}),
         (curve, {"learners": "bayes", "training sizes": "10, 20", "seed": "4", "repeats": "2"}),
+        (selection, {"settings tried": "2", "examples": "40", "measure": "Error rate"}),
         (perturbed, {"weightings": "100", "losses": "cross validated", "examples": "40"}),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
@@ -170,6 +178,17 @@ def test_every_kind_of_result_tells_its_own_facts(make, told):
     assert found | told == found
     assert found["confidence level"] == "95 %"
     assert found["the numbers are about"]
+
+
+def test_estimates_side_by_side_name_their_ways():
+    ways = [
+        Estimate(value=0.1, interval=None, measure="error_rate", method=method, n=20)
+        for method in ("span_bound", "xi_alpha_1")
+    ]
+    found = tr.SideBySide(estimates=tuple(ways), seconds=(0.1, 0.2), training_seconds=0.1)
+    told = dict(facts_of(found))
+    assert told["ways of estimating"] == "span bound, xi alpha 1"
+    assert told["examples"] == "20"
 
 
 def test_a_corpus_tells_its_documents():

@@ -17,6 +17,7 @@ STEPS = {
     "Evaluation": "next_steps_of_predictions:predictions_steps",
     "LearnerEvaluation": "next_steps_of_learners:learner_steps",
     "BestOf": "next_steps_of_learners:best_of_steps",
+    "Selection": "next_steps_of_learners:selection_steps",
     "XiAlpha": "next_steps_of_learners:xi_alpha_steps",
     "LeaveOneOut": "next_steps_of_learners:leave_one_out_steps",
     "CorpusEvaluation": "next_steps_of_learners:corpus_steps",

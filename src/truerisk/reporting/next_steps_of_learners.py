@@ -14,7 +14,7 @@ from truerisk.reporting.next_steps_of_predictions import (
     swapped_labels,
 )
 from truerisk.reporting.promises import uses_of
-from truerisk.reporting.wording import count, number, percent, title_of, written
+from truerisk.reporting.wording import count, number, percent, plain_text, title_of, written
 from truerisk.results import Estimate
 
 WIDE = 0.1  # an interval of the error rate that says little
@@ -96,6 +96,16 @@ def best_of_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
             f"Ask whether {result.winner} is really better than {result.ranking[1]} before paying "
             "for it: `truerisk estimate --model … --against …`."
         )
+
+
+def selection_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about settings that were chosen without a test set."""
+    best = ", ".join(f"{name} = {plain_text(value)}" for name, value in found.best.items())
+    yield (
+        f"Train with {best}, and expect {title_of(found.corrected.measure)} "
+        f"{_told(found.corrected)}: corrected for having been chosen, of "
+        f"{count(len(found.candidates))} settings; fresh examples tell: `truerisk score`."
+    )
 
 
 def xi_alpha_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401

@@ -30,6 +30,7 @@ SAMPLES = {
 }
 PERTURBATION = "coverage-of-perturbation"
 EXACT = "clopper_pearson"
+NEITHER = "not measured for this way of estimating"
 BY_FOLDS = {"cautious_t", "corrected_t", "agreement"}  # tests on repeated cross-validation
 
 
@@ -128,7 +129,17 @@ def _design(settings: Mapping[str, Any]) -> str:
 
 def _not_measured(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
     for interval, estimate in _intervals(_estimates(evaluation)):
-        yield Use(interval, estimate.measure, None, "not measured for this way of estimating")
+        yield Use(interval, estimate.measure, None, NEITHER)
+
+
+def _of_selection(found: Any) -> Iterator[Use]:  # noqa: ANN401
+    for interval, estimate in _intervals([found.estimate, found.corrected]):
+        yield Use(interval, estimate.measure, None, NEITHER)
+
+
+def _side_by_side(found: Any) -> Iterator[Use]:  # noqa: ANN401
+    for interval, estimate in _intervals(found.estimates):
+        yield Use(interval, estimate.measure, None, NEITHER)
 
 
 def _of_corpus(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
@@ -242,6 +253,8 @@ USES: dict[str, Callable[[Any], Iterable[Use]]] = {
     "Comparison": _of_comparison,
     "ModelComparisons": _of_several,
     "BestOf": _of_best,
+    "Selection": _of_selection,
+    "SideBySide": _side_by_side,
     "LearningCurve": _of_curve,
     "OverDatasets": _over_data_sets,
 }

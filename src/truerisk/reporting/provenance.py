@@ -269,6 +269,28 @@ def _of_best(result: Any) -> Facts:  # noqa: ANN401
     yield from _of_learner(result.evaluations[result.winner])
 
 
+def _of_selection(found: Any) -> Facts:  # noqa: ANN401
+    yield "settings tried", count(len(found.candidates))
+    yield "chosen", plain_text(as_plain(found.best))
+    yield from _of_estimate(found.corrected)
+
+
+def _side_by_side(found: Any) -> Facts:  # noqa: ANN401
+    yield "ways of estimating", ", ".join(spoken(one.method) for one in found.estimates)
+    for one in found.estimates[:1]:
+        yield "measure", title_of(one.measure)
+        yield "examples", count(one.n)
+    yield "the numbers are about", _targets(found.estimates)
+
+
+def _of_estimate(estimate: Any) -> Facts:  # noqa: ANN401
+    yield "measure", title_of(estimate.measure)
+    yield "examples", count(estimate.n)
+    if estimate.interval is not None:
+        yield "confidence level", percent(estimate.interval.level)
+    yield "the numbers are about", estimate.target
+
+
 # By the name of the type, so that nothing is loaded for it.
 FACTS: dict[str, Callable[[Any], Facts]] = {
     "Evaluation": _of_evaluation,
@@ -281,6 +303,8 @@ FACTS: dict[str, Callable[[Any], Facts]] = {
     "LearningCurve": _of_curve,
     "OverDatasets": _over_data_sets,
     "BestOf": _of_best,
+    "Selection": _of_selection,
+    "SideBySide": _side_by_side,
 }
 
 
