@@ -57,6 +57,16 @@ def test_the_best_learner_is_told_first(curve):
     assert turned.tiles[0].title.startswith("baseline")
 
 
+def test_one_learner_has_tiles_of_what_was_measured_and_of_what_is_expected(curve):
+    alone = replace(curve, curves={HOSTILE: curve[HOSTILE]})
+    tiles = learning_curve_chapter(alone).tiles
+    assert [tile.title for tile in tiles] == [
+        f"Error rate from {size} examples" for size in (80, 160, 320)
+    ]
+    assert tiles[0].value == f"{curve[HOSTILE].points[-1].mean:.3f}"
+    assert tiles[2].value == f"{curve[HOSTILE].at(320).value:.3f}"
+
+
 def test_what_is_wanted_and_who_is_better_have_tables(curve):
     tables = [
         one for one in learning_curve_chapter(curve, wanted=0.1).sections if one.kind == "table"

@@ -88,6 +88,19 @@ def _best_first(curve: LearningCurve) -> list[LearnerCurve]:
 
 
 def _tiles(curve: LearningCurve) -> Iterator[Tile]:
+    """Give the values that were measured; of one learner also what a law says of more examples."""
+    law = next(iter(curve.values())).extrapolation
+    if len(curve) > 1 or law is None:
+        yield from _tiles_of_learners(curve)
+        return
+    point = next(iter(curve.values())).points[-1]
+    title = title_of(curve.measure)
+    yield Tile.of(f"{title} from {count(point.size)} examples", _estimate(curve, point), "measured")
+    for size in (curve.n, TWICE * curve.n):
+        yield Tile.of(f"{title} from {count(size)} examples", law.at(size), "expected, by the law")
+
+
+def _tiles_of_learners(curve: LearningCurve) -> Iterator[Tile]:
     """Give each learner's value at the largest size, and what twice as many examples promise."""
     for learner in _best_first(curve)[:MOST_TILES]:
         point = learner.points[-1]

@@ -149,8 +149,9 @@ def cost_chart(curve: LearningCurve, cost: str) -> Chart:
         growth = learner.growth[cost]
         power = "" if growth is None else f" ~ n^{round(growth.exponent, 2) + 0.0:.2f}"
         if growth is not None:
-            ends = (growth.sizes[0], growth.sizes[-1])
-            shapes.append(Line(ends, [factor * growth.at(size) for size in ends], ink))
+            # A power of n is straight only where both scales are logarithmic.
+            sizes = np.geomspace(growth.sizes[0], growth.sizes[-1], LAW_POINTS)
+            shapes.append(Line(sizes, [factor * growth.at(size) for size in sizes], ink))
         costs = [factor * getattr(point, cost) for point in learner.points]
         shapes.append(Dots(learner.sizes, costs, ink=ink, words=f"{name}{power}"))
     known = [factor * value for value in values if value > 0]
