@@ -7,9 +7,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
 from truerisk.reporting.chapters import Chapter
+from truerisk.reporting.facts import facts_of
 from truerisk.reporting.provenance import (
     NOT_HASHED,
-    facts_of,
     file_table,
     provenance_sections,
     versions,

@@ -2,16 +2,17 @@
 
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from truerisk.reporting.chapters import SENTENCE, Section
 from truerisk.reporting.escaping import visible
+from truerisk.reporting.facts import Facts, facts_of
 from truerisk.reporting.promises import promise_table
-from truerisk.reporting.tables import SPOKEN, Column, Table, spoken
-from truerisk.reporting.wording import NO_INTERVAL, count, percent, plain_text, title_of
+from truerisk.reporting.tables import Column, Table, spoken
+from truerisk.reporting.wording import NO_INTERVAL, count, plain_text
 from truerisk.results import as_plain
 
 MOST_ROWS = 200
@@ -19,8 +20,6 @@ MOST_ROWS = 200
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 MODULES = {"scikit-learn": "sklearn"}
 NOT_HASHED = "no SHA-256: the file is large, and --hash-all was not given"
-
-Facts = Iterator[tuple[str, str]]
 
 
 def provenance_sections(
@@ -141,22 +140,6 @@ def _file_row(file: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def facts_of(result: Any) -> Facts:  # noqa: ANN401
-    """Give what was assumed, and with which seed, as pairs of words.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> facts = dict(facts_of(evaluate_counts([[5, 5], [4, 85]], random_state=7)))
-    >>> facts["examples"], facts["seed"], facts["confidence level"]
-    ('99', '7', '95 %')
-    """
-    for kind in type(result).__mro__:
-        if kind.__name__ in FACTS:
-            yield from FACTS[kind.__name__](result)
-            return
-
-
 def versions() -> Facts:
     """Name what computed this, as far as it was loaded; nothing that tells whose machine it was.
 
@@ -174,148 +157,6 @@ def versions() -> Facts:
             except PackageNotFoundError:  # a copy on the path, not installed
                 continue
     yield "platform", f"{platform.system()} {platform.machine()}"
-
-
-def _of_evaluation(evaluation: Any) -> Facts:  # noqa: ANN401
-    yield "examples", count(evaluation.n)
-    if evaluation.labels:
-        yield "classes", f"{len(evaluation.labels):,}"
-    yield "positive label", plain_text(evaluation.positive)
-    yield "confidence level", percent(evaluation.level)
-    yield "the numbers are about", _targets(evaluation.values())
-    yield from _settings(evaluation.settings, told={"level", "positive", "target"})
-
-
-def _of_learner(evaluation: Any) -> Facts:  # noqa: ANN401
-    yield from _of_evaluation(evaluation)
-    yield "refits", count(evaluation.refits)
-
-
-def _of_corpus(evaluation: Any) -> Facts:  # noqa: ANN401
-    yield "training documents", count(evaluation.n)
-    if evaluation.holdout is not None:
-        yield "documents held out", count(evaluation.holdout.n)
-    yield "categories", count(len(evaluation.categories))
-    yield "confidence level", percent(evaluation.level)
-    yield "the numbers are about", _targets(evaluation.values())
-    yield from _settings(evaluation.settings, told={"level", "positive", "target"})
-
-
-def _of_comparisons(result: Any) -> Facts:  # noqa: ANN401
-    yield "models", plain_text(result.names)
-    yield "examples", count(result.n)
-    yield "main measure", title_of(result.measure)
-    yield "confidence level", percent(result.level)
-    yield "the numbers are about", _targets(one.difference for one in result.pairs)
-    given = {name: value for name, value in result.settings.items() if value is not None}
-    yield from _settings(given, told={"level"})
-
-
-def _of_comparison(one: Any) -> Facts:  # noqa: ANN401
-    yield "models", plain_text(one.names)
-    yield "measure", title_of(one.measure)
-    yield "examples", count(one.difference.n)
-    yield "test", spoken(one.method)
-    if one.difference.interval is not None:
-        yield "confidence level", percent(one.difference.interval.level)
-    yield "region of equivalence", "none" if one.region is None else f"± {one.region:g}"
-    yield "the numbers are about", one.difference.target
-
-
-def _of_model_comparisons(result: Any) -> Facts:  # noqa: ANN401
-    for first in list(result.values())[:1]:
-        for name, words in _of_comparison(first):
-            if name == "measure":
-                yield "measures", plain_text([title_of(measure) for measure in result])
-            else:
-                yield name, words
-
-
-def _of_perturbed(found: Any) -> Facts:  # noqa: ANN401
-    yield "examples", count(found.n)
-    yield "weightings", count(len(found.replicates))
-    yield "losses", spoken(found.losses)
-    if found.interval is not None:
-        yield "confidence level", percent(found.interval.level)
-    yield "the numbers are about", found.target
-
-
-def _of_curve(curve: Any) -> Facts:  # noqa: ANN401
-    yield "learners", plain_text(list(curve))
-    yield "measure", title_of(curve.measure)
-    yield "examples", count(curve.n)
-    yield "held out in each repeat", count(curve.held_out)
-    yield "repeats", count(curve.repeats)
-    yield "training sizes", ", ".join(map(count, curve.sizes))
-    yield "estimate from the training part", plain_text(curve.estimate)
-    yield "confidence level", percent(curve.level)
-    yield "the numbers are about", "the learner at each sample size"
-    yield "seed", str(curve.random_state)
-
-
-def _over_data_sets(found: Any) -> Facts:  # noqa: ANN401
-    yield "data sets", count(found.n)
-    yield "classifiers", plain_text(found.names)
-    yield "control", plain_text(found.control)
-    yield "better is", "a higher score" if found.higher_is_better else "a lower score"
-    yield "region of equivalence", "none" if found.region is None else f"± {found.region:g}"
-    yield "confidence level", percent(found.level)
-    yield "seed", str(found.random_state)
-
-
-def _of_best(result: Any) -> Facts:  # noqa: ANN401
-    yield "learners", plain_text(list(result.evaluations))
-    yield "chosen by", title_of(result.measure)
-    yield from _of_learner(result.evaluations[result.winner])
-
-
-def _of_selection(found: Any) -> Facts:  # noqa: ANN401
-    yield "settings tried", count(len(found.candidates))
-    yield "chosen", plain_text(as_plain(found.best))
-    yield from _of_estimate(found.corrected)
-
-
-def _side_by_side(found: Any) -> Facts:  # noqa: ANN401
-    yield "ways of estimating", ", ".join(spoken(one.method) for one in found.estimates)
-    for one in found.estimates[:1]:
-        yield "measure", title_of(one.measure)
-        yield "examples", count(one.n)
-    yield "the numbers are about", _targets(found.estimates)
-
-
-def _of_estimate(estimate: Any) -> Facts:  # noqa: ANN401
-    yield "measure", title_of(estimate.measure)
-    yield "examples", count(estimate.n)
-    if estimate.interval is not None:
-        yield "confidence level", percent(estimate.interval.level)
-    yield "the numbers are about", estimate.target
-
-
-# By the name of the type, so that nothing is loaded for it.
-FACTS: dict[str, Callable[[Any], Facts]] = {
-    "Evaluation": _of_evaluation,
-    "LearnerEvaluation": _of_learner,
-    "CorpusEvaluation": _of_corpus,
-    "Comparisons": _of_comparisons,
-    "Comparison": _of_comparison,
-    "ModelComparisons": _of_model_comparisons,
-    "Perturbed": _of_perturbed,
-    "LearningCurve": _of_curve,
-    "OverDatasets": _over_data_sets,
-    "BestOf": _of_best,
-    "Selection": _of_selection,
-    "SideBySide": _side_by_side,
-}
-
-
-def _targets(estimates: Iterable[Any]) -> str:
-    return " and ".join(dict.fromkeys(one.target for one in estimates)) or "nothing"
-
-
-def _settings(settings: Mapping[str, Any], told: set[str]) -> Facts:
-    for name, value in settings.items():
-        if name not in told:
-            yield SPOKEN.get(name, spoken(name)), plain_text(as_plain(value))
 
 
 def _source(source: Mapping[str, Any]) -> Facts:
