@@ -5,7 +5,8 @@ import pytest
 
 import truerisk as tr
 from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
-from truerisk.reporting.promises import is_weighted, promise_table, uses_of
+from truerisk.reporting.intervals_used import is_weighted, uses_of
+from truerisk.reporting.promises import promise_table
 from truerisk.results import Comparison, Estimate, Interval
 
 TRUTH = np.array([0, 1, 1, 0] * 30)

@@ -6,6 +6,7 @@ from typing import Any
 
 from truerisk.checks import shown
 from truerisk.evaluation.measured_coverage import coverage_of
+from truerisk.reporting.intervals_used import uses_of
 from truerisk.reporting.next_steps import Rule, by_rules
 from truerisk.reporting.next_steps_of_predictions import (
     classes_with_few_examples,
@@ -13,7 +14,6 @@ from truerisk.reporting.next_steps_of_predictions import (
     one_pair_of_classes,
     swapped_labels,
 )
-from truerisk.reporting.promises import uses_of
 from truerisk.reporting.wording import count, number, percent, plain_text, title_of, written
 from truerisk.results import Estimate
 
