@@ -4,7 +4,8 @@ from matplotlib.figure import Figure
 
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import confidence_band
-from truerisk.reporting.figures_of_scores import curve_drawings, score_drawings
+from truerisk.measures.curves import roc
+from truerisk.reporting.figures_of_scores import MOST_PLACES, curve_drawings, score_drawings
 
 ALL = ["roc", "precision-recall", "normalised-cost", "scores", "calibration", "error-reject"]
 
@@ -89,3 +90,25 @@ def test_predictions_without_scores_have_no_such_picture(evaluation):
 
 def test_curves_are_drawn_by_their_names_and_tables_left_out(scored):
     assert [name for name, _ in curve_drawings(scored.curves, 0.95)] == ALL[:2]
+
+
+def test_a_band_of_many_places_is_drawn_by_few_from_end_to_end():
+    y_true = np.arange(20_000) % 3 == 0
+    y_score = 0.6 * np.random.default_rng(0).random(20_000) + 0.4 * y_true
+    curve = roc(y_true, y_score)
+    ax = Figure().subplots()
+    dict(curve_drawings({"roc": curve}, 0.95))["roc"](ax)
+    drawn = ax.collections[0].get_paths()[0].vertices
+    band = confidence_band(curve)
+    assert len(drawn) < 2 * MOST_PLACES + 10 < len(band.x)
+    for ends in (band.low, band.high):
+        shown = drawn[np.isin(drawn[:, 1], ends)]
+        assert (shown[:, 0].min(), shown[:, 0].max()) == (0, 1)
+    # Between two places that are kept lies one share of the way, and at most one step more.
+    steps = sum(np.abs(np.diff(one)) for one in (band.x, band.low, band.high))
+    furthest = steps.sum() / (MOST_PLACES - 1) + steps.max()
+    assert furthest < 0.01
+    places = np.unique(drawn[:, 0])
+    for ends in (band.low, band.high):
+        between = np.interp(band.x, places, np.interp(places, band.x, ends))
+        assert np.abs(between - ends).max() <= furthest

@@ -1,6 +1,7 @@
 """Scores of two classes → figures: curves with the bands that they have, bins, costs."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,10 @@ from truerisk.results import Evaluation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from truerisk.evaluation.curve_bands import Band
+
 Drawing = Callable[["Axes"], Any]
+MOST_PLACES = 1500  # of a band; more cannot be told apart on paper
 
 
 def score_drawings(evaluation: Evaluation) -> Iterator[tuple[str, Drawing]]:
@@ -40,9 +44,20 @@ def _with_band(curve: Any, level: float, ax: "Axes") -> None:  # noqa: ANN401
         if curve.n_positive and curve.n_negative:
             from truerisk.evaluation.curve_bands import confidence_band  # noqa: PLC0415  (rare)
 
-            confidence_band(curve, level=level).plot(ax)
+            _thinned(confidence_band(curve, level=level)).plot(ax)
         _from_zero_to_one(ax)
     curve.plot(ax)
+
+
+def _thinned(band: "Band") -> "Band":
+    """Keep places that are evenly spaced along a band; matplotlib thins lines, and no areas."""
+    if len(band.x) <= MOST_PLACES:
+        return band
+    steps = sum(np.abs(np.diff(ends, prepend=ends[0])) for ends in (band.x, band.low, band.high))
+    way = np.cumsum(steps)
+    kept = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MOST_PLACES)))
+    kept = kept.clip(max=len(way) - 1)
+    return replace(band, x=band.x[kept], low=band.low[kept], high=band.high[kept])
 
 
 def _from_counts(table: Sweep, evaluation: Evaluation) -> Iterator[tuple[str, Drawing]]:
