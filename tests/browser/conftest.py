@@ -216,7 +216,7 @@ def made(files, tmp_path_factory):
         command, *arguments = PAGES[kind]
         given = [str(files / name) if (files / name).is_file() else name for name in arguments]
         ended = CliRunner().invoke(main, [command, *given, "--html", str(path)])
-        assert ended.exit_code in {0, 4}, ended.output
+        assert ended.exit_code in {0, 4}, (ended.stderr, ended.exception)
         return path
 
     return made
