@@ -53,7 +53,10 @@ def selection():
         (learners, {"models": "naive_bayes, majority", "region of equivalence": "± 0.01"}),
         (curve, {"learners": "bayes", "training sizes": "10, 20", "seed": "4", "repeats": "2"}),
         (selection, {"settings tried": "2", "examples": "40", "measure": "Error rate"}),
-        (perturbed, {"weightings": "100", "losses": "cross validated", "examples": "40"}),
+        (
+            perturbed,
+            {"weightings": "100", "losses that are perturbed": "cross validated", "examples": "40"},
+        ),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )

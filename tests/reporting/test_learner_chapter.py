@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from truerisk.estimation.estimate import estimate
+from truerisk.reporting.facts import facts_of
 from truerisk.reporting.learner_chapter import learner_chapter
 from truerisk.reporting.report import report_of
 
@@ -28,7 +29,7 @@ def test_it_says_how_it_was_judged(found):
     chapter = learner_chapter(found)
     assert chapter.title == "How good will this learner be?"
     assert chapter.subtitle.startswith("Cross-validation, 10 refits · 60 examples")
-    facts = dict(chapter.facts)
+    facts = dict(facts_of(found))
     assert facts["refits"] == "10"
     assert facts["learner"].startswith("Pipeline")
     assert facts["one training took"].endswith("s")

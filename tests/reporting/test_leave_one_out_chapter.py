@@ -3,6 +3,7 @@
 import pytest
 
 from truerisk.estimation.leave_one_out import leave_one_out
+from truerisk.reporting.facts import facts_of
 from truerisk.reporting.leave_one_out_chapter import leave_one_out_chapter
 from truerisk.reporting.report import report_of
 from truerisk.svm.linear import LinearSVM
@@ -16,7 +17,7 @@ def found():
 def test_it_says_what_it_is_and_what_it_took(found):
     chapter = leave_one_out_chapter(found)
     assert chapter.subtitle.startswith("leave-one-out, exact · 4 examples")
-    facts = dict(chapter.facts)
+    facts = dict(facts_of(found))
     assert facts["called wrong by the model trained without them"] == "1 example"
     assert facts["margin exactly 0, so that the call is arbitrary"] == "2 examples"
     assert facts["refits; the other calls follow from the training on all"] == "2"

@@ -57,7 +57,6 @@ def test_one_comparison_is_drawn_large_with_both_values_in_tiles(found):
     drawn = chapter.sections[0].data
     assert drawn["main"]["drawn"]["sides"]["left"] == "← b better"
     assert drawn["groups"] == []
-    assert dict(chapter.facts)["region of equivalence"] == "± 0.02"
 
 
 def test_refits_are_drawn_second_against_first(found):

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from truerisk import InputError
+from truerisk.reporting.chapters import Chapter
 from truerisk.reporting.html import save_report
+from truerisk.reporting.rendering import rendered
 from truerisk.reporting.report import report_of, report_on
 
 VOID = {"meta", "line", "circle", "path", "rect", "input"}
@@ -92,7 +94,7 @@ def test_the_policy_names_the_hashes_of_what_is_there_and_nothing_else(page, mak
 def test_the_verdict_stands_before_the_numbers(page):
     places = [
         page.index(word)
-        for word in ("misjudged", "Every measure", "What was called", "Settings and source")
+        for word in ("misjudged", "Every measure", "What was called", "Where the numbers came from")
     ]
     assert places == sorted(places)
 
@@ -118,13 +120,34 @@ def test_no_two_places_on_a_page_have_one_name(evaluation):
     names = re.findall(r' id="([^"]+)"', text)
     assert len(names) == len(set(names))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(names)
-    assert set(re.findall(r'aria-labelledby="([^"]+)"', text)) <= set(names)
+    labels = re.findall(r'aria-labelledby="([^"]+)"', text)
+    assert {name for label in labels for name in label.split()} <= set(names)
 
 
 def test_titles_of_several_results_are_inert(evaluation):
     text = report_on({"<script>alert(1)</script>": evaluation}, title="<b>", subtitle="<i>").html
     assert "<script>alert" not in text
     assert "&lt;b&gt;" in text
+
+
+def test_every_page_ends_with_what_to_do_and_where_it_came_from(page):
+    places = [
+        page.index(words) for words in ("What to do next", "Every measure", "keep its promise")
+    ]
+    assert places == sorted(places)
+    assert "predictions.csv" in page
+    assert "ab" * 32 in page
+
+
+def test_where_data_came_from_can_be_told_of_results_that_do_not_know(make_estimate):
+    text = make_estimate("recall", 0.5, 0.4, 0.6).report(source={"path": "a.csv", "rows": 3}).html
+    assert "a.csv" in text
+
+
+def test_commands_in_next_steps_are_set_as_code():
+    chapter = Chapter(title="t", subtitle="", next_steps=("Run `truerisk <b>` now.",))
+    text = rendered("t", "", [chapter])
+    assert "Run <code>truerisk &lt;b&gt;</code> now." in text
 
 
 def test_what_is_no_result_has_no_page():

@@ -8,10 +8,16 @@ from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.learner_chapter import learner_chapter, method_title
-from truerisk.reporting.learning_curves import cost_words
-from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import Column, Table, page_table
-from truerisk.reporting.wording import NO_INTERVAL, count, number, percent, title_of, written
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    cost_words,
+    count,
+    number,
+    percent,
+    title_of,
+    written,
+)
 from truerisk.results import Interval
 
 if TYPE_CHECKING:
@@ -34,11 +40,9 @@ def best_of_chapter(found: "BestOf") -> Chapter:
         title="Which learner is best, and how good is it?",
         subtitle=" · ".join(subtitle),
         verdict=sentences(_verdict(found)),
-        next_steps=sentences(next_steps(found)),
         tiles=tuple(_tiles(found)),
         sections=(_ranking(found), _costs(found), *_named(found.winner, own.sections)),
         notes=own.notes,
-        facts=own.facts,
     )
 
 

@@ -4,7 +4,7 @@ All values are plain and all texts visible ones (`escaping.visible`); the templa
 compute nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,15 +61,8 @@ class Chapter:
     tiles: tuple[Tile, ...] = ()
     sections: tuple[Section, ...] = ()
     notes: tuple[str, ...] = ()
-    facts: tuple[tuple[str, str], ...] = ()
 
 
 def sentences(texts: Iterable[str]) -> tuple[str, ...]:
     """Make sentences visible, none of them endless."""
     return tuple(visible(text, most=SENTENCE) for text in texts)
-
-
-def fact_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Make pairs of a name and its words visible."""
-    for name, words in pairs:
-        yield visible(name), visible(words, most=SENTENCE)

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from truerisk.comparison.comparisons import Comparisons
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.comparisons import (
-    comparison_facts,
     comparison_remarks,
     comparison_tables,
     finding_among,
@@ -17,7 +16,6 @@ from truerisk.reporting.differences import (
     difference_tile,
     differences_section,
 )
-from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import Table, page_table
 from truerisk.reporting.wording import count, measure_of, percent, title_of
 from truerisk.results import Comparison
@@ -49,11 +47,9 @@ def comparisons_chapter(result: Comparisons) -> Chapter:
         title="Which model is really better?",
         subtitle=" · ".join(parts),
         verdict=sentences(result.verdict),
-        next_steps=sentences(next_steps(result)),
         tiles=tuple(_tiles(result)),
         sections=(_differences(result), *table_sections(_tables(result))),
         notes=sentences(comparison_remarks(result)),
-        facts=tuple(fact_pairs(comparison_facts(result))),
     )
 
 

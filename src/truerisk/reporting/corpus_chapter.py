@@ -23,8 +23,6 @@ from truerisk.reporting.chapters import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.geometry import Axis, axis_of, strip
-from truerisk.reporting.next_steps import next_steps
-from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import page_table
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Estimate, Evaluation
@@ -45,12 +43,10 @@ def corpus_chapter(evaluation: "CorpusEvaluation") -> Chapter:
         title="How well will each category be told?",
         subtitle=_subtitle(evaluation),
         verdict=sentences(evaluation.verdict),
-        next_steps=sentences(next_steps(evaluation)),
         tiles=tuple(_tiles(evaluation)),
         sections=(
             Section("categories", "Category by category", _categories(evaluation), _lead()),
             Section("table", averages["title"], averages, "Numbers are percent."),
-            *provenance_sections(evaluation),
         ),
         notes=sentences(evaluation.notes),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.charts import (
     Band,
     Bars,
@@ -17,7 +17,7 @@ from truerisk.reporting.charts import (
     charts_section,
 )
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count, measure_of, number, percent, title_of, written
+from truerisk.reporting.wording import count, number, percent, title_of, written
 from truerisk.results import Estimate, Resampled
 
 MANY = 30  # replicates from which on they are counted in bars
@@ -42,7 +42,6 @@ def estimate_chapter(found: Estimate) -> Chapter:
         tiles=(Tile.of(title_of(found.measure), found),),
         sections=tuple(_sections(found)),
         notes=sentences(found.notes),
-        facts=tuple(fact_pairs(estimate_facts(found))),
     )
 
 
@@ -58,20 +57,6 @@ def value_sentence(found: Estimate) -> str:
     return (
         f"{title}: {words.value}; with {percent(ends.level)} confidence between {low} and {high}."
     )
-
-
-def estimate_facts(found: Estimate) -> Iterator[tuple[str, str]]:
-    """Give what was assumed, as pairs of words."""
-    yield "measure", title_of(found.measure)
-    entry, _ = measure_of(found.measure)
-    if entry is not None:
-        yield "which is", entry.summary
-    yield "examples", count(found.n)
-    yield "method", spoken(found.method)
-    if found.interval is not None:
-        yield "interval", spoken(found.interval.method)
-        yield "confidence level", percent(found.interval.level)
-    yield "the number is about", found.target
 
 
 def _sections(found: Estimate) -> Iterator[Section]:

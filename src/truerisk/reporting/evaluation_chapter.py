@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.reporting.chapters import SENTENCE, Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import SENTENCE, Chapter, Section, Tile, sentences
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.explorer import explorer_section
 from truerisk.reporting.geometry import Axis, axis_of, strip
@@ -15,7 +15,6 @@ from truerisk.reporting.tables import (
     confusion_of,
     mistake_table,
     page_table,
-    provenance,
     remarks,
     share,
     spoken,
@@ -62,7 +61,6 @@ def evaluation_chapter(evaluation: Evaluation) -> Chapter:
         tiles=tuple(_tiles(evaluation)),
         sections=tuple(evaluation_sections(evaluation)),
         notes=sentences(remarks(evaluation)),
-        facts=tuple(fact_pairs(provenance(evaluation))),
     )
 
 

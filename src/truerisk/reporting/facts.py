@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from truerisk.reporting.tables import SPOKEN, spoken
-from truerisk.reporting.wording import count, percent, plain_text, title_of
+from truerisk.reporting.wording import (
+    cost_words,
+    count,
+    number,
+    percent,
+    plain_text,
+    title_of,
+)
 from truerisk.results import as_plain
 
 Facts = Iterator[tuple[str, str]]
@@ -38,7 +45,23 @@ def _of_evaluation(evaluation: Any) -> Facts:  # noqa: ANN401
 
 def _of_learner(evaluation: Any) -> Facts:  # noqa: ANN401
     yield from _of_evaluation(evaluation)
+    yield "learner", evaluation.model
     yield "refits", count(evaluation.refits)
+    if evaluation.costs is not None:
+        induce, classify = evaluation.costs.seconds
+        yield "one training took", cost_words("seconds_to_induce", induce)
+        yield "classifying 1,000 examples took", cost_words("seconds_to_classify", classify)
+
+
+def _of_left_out(evaluation: Any) -> Facts:  # noqa: ANN401
+    yield from _of_evaluation(evaluation)
+    yield "called wrong by the model trained without them", _examples(evaluation.errors)
+    yield "margin exactly 0, so that the call is arbitrary", _examples(evaluation.ties)
+    yield "refits; the other calls follow from the training on all", count(evaluation.refits)
+
+
+def _examples(which: tuple[int, ...]) -> str:
+    return "1 example" if len(which) == 1 else f"{count(len(which))} examples"
 
 
 def _of_corpus(evaluation: Any) -> Facts:  # noqa: ANN401
@@ -84,7 +107,8 @@ def _of_model_comparisons(result: Any) -> Facts:  # noqa: ANN401
 def _of_perturbed(found: Any) -> Facts:  # noqa: ANN401
     yield "examples", count(found.n)
     yield "weightings", count(len(found.replicates))
-    yield "losses", spoken(found.losses)
+    yield "losses that are perturbed", spoken(found.losses)
+    yield "error in training", number(found.training_error)
     if found.interval is not None:
         yield "confidence level", percent(found.interval.level)
     yield "the numbers are about", found.target
@@ -130,12 +154,14 @@ def _side_by_side(found: Any) -> Facts:  # noqa: ANN401
     for one in found.estimates[:1]:
         yield "measure", title_of(one.measure)
         yield "examples", count(one.n)
+    yield "trained once in", cost_words("cpu_seconds", found.training_seconds)
     yield "the numbers are about", _targets(found.estimates)
 
 
 def _of_estimate(estimate: Any) -> Facts:  # noqa: ANN401
     yield "measure", title_of(estimate.measure)
     yield "examples", count(estimate.n)
+    yield "method", spoken(estimate.method)
     if estimate.interval is not None:
         yield "confidence level", percent(estimate.interval.level)
     yield "the numbers are about", estimate.target
@@ -145,6 +171,7 @@ def _of_estimate(estimate: Any) -> Facts:  # noqa: ANN401
 FACTS: dict[str, Callable[[Any], Facts]] = {
     "Evaluation": _of_evaluation,
     "LearnerEvaluation": _of_learner,
+    "LeaveOneOut": _of_left_out,
     "CorpusEvaluation": _of_corpus,
     "Comparisons": _of_comparisons,
     "Comparison": _of_comparison,
@@ -155,6 +182,7 @@ FACTS: dict[str, Callable[[Any], Facts]] = {
     "BestOf": _of_best,
     "Selection": _of_selection,
     "SideBySide": _side_by_side,
+    "Estimate": _of_estimate,
 }
 
 

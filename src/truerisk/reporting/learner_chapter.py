@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truerisk.estimation.methods import METHODS
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile
 from truerisk.reporting.charts import Band, Chart, Dots, Line, Scale, Shape, charts_section
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_chapter import MANY, histogram
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.evaluation_chapter import HEADLINES, evaluation_chapter
-from truerisk.reporting.learning_curves import cost_words
-from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import spoken
 from truerisk.reporting.wording import count, number, percent, title_of, written
 from truerisk.results import Resampled
@@ -34,12 +32,10 @@ def learner_chapter(found: "LearnerEvaluation") -> Chapter:
     head, *rest = chapter.sections
     return replace(
         chapter,
-        next_steps=sentences(next_steps(found)),
         title="How good will this learner be?",
         subtitle=f"{_method(found)} · {chapter.subtitle}",
         tiles=tuple(_with_baseline(found, chapter)),
         sections=(head, *_spreads(found), *_others(found), *rest),
-        facts=(*fact_pairs(_facts(found)), *chapter.facts),
     )
 
 
@@ -124,12 +120,3 @@ def _others(found: "LearnerEvaluation") -> Iterator[Section]:
         entries.append(Entry(BASELINE, always, "judged on the same examples"))
     if len(entries) > 1:
         yield estimate_forest("The error rate, and what it is to be held against", "By", entries)
-
-
-def _facts(found: "LearnerEvaluation") -> Iterator[tuple[str, str]]:
-    yield "learner", found.model
-    yield "refits", count(found.refits)
-    if found.costs is not None:
-        induce, classify = found.costs.seconds
-        yield "one training took", cost_words("seconds_to_induce", induce)
-        yield "classifying 1,000 examples took", cost_words("seconds_to_classify", classify)

@@ -15,8 +15,6 @@ from truerisk.reporting.learning_curves import (
     needed_table,
     point_notes,
 )
-from truerisk.reporting.next_steps import next_steps
-from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import page_table
 from truerisk.reporting.wording import count, percent, title_of, written
 from truerisk.results import Estimate
@@ -37,7 +35,6 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
         title="Would more examples help?",
         subtitle=" · ".join(subtitle),
         verdict=sentences(_verdict(curve, wanted)),
-        next_steps=sentences(next_steps(curve)),
         tiles=tuple(_tiles(curve)),
         sections=(
             charts_section("Learning curves", list(value_charts(curve, wanted))),
@@ -52,7 +49,6 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
                 [cost_chart(curve, "memory"), *budget_charts(curve)],
             ),
             *_tables(curve, wanted),
-            *provenance_sections(curve),
         ),
         notes=sentences((*curve.notes, *point_notes(curve))),
     )

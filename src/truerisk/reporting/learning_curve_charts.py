@@ -19,14 +19,16 @@ from truerisk.reporting.charts import (
     Shape,
     Upright,
 )
-from truerisk.reporting.learning_curves import (
-    ESTIMATE_TITLES,
+from truerisk.reporting.learning_curves import ESTIMATE_TITLES, TWICE
+from truerisk.reporting.wording import (
     SECONDS,
-    TWICE,
     UNITS,
     cost_words,
+    count,
+    number,
+    percent,
+    title_of,
 )
-from truerisk.reporting.wording import count, number, percent, title_of
 from truerisk.results import Interval
 
 DECADE = 10.0  # what spans as much is drawn on a log scale

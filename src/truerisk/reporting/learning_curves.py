@@ -12,6 +12,7 @@ from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     UNDEFINED,
+    cost_words,
     count,
     decimals_for,
     interval_heading,
@@ -37,8 +38,6 @@ CSV_COLUMNS = (
     "learner", "size", "measure", "mean", "sd", "low", "high", "level", "interval", "estimate_mean",
     "estimate_sd", *COSTS, "notes",
 )  # fmt: skip
-UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
-SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
 TWICE = 2
 MOST_WRITTEN = 1e12  # a larger number of examples gets an exponent
 
@@ -242,23 +241,6 @@ def crossing_table(curve: LearningCurve) -> Table:
         told = NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
         rows.append((one.after, one.before, start, lead, told, "yes" if one.is_sure else "no"))
     return Table("Which learner is better, and from when on", columns, tuple(rows))
-
-
-def cost_words(cost: str, value: float) -> str:
-    """Write seconds or bytes with three digits and a unit that fits.
-
-    Examples
-    --------
-    >>> cost_words("cpu_seconds", 0.01234), cost_words("memory", 12345678.0)
-    ('12.3 ms', '12.3 MB')
-    """
-    if math.isnan(value):
-        return NO_INTERVAL
-    if cost == "memory":
-        power = min(int(math.log10(max(value, 1.0)) // 3), len(UNITS) - 1)
-        return f"{value / 1000**power:.3g} {UNITS[power]}"
-    unit, factor = next((unit, factor) for least, unit, factor in SECONDS if value >= least)
-    return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:,.0f} s"
 
 
 def point_notes(curve: LearningCurve) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from truerisk.comparison.model_comparisons import BayesianComparison, ModelComparisons
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.charts import Chart, Dots, Line, Scale, charts_section
 from truerisk.reporting.comparisons_chapter import by_measure
 from truerisk.reporting.differences import (
@@ -14,7 +14,6 @@ from truerisk.reporting.differences import (
     differences_section,
 )
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.probability_bars import ProbabilityBar, probabilities_section
 from truerisk.reporting.tables import spoken
 from truerisk.reporting.wording import count, percent, title_of
@@ -50,11 +49,9 @@ def model_comparison_chapter(found: Comparison | ModelComparisons) -> Chapter:
         title=f"Is {second} better than {first}?",
         subtitle=" · ".join(parts),
         verdict=sentences(one.verdict for one in compared),
-        next_steps=sentences(next_steps(found)),
         tiles=tuple(_tiles(main)),
         sections=tuple(_sections(compared)),
         notes=sentences([*notes, *([SEVERAL] if len(compared) > 1 else [])]),
-        facts=tuple(fact_pairs(_facts(compared))),
     )
 
 
@@ -130,18 +127,3 @@ def _replicates(estimate: Estimate) -> tuple[float, ...]:
     # Those of a perturbed machine are deviations, not values.
     is_plain = isinstance(estimate, Resampled) and not hasattr(estimate, "training_error")
     return estimate.replicates if isinstance(estimate, Resampled) and is_plain else ()
-
-
-def _facts(compared: Sequence[Comparison]) -> Iterator[tuple[str, str]]:
-    main = compared[0]
-    ends = main.difference.interval
-    yield "first", main.names[0]
-    yield "second", main.names[1]
-    yield "examples", count(main.difference.n)
-    yield "measures", ", ".join(title_of(one.measure) for one in compared)
-    yield "method", spoken(main.method)
-    if ends is not None:
-        yield "interval", spoken(ends.method)
-        yield "confidence level", percent(ends.level)
-    yield "region of equivalence", "none" if main.region is None else f"± {main.region:g}"
-    yield "the numbers are about", main.difference.target

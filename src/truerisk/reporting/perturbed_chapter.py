@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.estimation.perturbation import Perturbed
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.charts import charts_section
-from truerisk.reporting.estimate_chapter import estimate_facts, histogram, value_sentence
+from truerisk.reporting.estimate_chapter import histogram, value_sentence
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
-from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count, number
+from truerisk.reporting.wording import count
 from truerisk.results import Estimate
 
 FORMS = {
@@ -47,14 +46,12 @@ def perturbed_chapter(found: Perturbed, rivals: Mapping[str, Estimate] | None = 
         subtitle=f"{count(found.n)} examples · {count(len(found.replicates))} weightings · about "
         f"{found.target}",
         verdict=sentences([value_sentence(found)]),
-        next_steps=sentences(next_steps(found)),
         tiles=(
             Tile.of("Error rate", found, "cross-validated"),
             Tile.of("Error in training", training, "on the examples it was trained on"),
         ),
         sections=tuple(_sections(found, rivals or {})),
         notes=sentences(_notes(found, rivals or {})),
-        facts=tuple(fact_pairs(_facts(found))),
     )
 
 
@@ -98,10 +95,3 @@ def _notes(found: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:
     yield from found.notes
     for name, one in rivals.items():
         yield from (f"{_title(name)}: {note}" for note in one.notes)
-
-
-def _facts(found: Perturbed) -> Iterator[tuple[str, str]]:
-    yield from estimate_facts(found)
-    yield "weightings", count(len(found.replicates))
-    yield "losses that are perturbed", spoken(found.losses)
-    yield "error in training", number(found.training_error)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from truerisk.comparison.bayesian_hierarchical import HierarchicalPosterior
 from truerisk.comparison.over_datasets import OverDatasets, PairOverDatasets
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.comparisons_chapter import SIDES, table_sections
 from truerisk.reporting.differences import (
     Difference,
@@ -14,14 +14,12 @@ from truerisk.reporting.differences import (
     p_sentence,
 )
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.probability_bars import ProbabilityBar, probabilities_section
 from truerisk.reporting.rank_picture import critical_difference_section
 from truerisk.reporting.rankings import (
     control_table,
     p_value_table,
     rank_table,
-    ranking_facts,
     ranking_notes,
     together_table,
 )
@@ -51,11 +49,9 @@ def rankings_chapter(found: OverDatasets) -> Chapter:
         title="Which classifier is better over many data sets?",
         subtitle=" · ".join(parts),
         verdict=sentences(found.verdict),
-        next_steps=sentences(next_steps(found)),
         tiles=tuple(_tiles(found)),
         sections=tuple(_sections(found)),
         notes=sentences(ranking_notes(found)),
-        facts=tuple(fact_pairs(ranking_facts(found))),
     )
 
 

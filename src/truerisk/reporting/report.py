@@ -10,9 +10,11 @@ from typing import Any
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.reporting.chapters import Chapter
+from truerisk.reporting.chapters import Chapter, sentences
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.files import write_whole
+from truerisk.reporting.next_steps import next_steps
+from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.rendering import rendered
 
 # Written as names, so that a page of one kind loads nothing of the others.
@@ -118,13 +120,25 @@ def report_on(results: Mapping[str, Any], *, title: str, subtitle: str = "") -> 
     return Report(visible(title), visible(subtitle), tuple(chapters))
 
 
-def chapter_of(result: Any, **options: Any) -> Chapter:  # noqa: ANN401
-    """Find the function that makes a chapter of such a result, and call it."""
+def chapter_of(
+    result: Any,  # noqa: ANN401
+    *,
+    source: Mapping[str, Any] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Chapter:
+    """Find the function that makes a chapter of such a result, and call it.
+
+    What to do next and where the numbers came from are added here, to every chapter alike.
+    `source` says where the data came from, for results that do not know.
+    """
     for kind in type(result).__mro__:
         if kind.__name__ in CHAPTERS:
             name = CHAPTERS[kind.__name__]
-            chapter: Chapter = getattr(import_module(f"truerisk.reporting.{name}"), name)(
-                result, **options
+            make = getattr(import_module(f"truerisk.reporting.{name}"), name)
+            chapter: Chapter = make(result, **options)
+            return replace(
+                chapter,
+                next_steps=sentences(next_steps(result)),
+                sections=(*chapter.sections, *provenance_sections(result, source)),
             )
-            return chapter
     raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.estimation.selection import setting_text
 from truerisk.reporting.categories import METHOD_TITLES
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.charts import (
     INKS,
     Band,
@@ -24,7 +24,6 @@ from truerisk.reporting.charts import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
-from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import Column, Table, page_table, spoken
 from truerisk.reporting.wording import (
     count,
@@ -67,9 +66,8 @@ def selection_chapter(found: "Selection") -> Chapter:
                 setting_text(found.best),
             ),
         ),
-        sections=(picture, _table(found), *provenance_sections(found)),
+        sections=(picture, _table(found)),
         notes=sentences(_notes(found)),
-        facts=tuple(fact_pairs(_facts(found))),
     )
 
 
@@ -228,13 +226,3 @@ def _notes(found: "Selection") -> Iterator[str]:
             "the bias is one of many that are as good."
         )
     yield from dict.fromkeys((*found.estimate.notes, *found.corrected.notes))
-
-
-def _facts(found: "Selection") -> Iterator[tuple[str, str]]:
-    yield "chosen", setting_text(found.best)
-    yield "settings tried", count(len(found.candidates))
-    yield "examples", count(found.estimate.n)
-    yield "measure", title_of(found.estimate.measure)
-    yield "estimated by", _method(found)
-    yield "confidence level", percent(_level(found))
-    yield "the corrected number is about", found.corrected.target

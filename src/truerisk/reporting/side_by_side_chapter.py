@@ -3,13 +3,18 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from truerisk.reporting.chapters import Chapter, Section, Tile, fact_pairs, sentences
+from truerisk.reporting.chapters import Chapter, Section, Tile, sentences
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.estimate_forest import Entry, estimate_forest
-from truerisk.reporting.learning_curves import cost_words
-from truerisk.reporting.provenance import provenance_sections
 from truerisk.reporting.tables import Column, Table, page_table, spoken
-from truerisk.reporting.wording import count, interval_heading, percent, title_of, written
+from truerisk.reporting.wording import (
+    cost_words,
+    count,
+    interval_heading,
+    percent,
+    title_of,
+    written,
+)
 
 if TYPE_CHECKING:
     from truerisk.estimation.without_resampling import SideBySide
@@ -59,10 +64,8 @@ def side_by_side_chapter(found: "SideBySide") -> Chapter:
                 [Entry(_title(one), one, LEANINGS.get(one.method, "")) for one in found.estimates],
             ),
             _costs(found),
-            *provenance_sections(found),
         ),
         notes=sentences(_notes(found)),
-        facts=tuple(fact_pairs(_facts(found))),
     )
 
 
@@ -126,11 +129,3 @@ def _notes(found: "SideBySide") -> Iterator[str]:
         for note in one.notes:
             told.setdefault(note, []).append(_title(one))
     return (f"{'; '.join(titles)}: {note}" for note, titles in told.items())
-
-
-def _facts(found: "SideBySide") -> Iterator[tuple[str, str]]:
-    yield "examples", count(found.estimates[0].n)
-    yield "measure", title_of(found.estimates[0].measure)
-    yield "trained once in", cost_words("cpu_seconds", found.training_seconds)
-    targets = dict.fromkeys(one.target for one in found.estimates)
-    yield "the numbers are about", " and ".join(targets)

@@ -16,6 +16,8 @@ FEWEST_DECIMALS = 3
 MOST_DECIMALS = 15
 SMALL = 1e-4  # under this a number is written with an exponent
 
+UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
 
 SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
 
@@ -155,3 +157,20 @@ def p_words(p_value: float | None) -> str:
     if p_value < LEAST_P:
         return "<0.0001"
     return f"{p_value:.4f}" if p_value < 0.01 else f"{p_value:.3f}"
+
+
+def cost_words(cost: str, value: float) -> str:
+    """Write seconds or bytes with three digits and a unit that fits.
+
+    Examples
+    --------
+    >>> cost_words("cpu_seconds", 0.01234), cost_words("memory", 12345678.0)
+    ('12.3 ms', '12.3 MB')
+    """
+    if math.isnan(value):
+        return NO_INTERVAL
+    if cost == "memory":
+        power = min(int(math.log10(max(value, 1.0)) // 3), len(UNITS) - 1)
+        return f"{value / 1000**power:.3g} {UNITS[power]}"
+    unit, factor = next((unit, factor) for least, unit, factor in SECONDS if value >= least)
+    return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:,.0f} s"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from truerisk.reporting.chapters import Chapter, Section, sentences
 from truerisk.reporting.evaluation_chapter import evaluation_chapter
-from truerisk.reporting.next_steps import next_steps
 from truerisk.reporting.tables import Column, Table, page_table, remarks
 from truerisk.reporting.wording import count, title_of, written
 from truerisk.results import Estimate
@@ -23,7 +22,6 @@ def xi_alpha_chapter(found: "XiAlpha") -> Chapter:
     head, *rest = chapter.sections
     return replace(
         chapter,
-        next_steps=sentences(next_steps(found)),
         title="How well will this machine do, by its training alone?",
         subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
         verdict=(*sentences(_at_risk(found)), *chapter.verdict),
