@@ -1,6 +1,7 @@
 """`truerisk estimate --against`, as users call it."""
 
 import csv
+import hashlib
 import io
 import json
 
@@ -107,7 +108,10 @@ def test_a_page_and_a_picture_of_the_difference_are_written(run, table, tmp_path
     page, folder = tmp_path / "page.html", tmp_path / "pictures"
     ended = run("estimate", table, *ASKED, *PAIR, *FEW, "--html", page, "--figures", folder)
     assert ended.stdout.endswith(f"The page is in {page}\n1 figure is in {folder}\n")
-    assert "Is naive_bayes better than tree?" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "Is naive_bayes better than tree?" in text
+    assert hashlib.sha256(table.read_bytes()).hexdigest() in text
+    assert ">seed<" in text
     assert [path.name for path in folder.iterdir()] == ["difference.svg"]
 
 

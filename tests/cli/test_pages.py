@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from truerisk.cli import COMMANDS, main, pages
 from truerisk.cli.pages import PAGE_NAMES, figure_options, page_options, write_pages
 
-WITH_PAGE = ("score", "compare", "estimate", "curve", "perturb", "rank")
+WITH_PAGE = ("score", "compare", "estimate", "curve", "perturb", "rank", "folds")
 WITH_FIGURES = ("threshold", "reject")
 
 

@@ -1,6 +1,7 @@
 """`truerisk perturb`: what it prints, what a feature adds, and what it refuses."""
 
 import csv
+import hashlib
 import io
 import json
 
@@ -55,14 +56,19 @@ def test_a_page_and_pictures_are_written(data, tmp_path) -> None:
     page, folder = tmp_path / "page.html", tmp_path / "pictures"
     shown = run(data, "--html", page, "--figures", folder).stdout
     assert shown.endswith(f"The page is in {page}\n2 figures are in {folder}\n")
-    assert "How often is this machine wrong?" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "How often is this machine wrong?" in text
+    assert hashlib.sha256(data.read_bytes()).hexdigest() in text
+    assert ">seed<" in text
     assert sorted(path.name for path in folder.iterdir()) == ["intervals.svg", "weightings.svg"]
 
 
 def test_what_a_feature_adds_has_a_page(data, tmp_path) -> None:
     page = tmp_path / "page.html"
     assert run(data, "--without", "b", "--html", page).exit_code == 0
-    assert "Is all columns better than without b?" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "Is all columns better than without b?" in text
+    assert hashlib.sha256(data.read_bytes()).hexdigest() in text
 
 
 def test_csv_has_a_row_for_each_rule(data) -> None:

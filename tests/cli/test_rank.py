@@ -1,5 +1,6 @@
 """`truerisk rank`: from a file of scores to a verdict, a picture and an exit code."""
 
+import hashlib
 import json
 
 import pytest
@@ -50,7 +51,9 @@ def test_picture_and_page_are_written(scores, tmp_path):
     assert done.exit_code == 0, done.output
     assert "The picture is in" in done.stdout
     assert "<svg" in picture.read_text(encoding="utf-8")
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert hashlib.sha256(scores.read_bytes()).hexdigest() in text
     assert "The picture" not in _run(scores, "--plot", picture, "--csv").stdout
 
 

@@ -97,3 +97,9 @@ def test_it_fits_eighty_columns(found):
     assert max(map(len, page.getvalue().splitlines())) <= 80
     assert "The classifiers differ over these 10 data sets" in page.getvalue()
     assert "critical difference (Nemenyi)" in page.getvalue()
+
+
+def test_a_small_p_value_is_never_written_as_nothing(found):
+    written = [cell for row in p_value_table(found).rows for cell in row[1:]]
+    assert "0.000" not in written
+    assert all(cell in {"–", "<0.0001"} or float(cell) > 0 for cell in written)

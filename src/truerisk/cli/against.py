@@ -9,7 +9,7 @@ import click
 
 from truerisk.cli import PARTIAL
 from truerisk.cli.output import console
-from truerisk.cli.pages import write_pages
+from truerisk.cli.pages import source_of, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from, table_from
 
@@ -36,7 +36,7 @@ def compare_learners(data: Path, options: dict[str, Any]) -> None:
     found = replace(found, notes=(*table.notes, *found.notes))
     if not options["quiet"]:
         _show(found, table, options["form"])
-    write_pages(found, options)
+    write_pages(found, options, source=source_of(table, seed=seed))
     if not found.difference.is_defined:
         click.echo(f"Partial result: {found.verdict}", err=True)
         sys.exit(PARTIAL)

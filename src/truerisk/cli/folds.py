@@ -1,9 +1,12 @@
 """`truerisk folds`: what the values of several folds say together."""
 
+from typing import Any
+
 import click
 
 from truerisk.cli.options import level_option
 from truerisk.cli.output import format_options, show_rows
+from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.reporting.wording import interval_heading, number, title_of, written
 from truerisk.results import Resampled
 
@@ -15,15 +18,8 @@ from truerisk.results import Resampled
 @click.option("--ratio", type=float, help="Test to training examples, for random subsampling.")
 @level_option
 @format_options("json", "csv")
-def folds(
-    values: tuple[float, ...],
-    *,
-    measure: str,
-    n_folds: int | None,
-    ratio: float | None,
-    level: float,
-    form: str | None,
-) -> None:
+@page_options
+def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
     """Give mean, standard deviation and intervals of the values of several folds.
 
     The plain t interval is printed beside the corrected one to show how much it claims; it is
@@ -32,36 +28,40 @@ def folds(
     \b
     truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20
     truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20 --folds 2
+    truerisk folds 0.14 0.16 0.10 0.15 0.18 --html report.html
     """
     from truerisk.estimation.summary import (  # noqa: PLC0415  (costs start-up time)
         STANDARD_ERRORS,
         summarise,
     )
 
+    check_pages(options, [])
+    measure, form = options["measure"], options["form"]
     found = [
         summarise(
             values,
             measure=measure,
-            folds=n_folds,
-            test_train_ratio=ratio,
-            level=level,
+            folds=options["n_folds"],
+            test_train_ratio=options["ratio"],
+            level=options["level"],
             method=method,
         )
         for method in STANDARD_ERRORS
     ]
+    first = found[0]
     if form is None:
-        first = found[0]
         click.echo(
             f"{title_of(measure)}: mean {number(first.value, 4)}, standard deviation "
             f"{number(first.standard_deviation, 4)}, {first.n:g} values; about {first.target}."
         )
         rows = [(_method(estimate), written(estimate).interval) for estimate in found]
-        show_rows("Intervals", ("method", interval_heading(level)), rows)
+        show_rows("Intervals", ("method", interval_heading(options["level"])), rows)
         for note in dict.fromkeys(note for estimate in found for note in estimate.notes):
             click.echo(f"• {note}")
     else:
         columns = ("interval", "mean", "standard_deviation", "low", "high", "level", "values")
         show_rows("folds", columns, [_numbers(estimate) for estimate in found], form)
+    write_pages(first, options)
 
 
 def _method(estimate: Resampled) -> str:

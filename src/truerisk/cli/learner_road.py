@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.output import check_names, console, finish, show
-from truerisk.cli.pages import write_pages
+from truerisk.cli.pages import source_of, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from, table_from
 
@@ -95,15 +95,9 @@ def _several(
 def _with_source(
     found: "LearnerEvaluation", table: "Table", name: str, *, tuned: bool
 ) -> "LearnerEvaluation":
-    from truerisk.results import as_plain  # noqa: PLC0415  (costs start-up time)
-
     kinds = [column.kind for column in table.columns]
     columns = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    source = {
-        "files": [] if table.source is None else [as_plain(table.source)],
-        "target": table.target,
-        **({"columns": columns} if columns else {}),
-    }
+    source = source_of(table, **({"columns": columns} if columns else {}))
     settings = {**found.settings, "model": name, "tuned": tuned}
     notes = (*table.notes, *found.notes)
     return replace(found, model=name, source=source, settings=settings, notes=notes)

@@ -4,13 +4,16 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from truerisk.cli.options import with_options
 from truerisk.cli.progress import PATIENCE, Progress
+
+if TYPE_CHECKING:
+    from truerisk.reading.tables import Table
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -64,6 +67,14 @@ def check_pages(options: dict[str, Any], inputs: Iterable[Path]) -> None:
         from truerisk.reporting.figure_files import check_folder  # noqa: PLC0415  (only for figures)
 
         check_folder(folder, read)
+
+
+def source_of(table: "Table", **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Say where the examples of a table came from, and what else is to be told beside it."""
+    from truerisk.results import as_plain  # noqa: PLC0415  (costs start-up time)
+
+    files = [] if table.source is None else [as_plain(table.source)]
+    return {"files": files, "target": table.target, **settings}
 
 
 def write_pages(result: Any, options: dict[str, Any], **chapter_options: Any) -> None:  # noqa: ANN401

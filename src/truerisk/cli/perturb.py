@@ -9,7 +9,7 @@ import click
 
 from truerisk.cli.options import FILE, level_option, seed_option
 from truerisk.cli.output import console, format_options, show_rows
-from truerisk.cli.pages import check_pages, page_options, write_pages
+from truerisk.cli.pages import check_pages, page_options, source_of, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import models_from, table_from, table_options
 from truerisk.results import as_plain
@@ -102,12 +102,13 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
             found = _interval(table, options["model"], settings)
             rivals = _rivals(table, options["model"], settings) if options["rivals"] else {}
     source = {"file": as_plain(table.source), "target": table.target, "seed": seed}
+    read = source_of(table, model=options["model"], seed=seed)
     if options["without"]:
         _show_difference(compared, options["form"], source)
-        write_pages(compared, options)
+        write_pages(compared, options, source=read)
     else:
         _show(found, rivals, options["form"], source)
-        write_pages(found, options, rivals=rivals)
+        write_pages(found, options, rivals=rivals, source=read)
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":

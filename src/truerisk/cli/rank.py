@@ -19,6 +19,7 @@ from truerisk.errors import InputError
 
 if TYPE_CHECKING:
     from truerisk.comparison.over_datasets import OverDatasets
+    from truerisk.comparison.score_table import ScoreTable
 
 
 @click.command(short_help="Which classifier is better over many data sets?")
@@ -66,7 +67,8 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
     picture, form = options["plot"], options["form"]
     check_pages(options, [scores])
     _check_picture(scores, picture)
-    found = _ranked(scores, options)
+    table = _read(scores, options)
+    found = _ranked(table, options)
     if form is None:
         from truerisk.reporting.rankings import print_ranking  # noqa: PLC0415  (start-up time)
 
@@ -79,7 +81,7 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
         _write_picture(found, picture)
         if form is None:
             click.echo(f"The picture is in {picture}")
-    write_pages(found, options)
+    write_pages(found, options, source=table.source)
 
 
 def _check_picture(scores: Path, picture: Path | None) -> None:
@@ -99,22 +101,25 @@ def _write_picture(found: "OverDatasets", path: Path) -> None:
     write_whole(path, figure_bytes(pictures_of(found)["ranks"], "svg").decode("utf-8"))
 
 
-def _ranked(scores: Path, options: dict[str, Any]) -> "OverDatasets":
-    from truerisk.comparison.many_datasets import compare_over_datasets  # noqa: PLC0415
-    from truerisk.comparison.score_table import read_scores  # noqa: PLC0415
+def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
+    from truerisk.comparison.score_table import read_scores  # noqa: PLC0415  (start-up time)
     from truerisk.reading.options import ReadingOptions  # noqa: PLC0415
 
-    share = options["test_share"]
-    table = read_scores(
+    return read_scores(
         scores,
         dataset=options["dataset"],
-        folds=share is not None,
+        folds=options["test_share"] is not None,
         options=ReadingOptions(
             delimiter=unescaped(options["delimiter"]),
             encoding=options["encoding"],
             decimal=options["decimal"],
         ),
     )
+
+
+def _ranked(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
+    from truerisk.comparison.many_datasets import compare_over_datasets  # noqa: PLC0415
+
     return compare_over_datasets(
         table.scores,
         names=table.names,
@@ -122,7 +127,7 @@ def _ranked(scores: Path, options: dict[str, Any]) -> "OverDatasets":
         control=options["control"],
         higher_is_better=not options["lower_is_better"],
         region=options["region"],
-        test_share=share,
+        test_share=options["test_share"],
         level=options["level"],
         random_state=options["seed"],
     )

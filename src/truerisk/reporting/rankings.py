@@ -9,7 +9,14 @@ from truerisk.comparison.bayesian_signed_rank import PracticalPosterior
 from truerisk.comparison.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.reporting.formats import csv_lines, json_text, markdown_table
 from truerisk.reporting.tables import Column, Table
-from truerisk.reporting.wording import NO_INTERVAL, count, interval_heading, number, percent
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    count,
+    interval_heading,
+    number,
+    p_words,
+    percent,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,12 +93,12 @@ def together_table(found: OverDatasets) -> Table:
     if test is None:
         return Table("All together", columns, ())
     rows = (
-        ("Iman-Davenport F", number(test.f), number(test.p_value)),
-        ("Friedman χ²", number(test.chi2), number(test.chi2_p_value)),
+        ("Iman-Davenport F", number(test.f), p_words(test.p_value)),
+        ("Friedman χ²", number(test.chi2), p_words(test.chi2_p_value)),
         (
             "Friedman χ², corrected for ties",
             number(test.chi2_tie_corrected),
-            number(test.tie_corrected_p_value),
+            p_words(test.tie_corrected_p_value),
         ),
     )
     return Table("All together", columns, rows)
@@ -131,7 +138,7 @@ def p_value_table(found: OverDatasets) -> Table:
     used = [(head, value) for head, value in offered if value(found.pairs[0]) is not None]
     columns = (Column("Second − first"), *(Column(head, numeric=True) for head, _ in used))
     rows = tuple(
-        (_title(pair), *(number(value(pair) or 0.0) for _, value in used)) for pair in found.pairs
+        (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in found.pairs
     )
     return Table("p-values", columns, rows)
 
@@ -183,7 +190,7 @@ def control_table(found: OverDatasets) -> Table:
         (
             one.name,
             number(one.z),
-            *map(number, (one.p_value, one.bonferroni_dunn, one.holm, one.hochberg)),
+            *map(p_words, (one.p_value, one.bonferroni_dunn, one.holm, one.hochberg)),
         )
         for one in found.against_control
     )
