@@ -234,3 +234,12 @@ def test_strange_weights_are_refused(weight, message):
 def test_nan_is_refused_among_weighted_scores_too():
     with pytest.raises(InputError, match="1 are NaN"):
         rank([np.nan, 0.2], [True, False], [1.0, 1.0])
+
+
+def test_a_perfect_ranking_of_weighted_examples_is_perfect_and_no_more():
+    n = 120
+    positive = np.arange(n) % 3 == 0
+    scores = (np.arange(n) * 7 % n / n + positive) / 2
+    found = rank(scores, positive, np.linspace(1, 2, n))
+    assert found.auc == 1
+    assert found.summary.ks <= 1

@@ -51,7 +51,7 @@ COMMANDS = {
     "measures": "The list of measures, with their formulas.",
     "reproduce": "A table of a paper recomputed, its figures beside ours.",
     "audit": "Measured coverage of the intervals; checks of this installation.",
-    "demo": "Score generated predictions, write report.html, judge learners.",
+    "demo": "All of it on bundled data, ending in one page.",
 }
 
 

@@ -3,9 +3,9 @@
 =====================================  ===========================================================
 file                                   written by, and shown in full in
 =====================================  ===========================================================
-measured_coverage.csv                  `truerisk audit`, docs/coverage.md
-measured_coverage_of_learners.csv      `truerisk audit --learners`, docs/coverage-of-learners.md
-measured_coverage_of_differences.csv   `truerisk audit --tests`, docs/size-of-tests.md
+measured_coverage.csv                  the audit of predictions, docs/coverage.md
+measured_coverage_of_learners.csv      the audit of learners, docs/coverage-of-learners.md
+measured_coverage_of_differences.csv   the audit of tests, docs/size-of-tests.md
 =====================================  ===========================================================
 
 What was not measured is not here: weights, for one, and most of what is done with groups.

@@ -87,7 +87,7 @@ def summarise(
         auc = _auc(positives, negatives, tp)
         variance = _delong_variance(auc, positives, negatives, tp, fp, squares=squares, rows=rows)
         gain = _products(tp, n_negative) - _products(fp, n_positive)
-        ks = float(gain.max()) / (float(n_positive) * float(n_negative))
+        ks = min(float(gain.max()) / (float(n_positive) * float(n_negative)), 1.0)
         ks_threshold = float(thresholds[np.argmax(gain)])
     if n_positive == 0:
         return RankingSummary(
@@ -143,7 +143,8 @@ def _auc(positives: Column, negatives: Column, tp: Column) -> float:
     if tp.dtype.kind == "i" and int(n_positive) + int(n_negative) < EXACT_PRODUCTS:
         return int(negatives @ twice_beaten) / (2 * int(n_positive) * int(n_negative))
     pairs = 2.0 * float(n_positive) * float(n_negative)
-    return float(negatives.astype(np.float64) @ twice_beaten.astype(np.float64)) / pairs
+    beaten = float(negatives.astype(np.float64) @ twice_beaten.astype(np.float64))
+    return min(beaten / pairs, 1.0)  # sums of weights are rounded
 
 
 def _delong_variance(
