@@ -49,6 +49,23 @@ def test_each_finding_has_its_steps(one, starts):
     assert all(step.startswith(start) for step, start in zip(steps, starts, strict=True))
 
 
+def test_the_command_is_that_of_the_comparison():
+    learners = next_steps(compared("no evidence", settled_by=900))
+    assert "`truerisk estimate --against …` again" in learners[0]
+    assert "`truerisk estimate --against … --region`" in learners[1]
+    features = replace(
+        compared("no evidence", settled_by=900), names=("without age", "all columns")
+    )
+    assert "`truerisk perturb --without … --region`" in next_steps(features)[1]
+
+
+def test_a_small_difference_is_not_told_as_none():
+    one = compared("no evidence")
+    ends = Interval(-0.0004, 0.0009, 0.95, "tango")
+    [step] = next_steps(replace(one, difference=estimate(0.0003, ends)))
+    assert "0.0003 [-0.0004, 0.0009] is seen" in step
+
+
 def test_a_difference_without_a_value_asks_for_another_measure():
     one = compared("no evidence")
     undefined = replace(one, difference=replace(one.difference, value=float("nan")))
@@ -88,7 +105,7 @@ def test_the_best_of_several_is_judged_without_its_luck():
     models = [np.where(rng.random(100) < 0.2, 1 - truth, truth) for _ in range(3)]
     steps = next_steps(tr.compare(truth, *models, measures=["error_rate"]))
     assert steps[-1].startswith("Judge ")
-    assert "of 3 it looks best here" in steps[-1]
+    assert "it looks best of 3 here" in steps[-1]
     assert steps[0].startswith("Collect about ")
 
 
@@ -99,6 +116,25 @@ def test_data_sets_are_asked_for_where_the_best_is_open():
     assert first.startswith("Try them on more data sets: about 25 in all, 4 now, would tell b from")
     assert any("About 25 data sets" in sentence for sentence in found.verdict)
     assert second.startswith("Say which difference matters: 1 of 1 pairs are open")
+
+
+def test_the_equivalent_are_chosen_between_by_what_else_counts():
+    rng = np.random.default_rng(0)
+    base = rng.random((12, 1)) * 0.1
+    scores = np.add(base, [0.2, 0.8, 0.8]) + rng.normal(0, 0.001, (12, 3))
+    found = tr.compare_over_datasets(scores, names=["a", "b", "c"], region=0.01)
+    assert any(sentence.startswith("Equivalent within") for sentence in found.verdict)
+    [step] = next_steps(found)
+    assert step.startswith(f"Choose between {found.in_order[0]} and {found.in_order[1]} by what")
+
+
+def test_data_sets_out_of_reach_are_not_asked_for():
+    rng = np.random.default_rng(3)
+    scores = rng.random((20, 1)) * 0.1 + 0.8 + rng.normal(0, 0.004, (20, 2))
+    scores[:, 1] += scores[:, 0].mean() - scores[:, 1].mean() + 1e-5
+    steps = next_steps(tr.compare_over_datasets(scores, names=["a", "b"]))
+    assert steps
+    assert not any(step.startswith("Try them on more data sets") for step in steps)
 
 
 def test_the_one_that_wins_over_all_is_preferred():

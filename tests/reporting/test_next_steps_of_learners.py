@@ -20,11 +20,33 @@ def judged():
     return tr.estimate("naive_bayes", *problem(80), random_state=1, folds=5, repeats=2)
 
 
+def collecting(evaluation):
+    return [step for step in next_steps(evaluation) if step.startswith("Collect about")]
+
+
+def test_what_the_verdict_calls_open_is_collected_for(judged):
+    [step] = collecting(judged)
+    assert "more examples called positive: precision is known only to" in step
+    assert any(sentence.startswith("Open: precision") for sentence in judged.verdict)
+
+
 def test_an_open_error_rate_asks_for_examples(judged):
-    error = judged["error_rate"].interval
-    needed = 10 * np.ceil(80 * (error.width / 0.1) ** 2 / 10)
-    [step] = [step for step in next_steps(judged) if step.startswith("Collect about")]
+    error = judged["error_rate"]
+    alone = replace(judged, estimates={"error_rate": error})
+    needed = 10 * np.ceil(80 * (error.interval.width / 0.1) ** 2 / 10)
+    [step] = collecting(alone)
     assert step.startswith(f"Collect about {needed - 80:.0f} more examples to know the error rate")
+    nearly = replace(error.interval, low=error.value - 0.052, high=error.value + 0.052)
+    assert not collecting(replace(alone, estimates={"error_rate": replace(error, interval=nearly)}))
+
+
+def test_few_held_out_lead_to_cross_validation(judged):
+    held_out = replace(judged, settings={"method": "holdout"})
+    assert not collecting(held_out)
+    assert any(
+        step.startswith("Judge it on every example, not only on the 80 held out")
+        for step in next_steps(held_out)
+    )
 
 
 def test_one_repetition_is_not_enough(judged):
@@ -123,12 +145,23 @@ def with_law(curve, a, b):
 
 
 def test_a_law_that_falls_asks_for_examples_and_a_flat_one_does_not(curve):
-    # .1 + 6/60 = .2 at 60 examples; .1 + 6/240 = .125 at four times as many.
-    [step] = next_steps(with_law(curve, 0.1, 6.0))
-    assert step.startswith("Collect more examples for bayes: 4 times as many examples (240) would")
+    # .1 + 12/120 = .2 by all 120 examples; .1 + 12/480 = .125 by four times as many.
+    [step] = next_steps(with_law(curve, 0.1, 12.0))
+    assert step.startswith("Collect more examples for bayes: 4 times as many examples (480) would")
     assert "bring Error rate from 0.200 to about 0.125 [" in step
     [step] = next_steps(with_law(curve, 0.19, 0.6))
     assert step.startswith("Do not collect for bayes: ")
+
+
+def test_a_gain_that_is_not_sure_is_told_as_such(curve):
+    # From .2 to .125, as above; by the worst of the laws that fit .2 stays .2.
+    known = with_law(curve, 0.1, 12.0)
+    law = known["bayes"].extrapolation
+    laws = replace(law.laws, a=np.linspace(0.05, 0.2, 9))
+    open_law = replace(known["bayes"], extrapolation=replace(law, laws=laws))
+    [step] = next_steps(replace(known, curves={"bayes": open_law}))
+    assert step.startswith("Collect more examples for bayes if they are cheap: ")
+    assert "does not exclude that nothing is gained" in step
 
 
 def test_an_undetermined_law_asks_for_a_longer_curve(curve):

@@ -68,6 +68,8 @@ def test_what_is_most_open_is_collected_for_as_the_verdict_says():
     )
     assert any("about 360 would give ±0.05" in sentence for sentence in evaluation.verdict)
     assert not told(rules.too_open, counted([[600, 400], [300, 8700]]))
+    at_90 = tr.evaluate_counts([[6, 4], [3, 87]], level=0.9)
+    assert "--level 0.9`" in told(rules.too_open, at_90)
 
 
 def test_scores_without_labels_need_a_threshold():

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from truerisk.reporting.wording import count, number, plain_text, title_of
+from truerisk.reporting.wording import count, plain_text, title_of, written
 from truerisk.results import Comparison
 
 MOST_NAMED = 3
+COMPARE, AGAINST, WITHOUT = "compare", "estimate --against …", "perturb --without …"
+ALL_FEATURES = {"all columns", "all features"}  # what the command and the library call them
+OUT_OF_REACH = 100  # times as many data sets as there are
 
 
 def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
@@ -15,7 +18,9 @@ def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
         main = result[result.measure]
         against = _against(main, [one for one in result.pairs if one.measure != result.measure])
         yield from (
-            _decide_what_counts(main, against) if against else _after_two(main, result.n, "compare")
+            _decide_what_counts(main, against, COMPARE)
+            if against
+            else _after_two(main, result.n, COMPARE)
         )
         return
     told = [
@@ -28,17 +33,17 @@ def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     if not told:
         yield from _collect([one for one in result.pairs if one.measure == result.measure], result)
     if result.best is not None:
-        corrected = result.best.corrected
+        corrected, own = written(result.best.corrected), written(result.best.own)
         yield (
-            f"Judge {result.best.name} on examples that did not choose it: of {len(result.names)} "
-            f"it looks best here, and {number(corrected.value)} is left of "
-            f"{number(result.best.own.value)} without that luck: `truerisk score`."
+            f"Judge {result.best.name} on examples that did not choose it: it looks best of "
+            f"{len(result.names)} here, and without that luck {title_of(result.measure)} is "
+            f"{corrected.value} {corrected.interval}, not {own.value}: `truerisk score`."
         )
 
 
 def comparison_steps(one: Comparison) -> Iterator[str]:
     """Say what to do about two learners."""
-    yield from _after_two(one, one.difference.n, "estimate --against")
+    yield from _after_two(one, one.difference.n, _command(one))
 
 
 def model_comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
@@ -46,7 +51,7 @@ def model_comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     main, *others = result.values()
     against = _against(main, others)
     if against:
-        yield from _decide_what_counts(main, against)
+        yield from _decide_what_counts(main, against, _command(main))
     else:
         yield from comparison_steps(main)
 
@@ -70,13 +75,30 @@ def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
         for pair in of_best
         if pair.finding == "no evidence"
     }
-    known = {names: n for names, n in needed.items() if n is not None}
+    known = {
+        names: n for names, n in needed.items() if n is not None and n < OUT_OF_REACH * found.n
+    }
     if known:
         first, second = min(known, key=lambda names: known[names])
         yield (
             f"Try them on more data sets: about {count(known[first, second])} in all, "
             f"{count(found.n)} now, would tell {second} from {first}, by what is seen so far: "
             "`truerisk rank`."
+        )
+    alike = [
+        name
+        for pair in of_best
+        if pair.finding == "equivalent"
+        for name in pair.names
+        if name != best
+    ]
+    if alike:
+        named = plain_text(alike[:MOST_NAMED])
+        more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
+        yield (
+            f"Choose between {best} and {named}{more} by what else counts, such as speed or "
+            f"simplicity: over these data sets they are equivalent, within ± {found.region:g}: "
+            "`truerisk curve` shows what training costs."
         )
     open_pairs = sum(pair.finding == "no evidence" for pair in found.pairs)
     if found.region is None and open_pairs:
@@ -88,15 +110,13 @@ def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
 
 def _after_two(main: Comparison, n: float, command: str) -> Iterator[str]:
     first, second = main.names
-    by = f"{title_of(main.measure)} {number(main.second.value)} against {number(main.first.value)}"
+    of_first, of_second = written(main.first).value, written(main.second).value
+    by = f"{title_of(main.measure)} {of_second} against {of_first}"
     if main.finding in {"better", "worse"}:
         winner, loser = (second, first) if main.finding == "better" else (first, second)
-        beside = (
-            f"{title_of(main.measure)} of {second} {number(main.second.value)}, of {first} "
-            f"{number(main.first.value)}"
-        )
+        beside = f"{title_of(main.measure)} of {second} {of_second}, of {first} {of_first}"
         watch = "train it on all examples and judge it on fresh ones, `truerisk score`"
-        if command == "compare":
+        if command == COMPARE:
             watch = "`truerisk compare --fail-unless not-worse` keeps watch over the next change"
         yield f"Take {winner} rather than {loser}, if this measure decides ({beside}): {watch}."
     elif main.finding == "equivalent":
@@ -123,7 +143,7 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
         yield (
             f"Collect about {count(max(main.settled_by - n, 1))} more examples: "
             f"{count(main.settled_by)} in all would tell a difference as large as the one seen "
-            f"({_difference(main)}): `truerisk plan --difference`."
+            f"({_difference(main)}): `truerisk {command}` again with them."
         )
     if main.region is None:
         yield (
@@ -134,14 +154,18 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
     if main.settled_by is None and main.region is not None:
         yield (
             f"Stay with the cheaper of {first} and {second} until more examples are there: "
-            f"{count(n)} do not tell them apart ({_difference(main)}): `truerisk plan`."
+            f"{count(n)} do not tell them apart ({_difference(main)}): `truerisk {command}`."
         )
 
 
 def _difference(one: Comparison) -> str:
-    ends = one.difference.interval
-    told = number(one.difference.value)
-    return told if ends is None else f"{told} [{number(ends.low)}, {number(ends.high)}]"
+    told = written(one.difference)
+    return told.value if one.difference.interval is None else f"{told.value} {told.interval}"
+
+
+def _command(one: Comparison) -> str:
+    """Name the command that compares two learners so."""
+    return WITHOUT if ALL_FEATURES & set(one.names) else AGAINST
 
 
 def _against(main: Comparison, others: Sequence[Comparison]) -> list[str]:
@@ -150,7 +174,7 @@ def _against(main: Comparison, others: Sequence[Comparison]) -> list[str]:
     return [title_of(one.measure) for one in others if one.finding == opposite]
 
 
-def _decide_what_counts(main: Comparison, against: list[str]) -> Iterator[str]:
+def _decide_what_counts(main: Comparison, against: list[str], command: str) -> Iterator[str]:
     first, second = main.names
     other = "worse" if main.finding == "better" else "better"
     named = plain_text(against[:MOST_NAMED])
@@ -158,8 +182,8 @@ def _decide_what_counts(main: Comparison, against: list[str]) -> Iterator[str]:
         named += f" and {len(against) - MOST_NAMED} more"
     yield (
         f"Decide which measure counts before choosing: {second} is {main.finding} than {first} by "
-        f"{title_of(main.measure)} ({_difference(main)}) but {other} by {named}: `truerisk compare "
-        f"--measure {main.measure}`."
+        f"{title_of(main.measure)} ({_difference(main)}) but {other} by {named}: `truerisk "
+        f"{command} --measure {main.measure}`."
     )
 
 
@@ -172,5 +196,5 @@ def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:  # noqa
     yield (
         f"Collect about {count(more)} more examples to tell {closest.names[1]} from "
         f"{closest.names[0]} ({_difference(closest)}), the pair that is settled first: `truerisk "
-        "plan --difference`."
+        f"{COMPARE}` again with them."
     )

@@ -13,11 +13,13 @@ from truerisk.reporting.next_steps_of_predictions import (
     no_better_than_a_constant,
     one_pair_of_classes,
     swapped_labels,
+    too_open,
 )
 from truerisk.reporting.wording import count, number, percent, plain_text, title_of, written
 from truerisk.results import Estimate
 
 WIDE = 0.1  # an interval of the error rate that says little
+NEARLY = 1.1  # times as wide as wanted: not worth collecting for
 ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
 GAIN = 0.1  # of the loss: less is not worth collecting for
 FURTHER = 4  # times as many examples
@@ -44,12 +46,31 @@ def one_repetition(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
         )
 
 
+def one_holdout(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for cross-validation, which tests on every example, where few were held out."""
+    error = evaluation.get("error_rate")
+    if evaluation.settings.get("method") != "holdout" or error is None or error.interval is None:
+        return
+    if error.is_defined and error.interval.width > WIDE:
+        yield (
+            f"Judge it on every example, not only on the {count(evaluation.n)} held out, by which "
+            f"the error rate is {_told(error)}: `truerisk estimate --method cross_validation`."
+        )
+
+
+def open_numbers(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for more examples: first for what the verdict calls open, else for the error rate."""
+    if evaluation.settings.get("method") == "holdout":
+        return  # most of what is collected would be trained on
+    yield from list(too_open(evaluation)) or error_is_open(evaluation)
+
+
 def error_is_open(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     """Ask for more examples, where the error rate is hardly known."""
     error = evaluation.get("error_rate")
     if error is None or error.interval is None or not error.is_defined:
         return
-    if error.interval.width > WIDE:
+    if error.interval.width > NEARLY * WIDE:
         wanted = WIDE / 2
         # Widths shrink with the root of the size: near enough for "about".
         needed = 10 * math.ceil(evaluation.n * (error.interval.width / WIDE) ** 2 / 10)
@@ -77,7 +98,8 @@ def see_whether_more_would_help(evaluation: Any) -> Iterator[str]:  # noqa: ANN4
 LEARNER_RULES: tuple[Rule, ...] = (
     swapped_labels,
     no_better_than_a_constant,
-    error_is_open,
+    one_holdout,
+    open_numbers,
     one_repetition,
     one_pair_of_classes,
     classes_with_few_examples,
@@ -185,7 +207,7 @@ def perturbed_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
     if found.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
         yield (
             f"Take the agreement interval for the error itself, {number(found.value)} here: it was "
-            "measured to be shorter and to cover as much: `truerisk estimate`."
+            "measured to be shorter, and to keep its promise too: `truerisk estimate`."
         )
 
 
@@ -213,22 +235,32 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
             "at these sizes do not tell what more examples would bring: `truerisk curve --repeats`."
         )
         return
-    size = FURTHER * curve.sizes[-1]
-    now, then = law.at(curve.sizes[-1]), law.at(size)
-    low, high = (then.interval.low, then.interval.high) if then.interval else (then.value,) * 2
-    best = 1 - high if law.higher_is_better else low
+    size = FURTHER * curve.n
+    now, then = law.at(curve.n), law.at(size)
+    ends = (then.interval.low, then.interval.high) if then.interval else (then.value,) * 2
+    best, worst = sorted(1 - end if law.higher_is_better else end for end in ends)
     loss, later = (1 - one.value if law.higher_is_better else one.value for one in (now, then))
     told = (
-        f"bring {title_of(curve.measure)} from {number(now.value)} to about {_told(then)}, by its "
+        f"bring {title_of(curve.measure)} from {written(now).value} to about {_told(then)}, by its "
         "law"
     )
     more = f"{FURTHER} times as many examples ({count(size)})"
-    if later < (1 - GAIN) * loss:
+    if later < (1 - GAIN) * loss and worst < loss:
         yield f"Collect more examples for {name}: {more} would {told}: `truerisk curve`."
+    elif later < (1 - GAIN) * loss:
+        yield (
+            f"Collect more examples for {name} if they are cheap: {more} would {told}, which does "
+            "not exclude that nothing is gained: `truerisk curve --repeats`."
+        )
     elif best > (1 - GAIN) * loss:
         yield (
             f"Do not collect for {name}: {more} would {told}. Try other features or another "
             "learner: `truerisk estimate --model`."
+        )
+    else:
+        yield (
+            f"Try other features or another learner before collecting for {name}: {more} would "
+            f"{told}: `truerisk estimate --model`."
         )
 
 

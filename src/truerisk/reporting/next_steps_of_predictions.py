@@ -17,6 +17,7 @@ from truerisk.tallies.cells import Cells
 COMMON = 0.6  # a class with a larger share makes a constant answer look good
 F1_GAIN, COST_GAIN = 0.02, 0.05  # less is not worth another threshold, even if it is sure
 FEW = 30  # examples of a class, which tell its recall to ±0.19 at worst
+USUAL_LEVEL = 0.95  # which `truerisk plan` takes unless told otherwise
 MOST_NAMED = 3
 MOST_OF_MISTAKES = 0.5
 FEWEST_MISTAKES = 10
@@ -83,7 +84,8 @@ def no_better_than_a_constant(evaluation: Evaluation) -> Iterator[str]:
     if known and float(counts.truth.max() / counts.n) > COMMON:
         named = " and ".join(f"{title_of(one.measure)} {number(one.value)}" for one in known)
         options = " ".join(f"--measure {one.measure}" for one in known)
-        command = "estimate --measure f1" if trained else f"score {options}"
+        f1 = "f1" if "recall" in evaluation else "f1_macro"
+        command = f"estimate --model … --measure {f1}" if trained else f"score {options}"
         yield (
             f"Judge it by {named}, not by accuracy ({number(accuracy.value)}): {reason}: "
             f"`truerisk {command}`."
@@ -110,9 +112,12 @@ def too_open(evaluation: Evaluation) -> Iterator[str]:
     more = max(round(needed - widest.n, -1), 10)
     unit = UNITS.get(widest.measure, "examples")
     plan = f"--half-width {WANTED_HALF_WIDTH:g} --expected {widest.value:.2g}"
+    if evaluation.level != USUAL_LEVEL:
+        plan += f" --level {evaluation.level:g}"
     yield (
         f"Collect about {count(more)} more {unit}: {widest.measure} is known only to ±{half:.2f}, "
-        f"and about {needed} in all would give ±{WANTED_HALF_WIDTH:.2f}: `truerisk plan {plan}`."
+        f"and about {count(needed)} in all would give ±{WANTED_HALF_WIDTH:.2f}: `truerisk "
+        f"plan {plan}`."
     )
 
 
