@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk.estimation.without_resampling import SideBySide
 from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
-from truerisk.reporting.intervals_used import is_weighted, uses_of
+from truerisk.reporting.intervals_used import EXACT, is_weighted, uses_of
 from truerisk.reporting.promises import promise_table
 from truerisk.results import Estimate, Interval
 
@@ -60,3 +63,23 @@ def test_a_learner_is_told_what_was_measured_of_such_refits(evaluation, design, 
     [row] = promise_table(evaluation).rows
     assert design in row[-1]
     assert ("the learner's value" in row[-1]) == (target == LEARNER)
+
+
+def test_cross_validation_beside_a_machine_s_own_estimates_was_measured():
+    folds = learner()["error_rate"]
+    own = replace(folds, method="leave_one_out", interval=Interval(0.1, 0.3, 0.95, EXACT))
+    both = SideBySide(estimates=(own, folds), seconds=(0.1, 0.1), training_seconds=0.1)
+    alone, measured = uses_of(both)
+    assert alone.measured is None
+    assert measured.measured == next(iter(uses_of(learner(repeats=5)))).measured
+    assert measured.measured is not None
+
+
+def test_what_was_held_out_is_told_apart_from_what_was_estimated():
+    texts = ["wheat crop"] * 12 + ["oil well"] * 12 + ["ship port"] * 12
+    labels = [(name,) for name in "abc" for _ in range(12)]
+    corpus = tr.Corpus(ids=tuple(map(str, range(36))), texts=tuple(texts), labels=tuple(labels))
+    found = tr.estimate_corpus(corpus, holdout=0.3, random_state=1)
+    shares = {use.of: use.measured for use in uses_of(found) if use.interval.method == EXACT}
+    assert shares["recall"] is None
+    assert shares["held out: recall"] == coverage_of(EXACT, "recall")

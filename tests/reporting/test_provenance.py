@@ -118,3 +118,9 @@ def test_hostile_names_are_made_visible():
     assert files.data["rows"][0]["name"] == r"a\x1b[31m\u202eb"
     rows = {row["name"]: row["words"] for row in last.data["rows"]}
     assert rows["column of the true labels"] == r"y\n (given)"
+
+
+def test_a_share_measured_at_another_level_is_not_held_against_the_promise():
+    first, *_ = provenance_sections(tr.evaluate_counts([[5, 5], [4, 85]], level=0.8))
+    words = {row["name"]: row["words"] for row in first.data["rows"]}
+    assert words["smoothed delta"].startswith("promises 80 %; at 95 %, not 80 %, it covered ")

@@ -29,6 +29,12 @@ def test_every_method_has_a_row_in_its_own_words(found):
     assert rows[0]["summary"] == "leans to the good side, far"
 
 
+def test_no_fold_is_told_only_where_there_is_none(found):
+    assert "one training, beside cross-validation" in side_by_side_chapter(found).subtitle
+    without = replace(found, estimates=found.estimates[:-1], seconds=found.seconds[:-1])
+    assert "one training, no fold" in side_by_side_chapter(without).subtitle
+
+
 def test_the_exact_one_is_told_first(found):
     chapter = side_by_side_chapter(found)
     assert [tile.title for tile in chapter.tiles] == [
@@ -40,9 +46,9 @@ def test_the_exact_one_is_told_first(found):
 
 def test_the_costs_are_those_after_training(found):
     table = side_by_side_chapter(found).sections[1]
-    assert table.lead == "The machine was trained once in 500 ms."
+    assert table.lead == "The machine was trained once in 500 ms; each took so much longer."
     assert [row[3] for row in table.data["rows"]] == [
-        "0 µs", "1 ms", "2 ms", "3 ms", "4 ms", "5 ms",
+        "0 µs", "1 ms", "2 ms", "3 ms", "4 ms", "5 ms", "6 ms",
     ]  # fmt: skip
 
 

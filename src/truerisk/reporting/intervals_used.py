@@ -1,7 +1,7 @@
 """Which intervals a result uses, and what was measured of each: one function a kind of result."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from truerisk.evaluation.measured_coverage import THIS_MODEL, MeasuredCoverage, coverage_of
@@ -19,7 +19,7 @@ PERTURBATION = "coverage-of-perturbation"
 EXACT = "clopper_pearson"
 NEITHER = "not measured for this way of estimating"
 BY_FOLDS = {"cautious_t", "corrected_t", "agreement"}  # tests on repeated cross-validation
-DIFFERENCE = "difference of "
+DIFFERENCE, OF_HELD_OUT = "difference of ", "held out: "
 PAIR = "typical difference"
 
 
@@ -94,14 +94,20 @@ def _of_selection(found: Any) -> Iterator[Use]:  # noqa: ANN401
 
 
 def _side_by_side(found: Any) -> Iterator[Use]:  # noqa: ANN401
-    for interval, estimate in _intervals(found.estimates):
-        yield Use(interval, estimate.measure, None, NEITHER)
+    for estimate in found.estimates:
+        by_folds = estimate.method == "cross_validation" and estimate.interval is not None
+        if by_folds and estimate.interval.method.startswith("agreement"):  # of repetitions
+            yield from _by_refits([estimate], REPEATED)
+        else:
+            for interval, one in _intervals([estimate]):
+                yield Use(interval, one.measure, None, NEITHER)
 
 
 def _of_corpus(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
     yield from _not_measured(evaluation)
     if evaluation.holdout is not None:
-        yield from _of_predictions(evaluation.holdout)
+        for use in _of_predictions(evaluation.holdout):
+            yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
 
 
 def _of_perturbed(found: Any) -> Iterator[Use]:  # noqa: ANN401

@@ -3,10 +3,11 @@
 from typing import Any
 
 from truerisk.evaluation.measured_coverage import LEARNER, MeasuredCoverage
-from truerisk.reporting.intervals_used import DIFFERENCE, Use, uses_of
+from truerisk.reporting.intervals_used import DIFFERENCE, OF_HELD_OUT, Use, uses_of
 from truerisk.reporting.tables import MOST_NAMED, Column, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, percent, title_of
 
+ELSEWHERE = "at "  # begins where something was measured, if at another level than promised
 SAMPLES = {
     "coverage": "populations of two to four classes",
     "coverage-of-learners": "problems whose truth is known",
@@ -56,8 +57,9 @@ def _of(uses: list[Use]) -> str:
 
 
 def _title(of: str) -> str:
-    if of.startswith(DIFFERENCE):
-        return f"{DIFFERENCE}{title_of(of.removeprefix(DIFFERENCE))}"
+    for prefix in (DIFFERENCE, OF_HELD_OUT):
+        if of.startswith(prefix):
+            return f"{prefix}{title_of(of.removeprefix(prefix))}"
     return title_of(of)
 
 
@@ -83,5 +85,6 @@ def _where(found: MeasuredCoverage, level: float) -> str:
         words = f"{SAMPLES[found.page]}; n = {sizes}, {count(found.samples)} samples each"
     refits = f"; {found.design}" if found.design else ""
     about = "; the learner's value" if found.target == LEARNER else ""
-    at = "" if found.level == level else f"at {percent(found.level)}, not {percent(level)}: "
-    return f"{at}{words}{refits}{about} (docs/{found.page}.md)"
+    at = f"{ELSEWHERE}{percent(found.level)}, not {percent(level)}: "
+    told = "" if found.level == level else at
+    return f"{told}{words}{refits}{about} (docs/{found.page}.md)"

@@ -10,7 +10,7 @@ from typing import Any
 from truerisk.reporting.chapters import SENTENCE, Section
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.facts import Facts, facts_of
-from truerisk.reporting.promises import promise_table
+from truerisk.reporting.promises import ELSEWHERE, promise_table
 from truerisk.reporting.tables import Column, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, plain_text
 from truerisk.results import as_plain
@@ -87,8 +87,11 @@ def _promise(row: tuple[str, ...]) -> Row:
     interval, of, promised, mean, least, where = row
     if mean == NO_INTERVAL:
         return Row(interval, f"promises {promised}; {where}", (of,))
-    covered = f"promises {promised}; covered {mean} on average, {least} at the least"
-    return Row(interval, covered, (of, where))
+    covered = f"covered {mean} on average, {least} at the least"
+    if where.startswith(ELSEWHERE):  # no share is to be held against a promise it is not about
+        level, where = where.split(": ", 1)
+        covered = f"{level}, it {covered}"
+    return Row(interval, f"promises {promised}; {covered}", (of, where))
 
 
 def _file(row: tuple[str, ...]) -> Row:
