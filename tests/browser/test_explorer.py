@@ -252,6 +252,43 @@ def test_nonsense_in_the_address_is_left_out_with_a_hint(opened, tmp_path):
     assert browser.execute_async_script(VISIT, ["section-1-1"]) == [before]
 
 
+def test_the_way_back_leads_to_where_nothing_was_set(opened, tmp_path):
+    path = page_of(tmp_path / "page.html", scored(*SAMPLES["ordinary"]), scored(*SAMPLES["rare"]))
+    browser = opened(path)
+    words = ("css selector", ".explorer-words")
+    before = [one.text for one in browser.find_elements(*words)]
+    visit(browser, {"t": 0.3, "fn": 7.0, "2.t": 0.05})
+    moved = [one.text for one in browser.find_elements(*words)]
+    assert not set(before) & set(moved)
+    back = "const [done] = arguments; addEventListener('hashchange', () => done()); history.back()"
+    browser.execute_async_script(back)
+    assert [one.text for one in browser.find_elements(*words)] == before
+    fields = browser.find_elements("css selector", '[data-control="t"]')
+    assert [field.get_property("value") for field in fields] == ["0.5", "0.5"]
+
+
+def test_costs_of_any_size_are_taken_up_to_the_end_of_the_library(opened, tmp_path):
+    truth, score = SAMPLES["ordinary"]
+    browser = opened(page_of(tmp_path / "page.html", scored(truth, score)))
+    large = {"t": 0.5, "fp": 1e24, "fn": 0.0, "tp": 0.0, "tn": 0.0}
+    (shown,) = visit(browser, large)  # "1e+24", where "+" stands for a space
+    expected = library(truth, score, large)["cost"]
+    assert shown["measures"]["cost"][0] == written(expected).value
+    browser.execute_async_script(VISIT, ["fp=1e301&fn=-1e308" + "&a=1" * 50])
+    hint = browser.find_element("css selector", ".explorer-hint").text
+    assert hint.endswith("here: fp=1e301, fn=-1e308, a=1, a=1, a=1, ….")
+
+
+def test_the_command_names_the_threshold_to_its_last_digit(opened, tmp_path):
+    score = np.array([0.1, 0.12345678901, 0.9])
+    weighted = scored([False, True, True], score, sample_weight=[1.0, 2.0, 1.5])
+    browser = opened(page_of(tmp_path / "page.html", weighted), fragment="t=0.12")
+    command = ("css selector", '[data-shown="command"]')
+    assert browser.find_element(*command).text == ("truerisk score FILE --threshold 0.12345678901")
+    visit(browser, {"t": 2.0})
+    assert browser.find_element(*command).text == "truerisk score FILE --threshold inf"
+
+
 def test_two_explorers_on_a_page_are_two(opened, tmp_path):
     first, second = SAMPLES["ordinary"], SAMPLES["rare"]
     path = page_of(tmp_path / "page.html", scored(*first), scored(*second))

@@ -177,5 +177,8 @@ def test_a_notebook_shows_a_page_in_a_frame_and_a_result_in_its_own_colours(open
     assert result.verdict[0] in words
     shown.switch_to.frame(shown.find_element("tag name", "iframe"))
     inside = shown.execute_script("return document.body.innerText")
+    shown.execute_script("document.querySelector('.contents a').click()")
+    address = shown.execute_script("return location.href")
     shown.switch_to.default_content()
     assert result.verdict[0] in inside
+    assert address == "about:srcdoc#section-1-1"  # and not the notebook once more

@@ -88,6 +88,20 @@ def test_a_precision_band_worked_by_hand():
     assert band.low[at] == pytest.approx(right / (right + (1 - prevalence[0]) * fpr))
 
 
+@pytest.mark.parametrize("fpr", [(0.3, 0.4), (0.0, 0.9)], ids=["concave", "convex"])
+def test_the_lines_of_a_precision_band_cut_nothing_off_the_hyperbola(fpr):
+    recall, prevalence = np.array([0.1, 1.0]), 0.3
+    dense = np.linspace(*recall, 500)
+    right = prevalence * dense
+    truth = right / (right + (1 - prevalence) * np.interp(dense, recall, fpr))
+    line = curve_bands.precision_line
+    floor = np.interp(dense, *line(recall, np.array(fpr), prevalence, np.minimum))
+    ceiling = np.interp(dense, *line(recall, np.array(fpr), prevalence, np.maximum))
+    assert np.all((floor <= truth + 1e-12) & (truth <= ceiling + 1e-12))
+    assert floor[[0, -1]] == pytest.approx(truth[[0, -1]])
+    assert ceiling[[0, -1]] == pytest.approx(truth[[0, -1]])
+
+
 def test_the_levels_of_the_samples_multiply_to_the_level(monkeypatch):
     asked = []
 

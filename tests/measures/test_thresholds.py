@@ -11,6 +11,7 @@ from truerisk.measures.thresholds import (
     Threshold,
     best_threshold,
     sweep,
+    with_given_threshold,
     working_threshold,
 )
 from truerisk.tallies.ranking import rank
@@ -145,3 +146,34 @@ def test_without_one_column_of_scores_there_is_no_working_threshold():
     assert working_threshold(evaluate([0, 1], [0, 1])) is None
     scores = [[0.2, 0.3, 0.5], [0.1, 0.8, 0.1], [0.6, 0.2, 0.2]]
     assert working_threshold(evaluate(["c", "b", "a"], y_score=scores, labels="abc")) is None
+
+
+def test_scores_of_single_precision_work_at_the_score_that_was_called_positive():
+    scores = np.array([0.6, 0.7, 0.8], dtype=np.float32)  # this 0.7 is 0.69999999
+    evaluation = evaluate([0, 1, 1], y_score=scores, threshold=0.7)
+    assert evaluation["recall"].value == 1
+    assert working_threshold(evaluation) == float(scores[1])
+
+
+def test_a_thinned_table_works_next_to_the_labels_and_has_the_threshold_that_was_given():
+    rng = np.random.default_rng(5)
+    truth = rng.random(100_000) < 0.3
+    scores = rng.normal(size=100_000) + truth
+    called = evaluate(truth, scores >= 0.47, y_score=scores, measures=["recall"])
+    assert 0.47 < working_threshold(called) < 0.471
+    given = evaluate(truth, y_score=scores, threshold=0.47, measures=["recall"])
+    thinned = given.curves["thresholds"]
+    table = with_given_threshold(given, thinned)
+    assert len(table) == len(thinned) + 1 < 100_000
+    (at,) = np.flatnonzero(table.threshold == 0.47)
+    assert (table.tp[at], table.fp[at]) == (
+        np.count_nonzero(truth & (scores >= 0.47)),
+        np.count_nonzero(~truth & (scores >= 0.47)),
+    )
+    assert np.all(np.diff(table.threshold[1:]) < 0)
+    assert np.all(np.diff(table.tp) >= 0)
+    answers = evaluate(  # no threshold makes these
+        truth, rng.random(100_000) < 0.5, y_score=scores, measures=["recall"]
+    )
+    assert working_threshold(answers) == 0
+    assert with_given_threshold(called, thinned) is thinned

@@ -81,3 +81,23 @@ def test_error_rates_of_a_handful_of_answers_are_not_drawn():
 
 def test_where_all_scores_are_equal_nothing_can_be_rejected():
     assert rejection_chart(sweep(rank([1.0, 1.0], [True, False])), 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "costs", "words"),
+    [
+        # A missed positive earns something: the best is to call none.
+        ([1.0, 2.0, 3.0], {"fn": -1.0}, "The least cost is -0.667, if nothing is called positive."),
+        ([-np.inf, 2.0, 3.0], {"tp": -1.0}, "if everything is called positive."),
+        ([1.0, np.inf, np.inf], {"fn": 9.0}, "if only infinite scores are called positive."),
+        ([1.0, 2.0, 3.0], {"fp": 1.0, "fn": 1.0}, "The least cost is 0.000, at the threshold 2."),
+    ],
+    ids=["none", "all", "infinite", "between"],
+)
+def test_the_cheapest_threshold_may_be_infinite(scores, costs, words):
+    truth = [scores[0] == -np.inf, True, True]
+    every = {"tp": 0.0, "fp": 0.0, "fn": 0.0, "tn": 0.0} | costs
+    chart = cost_chart(sweep(rank(scores, truth)), every)
+    assert chart.description.endswith(words)
+    assert words.split(", ")[-1] in chart.caption
+    assert len(drawn(chart)["shapes"][1]["points"]) == ("threshold" in words)

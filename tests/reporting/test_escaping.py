@@ -61,6 +61,11 @@ def test_accents_do_not_pile_up_over_other_lines():
 
 def test_a_very_long_text_is_cut_and_says_so():
     assert visible("x" * 10**6) == "x" * 199 + "…"
+    # Escapes are longer than what they stand for; a page of many such names must not grow by them.
+    hidden = visible("\U000e0041" * 200)
+    assert hidden.startswith("\\U000e0041")
+    assert hidden.endswith("…")
+    assert len(hidden) == 200
 
 
 def test_a_message_keeps_its_lines_and_nothing_else():

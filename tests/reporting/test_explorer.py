@@ -131,3 +131,21 @@ def test_weights_groups_and_refits_say_why_there_is_no_interval():
     assert grouped.data["intervals"].startswith("The examples come in groups:")
     assert not numbers_of(weighted)["has_intervals"]
     assert "95 % intervals" in section_of().data["intervals"]
+
+
+def test_what_was_evaluated_is_exact_among_any_number_of_scores():
+    rng = np.random.default_rng(7)
+    truth = rng.random(100_000) < 0.3
+    score = rng.normal(size=100_000) + truth
+    numbers = numbers_of(
+        explorer_section(evaluate(truth, y_score=score, threshold=0.47, measures=["recall"]))
+    )
+    at = numbers["marks"]["E"]
+    assert numbers["threshold"][at] == numbers["start"] == 0.47
+    assert numbers["tp"][at] == np.count_nonzero(truth & (score >= 0.47))
+    assert numbers["fp"][at] == np.count_nonzero(~truth & (score >= 0.47))
+
+
+def test_above_an_infinite_score_there_is_no_step():
+    section = section_of(score=[1.0, np.inf, 2.0, 3.0, 4.0], allow_inf=True)
+    assert section.data["steps"] == "5 steps: every distinct score."

@@ -162,6 +162,9 @@ def test_a_notebook_shows_the_whole_page_in_a_frame_of_its_own(evaluation):
     assert shown.startswith("<iframe")
     assert 'sandbox="allow-scripts"' in shown
     assert shown.count("<") == 2  # the page itself is escaped
+    # A bare place would be one of the notebook, which would then be loaded into the frame.
+    assert "href=&quot;#" not in shown
+    assert "href=&quot;about:srcdoc#section-1-1&quot;" in shown
 
 
 def test_a_report_is_the_page(tmp_path, evaluation):

@@ -133,3 +133,12 @@ def test_names_are_made_visible():
     chart = charts_of(evaluate(labels[TRUTH], y_score=SCORES, positive="<script>"))
     words = [entry["words"] for entry in chart["Scores by class"]["legend"]]
     assert words == ["b\\u202e", "<script>"]  # the template escapes the rest
+
+
+def test_a_class_that_is_not_there_is_not_described_and_a_long_name_is_cut():
+    one = charts_of(evaluate([1, 1], y_score=[0.25, 0.75], threshold=0.5))["Scores by class"]
+    assert one["description"] == "Half of the examples of 1 score at least 0.75."
+    labels = np.array(["a" * 5000, "b" * 5000])
+    long = charts_of(evaluate(labels[TRUTH], y_score=SCORES, positive=str(labels[1])))
+    assert "…. Half of the" not in long["Scores by class"]["description"]
+    assert len(long["Scores by class"]["description"]) < 250

@@ -75,7 +75,8 @@ def confidence_band(curve: RocCurve | PrecisionRecallCurve, *, level: float = 0.
     Precision is :math:`\pi r / (\pi r + (1 - \pi) f)`: it rises with the prevalence π and falls
     with the false positive rate f at recall r.  The bounds of f at r come from the same rectangles,
     that of π from Clopper and Pearson, at level ∛L each: given the numbers of positives and
-    negatives the two samples are independent, so that the levels multiply.
+    negatives the two samples are independent, so that the levels multiply.  Between the places at
+    which it is told, the band is bounded by tangents where chords would cut off some of it.
 
     **Promised**: for independent examples, any n and any scores, the whole true curve lies in the
     band with probability at least `level`.  For precision and recall, the numbers of positives and
@@ -165,16 +166,40 @@ def _precision_band(corners: Corners, curve: PrecisionRecallCurve, level: float)
     least = _floor(corners.tpr_high, corners.fpr_low)
     most = _ceiling(corners.tpr_low, corners.fpr_high)
     recall = np.unique(np.concatenate([np.linspace(0, 1, FURTHER_PLACES), least[0], most[0]]))
-    low = _precision(recall, np.interp(recall, *most), float(prevalence[0]))
-    high = _precision(recall, np.interp(recall, *least), float(prevalence[1]))
-    return Band(recall, low, high, level, "simultaneous_rectangles")
+    floor = precision_line(recall, np.interp(recall, *most), float(prevalence[0]), np.minimum)
+    ceiling = precision_line(recall, np.interp(recall, *least), float(prevalence[1]), np.maximum)
+    x = np.unique(np.concatenate([floor[0], ceiling[0]]))
+    return Band(x, np.interp(x, *floor), np.interp(x, *ceiling), level, "simultaneous_rectangles")
 
 
-def _precision(recall: Values, fpr: Values, prevalence: float) -> Values:
+def precision_line(
+    recall: Values, fpr: Values, prevalence: float, outer: np.ufunc
+) -> tuple[Values, Values]:
+    """Bound precision by straight lines on its outer side.
+
+    Where the false positive rate is straight in recall, precision is a hyperbola.  Its chord lies
+    on one side of it and its tangents on the other; the tangents at r₁ and r₂, where shares D₁ and
+    D₂ of all are called positive, meet at ((r₁D₂ + r₂D₁), (p₁D₁ + p₂D₂)) / (D₁ + D₂).
+
+    Examples
+    --------
+    >>> ends = np.array([0.5, 1.0]), np.array([0.5, 0.5])
+    >>> x, high = precision_line(*ends, 0.5, np.maximum)
+    >>> print(x.round(3), high.round(3))
+    [0.5 0.7 1. ] [0.5   0.6   0.667]
+    """
     right, wrong = prevalence * recall, (1 - prevalence) * fpr
     found = right + wrong
     # Nothing found: a precision that is not there is not bounded from above.
-    return np.divide(right, found, out=np.ones_like(found), where=found > 0)
+    precision = np.divide(right, found, out=np.ones_like(found), where=found > 0)
+    here, there = slice(None, -1), slice(1, None)
+    both = found[here] + found[there]
+    between = (recall[here] * found[there] + recall[there] * found[here]) / both
+    met = (right[here] + right[there]) / both
+    chord = np.interp(between, recall, precision)
+    x = np.concatenate([recall, between])
+    order = np.argsort(x, kind="stable")
+    return x[order], np.concatenate([precision, outer(met, chord)])[order]
 
 
 def calibration_intervals(curve: CalibrationCurve, *, level: float = 0.95) -> Band:

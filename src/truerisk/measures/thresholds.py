@@ -1,5 +1,6 @@
 """Which threshold to use: all of them in a table, and the best by a criterion."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -147,10 +148,14 @@ def working_threshold(evaluation: Evaluation) -> float | None:
     """Say from which score on an example was called positive, as far as the evaluation tells.
 
     The threshold that was given; else the one at which the scores make the very counts of the
-    confusion matrix; else 0.5 for scores within [0, 1], 0 for scores of both signs, and where
-    neither means anything the threshold of the best F1.  Every threshold between two neighbouring
-    scores makes the same counts; 0.5 and 0 are preferred where they are among these.  It is None
-    where there is no one column of scores, and infinite where nothing is called positive.
+    confusion matrix (of a thinned table, the next kept one above it); else 0.5 for scores within
+    [0, 1], 0 for scores of both signs, and where neither means anything the threshold of the best
+    F1.  Every threshold between two neighbouring scores makes the same counts; 0.5 and 0 are
+    preferred where they are among these.  It is None where there is no one column of scores, and
+    infinite where nothing is called positive.
+
+    Scores of single precision are compared as such: those called positive from 0.7 on begin at
+    0.69999999, which is then the threshold.
 
     Examples
     --------
@@ -162,10 +167,13 @@ def working_threshold(evaluation: Evaluation) -> float | None:
     if not isinstance(table, Sweep):
         return None
     given = evaluation.settings.get("threshold")
+    wanted = counts_of_labels(evaluation)
+    rows = np.flatnonzero(_has_counts(table, wanted))
     if given is not None:
-        return float(given)
+        at = max(int(np.count_nonzero(table.threshold >= given)) - 1, 0)
+        return float(given) if not len(rows) or at in rows else float(table.threshold[rows[0]])
     usual = _usual_threshold(table)
-    called = _row_of_counts(table, evaluation.tallies, evaluation.positive)
+    called = int(rows[0]) if len(rows) else _row_above(evaluation, table, wanted)
     if called is not None:
         below = table.threshold[called + 1] if called + 1 < len(table) else -np.inf
         is_usual = usual is not None and below < usual <= table.threshold[called]
@@ -185,21 +193,67 @@ def _usual_threshold(table: Sweep) -> float | None:
     return 0.0 if lowest < 0 < highest else None
 
 
-def _row_of_counts(table: Sweep, cells: object, positive: str | None) -> int | None:
-    """Find the row whose four counts are those of the predicted labels."""
+def counts_of_labels(evaluation: Evaluation) -> dict[str, float] | None:
+    """Give the four counts of the predicted labels; None where there are no such.
+
+    Examples
+    --------
+    >>> from truerisk.evaluation.arrays import evaluate
+    >>> counts_of_labels(evaluate([0, 1, 0, 1], [0, 1, 1, 1]))
+    {'tp': 2.0, 'fp': 1.0, 'fn': 0.0, 'tn': 1.0}
+    """
+    cells, positive = evaluation.tallies, evaluation.positive
     if not isinstance(cells, Cells) or positive not in cells.labels:
         return None
-    counts = cells.class_counts().one_vs_rest
-    wanted = [getattr(counts, name)[cells.labels.index(positive)] for name in OUTCOMES]
+    counts, place = cells.class_counts().one_vs_rest, cells.labels.index(positive)
+    return {name: float(getattr(counts, name)[place]) for name in OUTCOMES}
+
+
+def with_given_threshold(evaluation: Evaluation, table: Sweep) -> Sweep:
+    """Add the threshold that was given to a thinned table, with the counts of the labels it made.
+
+    Examples
+    --------
+    >>> from truerisk.evaluation.arrays import evaluate
+    >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
+    >>> len(with_given_threshold(evaluation, evaluation.curves["thresholds"]))  # not thinned
+    5
+    """
+    given, counts = evaluation.settings.get("threshold"), counts_of_labels(evaluation)
+    at = _row_above(evaluation, table, counts)
+    if at is None or counts is None or given is None:
+        return table
+    if not table.threshold[at] > given > table.threshold[at + 1]:
+        return table
+    added = {"threshold": float(given), **counts}
+    return Sweep(*(np.insert(getattr(table, name), at + 1, added[name]) for name in added))
+
+
+def _has_counts(table: Sweep, wanted: Mapping[str, float] | None) -> NDArray[np.bool_]:
+    """Say which rows have these counts."""
+    if wanted is None:
+        return np.zeros(len(table), dtype=np.bool_)
     # Sums of weights differ in their last digits with the order in which they are added.
-    same = np.all(
-        [
-            np.isclose(getattr(table, name), value, rtol=1e-9, atol=0)
-            for name, value in zip(OUTCOMES, wanted, strict=True)
-        ],
-        axis=0,
-    )
-    return int(np.argmax(same)) if same.any() else None
+    same = [
+        np.isclose(getattr(table, name), value, rtol=1e-9, atol=0) for name, value in wanted.items()
+    ]
+    return np.asarray(np.all(same, axis=0))
+
+
+def _row_above(
+    evaluation: Evaluation, table: Sweep, wanted: Mapping[str, float] | None
+) -> int | None:
+    """Find the last row before these counts in a thinned table; None where they are not met."""
+    if wanted is None or getattr(evaluation.curves.get("roc"), "complete", True):
+        return None
+    total = math.fsum(wanted.values())
+    if not math.isclose(total, float(table.tp[-1] + table.fp[-1]), rel_tol=1e-9):
+        return None  # some are rejected
+    before = (table.tp <= wanted["tp"]) & (table.fp <= wanted["fp"])
+    at = int(np.count_nonzero(before)) - 1
+    after = slice(at + 1, at + 2)
+    met = np.all((table.tp[after] >= wanted["tp"]) & (table.fp[after] >= wanted["fp"]))
+    return at if at + 1 < len(table) and met else None
 
 
 def _f_beta(table: Sweep, beta: float, _: Mapping[str, float]) -> Values:

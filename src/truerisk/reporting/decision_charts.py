@@ -1,5 +1,6 @@
 """Scores → charts of what deciding by them costs: errors, rejections, and mistakes at a price."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -74,8 +75,14 @@ def cost_chart(table: Sweep, costs: Mapping[str, float], here: Sequence[Upright]
     cost = mean_cost(table, costs)
     kept = np.isfinite(table.threshold)
     threshold, values = table.threshold[kept], cost[kept]
-    best = int(np.argmin(values))
-    least = number(float(values[best]))
+    # Above an infinite score there is no threshold.
+    first = int(table.threshold[1] == np.inf)
+    best = first + int(np.argmin(cost[first:]))
+    at, least = float(table.threshold[best]), float(cost[best])
+    drawn, where = (
+        slice(0, int(np.isfinite(at))),
+        _at_threshold(at, float(table.tp[best] + table.fp[best])),
+    )
     words = ", ".join(f"{OUTCOME_WORDS[name]} {costs[name]:g}" for name in costs if costs[name])
     return Chart(
         title="Cost by threshold",
@@ -83,19 +90,14 @@ def cost_chart(table: Sweep, costs: Mapping[str, float], here: Sequence[Upright]
         y=Scale.over("cost of an example", values, 0.0),
         shapes=[
             Line(*in_steps(threshold[::-1], values[::-1])),
-            Dots(
-                threshold[best : best + 1],
-                values[best : best + 1],
-                ink="second",
-                words=f"cheapest: {threshold[best]:.4g}",
-            ),
+            Dots([at][drawn], [least][drawn], ink="second", words=f"cheapest: {where}"),
             *here,
         ],
         caption=(
             "Mean cost of an example at each threshold, at the costs given "
-            f"({words or 'none'}); the lowest point is the cheapest threshold. {OPTIMISTIC}"
+            f"({words or 'none'}). The least is {number(least)}, {where}. {OPTIMISTIC}"
         ),
-        description=f"The least cost is {least}, at the threshold {threshold[best]:.4g}.",
+        description=f"The least cost is {number(least)}, {where}.",
     )
 
 
@@ -127,6 +129,17 @@ def cost_curve_chart(roc: RocCurve) -> Chart:
 def in_steps(x: Values, y: Values) -> tuple[Values, Values]:
     """Join points by steps: up to each x its own y holds."""
     return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+
+
+def _at_threshold(threshold: float, called: float) -> str:
+    """Say what is called positive from a threshold on; infinite ones call all alike."""
+    if math.isfinite(threshold):
+        return f"at the threshold {threshold:.4g}"
+    if threshold < 0:
+        return "if everything is called positive"
+    return (
+        "if only infinite scores are called positive" if called else "if nothing is called positive"
+    )
 
 
 def _apart(low: float, high: float) -> tuple[float, float]:

@@ -72,6 +72,7 @@ def visible(text: object, most: int = MOST_CHARACTERS) -> str:
     """Show what would not be seen, or would move other characters, as its escape.
 
     A space at either end becomes "␣": two labels that differ only there must not look the same.
+    What is shown has at most `most` characters, escapes counted in full.
     """
     found = str(text)
     if len(found) > most:
@@ -79,7 +80,8 @@ def visible(text: object, most: int = MOST_CHARACTERS) -> str:
     inner = found.strip(" ")
     before = len(found) - len(found.lstrip(" "))
     after = len(found) - len(inner) - before
-    return "␣" * before + _without_hidden(inner) + "␣" * (after if inner else 0)
+    shown = "␣" * before + _without_hidden(inner) + "␣" * (after if inner else 0)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def lines_visible(text: str) -> str:

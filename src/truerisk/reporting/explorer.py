@@ -16,7 +16,12 @@ from truerisk.errors import InputError
 from truerisk.evaluation.count_estimates import OVERALL
 from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
-from truerisk.measures.thresholds import Sweep, working_threshold
+from truerisk.measures.thresholds import (
+    Sweep,
+    counts_of_labels,
+    with_given_threshold,
+    working_threshold,
+)
 from truerisk.reporting.chapters import Section
 from truerisk.reporting.escaping import json_for_page, visible
 from truerisk.reporting.geometry import Axis
@@ -56,7 +61,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep) or len(evaluation.labels) != 2 or evaluation.positive is None:
         return None
-    table = _reachable(table)
+    table = with_given_threshold(evaluation, _reachable(table))
     working = _row_at(table, _start(evaluation, table))
     marks = list(_marks(evaluation, table, working))
     rows = kept_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
@@ -142,14 +147,9 @@ def _marks(evaluation: Evaluation, table: Sweep, working: int) -> Iterator[Mark]
 
 def _makes_the_predictions(evaluation: Evaluation, table: Sweep, row: int) -> bool:
     """Say whether a row has the counts of the predicted labels."""
-    cells = evaluation.tallies
-    if not isinstance(cells, Cells) or evaluation.positive not in cells.labels:
-        return False
-    counts = cells.class_counts().one_vs_rest
-    place = cells.labels.index(evaluation.positive)
-    return all(
-        math.isclose(float(getattr(counts, name)[place]), float(getattr(table, name)[row]))
-        for name in OUTCOMES
+    counts = counts_of_labels(evaluation)
+    return counts is not None and all(
+        math.isclose(counts[name], float(getattr(table, name)[row])) for name in OUTCOMES
     )
 
 
@@ -245,7 +245,8 @@ def _band_step(table: Sweep) -> float:
 
 def _steps(table: Sweep, rows: Rows) -> str:
     if len(rows) == len(table):
-        return f"{count(len(rows))} steps: every distinct score, and one above them all."
+        above = "" if table.tp[0] + table.fp[0] else ", and one above them all"
+        return f"{count(len(rows))} steps: every distinct score{above}."
     return (
         f"{count(len(rows))} steps, with exact counts at each; a threshold between two of them "
         "is taken at the next higher one."

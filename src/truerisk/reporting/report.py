@@ -71,11 +71,14 @@ class Report:
         return write_whole(Path(path), self.html)
 
     def _repr_html_(self) -> str:
-        # A frame of its own: neither do our styles reach the notebook, nor its styles us.
+        # A frame of its own: neither do our styles reach the notebook, nor its styles us.  In it a
+        # bare "#place" would be one of the notebook, and load that into the frame; only our own
+        # links have a plain quotation mark.
+        page = self.html.replace('href="#', 'href="about:srcdoc#')
         return (
             f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts" '
             f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #ccc" '
-            f'srcdoc="{html.escape(self.html)}"></iframe>'
+            f'srcdoc="{html.escape(page)}"></iframe>'
         )
 
 

@@ -13,7 +13,7 @@ from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, conf
 from truerisk.measures.calibration import calibration_curve
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
 from truerisk.measures.score_distribution import MOST_BINS, distribution_of
-from truerisk.measures.thresholds import Sweep, working_threshold
+from truerisk.measures.thresholds import Sweep, with_given_threshold, working_threshold
 from truerisk.reporting.chapters import Section
 from truerisk.reporting.charts import Band, Bars, Chart, Dots, Line, Scale, Upright, charts_section
 from truerisk.reporting.decision_charts import (
@@ -24,6 +24,7 @@ from truerisk.reporting.decision_charts import (
     in_steps,
     rejection_chart,
 )
+from truerisk.reporting.escaping import visible
 from truerisk.reporting.wording import count, number, percent
 from truerisk.results import Evaluation
 
@@ -31,6 +32,8 @@ Values = NDArray[np.float64]
 
 OF_PROBABILITIES = ("brier_score", "log_loss")
 TOLD_FPR = 0.1
+AS_MET = " The band holds where positives are as frequent as they were met, and not picked out."
+SHORT_NAME = 40  # characters of a class that stand in a sentence
 
 
 def score_sections(evaluation: Evaluation) -> Iterator[Section]:
@@ -111,7 +114,8 @@ class Scores:
     def deciding(self) -> Iterator[Chart]:
         """Draw what is gained by not answering, and what mistakes cost."""
         if self.threshold is not None:
-            rejection = rejection_chart(self.table, self.threshold)
+            table = with_given_threshold(self.evaluation, self.table)
+            rejection = rejection_chart(table, self.threshold)
             if rejection is not None:
                 yield rejection
         costs, roc = costs_of(self.evaluation), self.evaluation.curves.get("roc")
@@ -165,6 +169,8 @@ class Scores:
             caption=(
                 "How many of those called positive are positive, against how many of the positives "
                 "are found; the longer the curve stays at the top, the better."
+                + AS_MET
+                * self.independent
             ),
             description=(
                 f"Average precision is {number(curve.average_precision)}; calling at random gives "
@@ -213,16 +219,14 @@ class Scores:
                 "How the scores of each class are spread, as shares of the class; the less the two "
                 f"overlap, the better the scores tell them apart.{left_out}"
             ),
-            description=(
-                f"Half of the examples of {positive} score at least "
-                f"{self._median(self.table.tp)}, half of {negative} at least "
-                f"{self._median(self.table.fp)}."
+            description=" ".join(
+                f"Half of the examples of {name} score at least {self._median(running)}."
+                for name, running in ((positive, self.table.tp), (negative, self.table.fp))
+                if running[-1] > 0
             ),
         )
 
     def _median(self, running: NDArray[Any]) -> str:
-        if running[-1] == 0:
-            return number(np.nan)
         at = np.searchsorted(running, running[-1] / 2)
         found = float(self.table.threshold[at])
         return f"{found:.4g}" if math.isfinite(found) else number(found)
@@ -230,7 +234,10 @@ class Scores:
     def _names(self) -> tuple[str, str]:
         positive = self.evaluation.positive or "positive"
         others = [label for label in self.evaluation.labels if label != positive]
-        return positive, others[0] if len(others) == 1 else "the rest"
+        return (
+            visible(positive, most=SHORT_NAME),
+            visible(others[0], most=SHORT_NAME) if len(others) == 1 else "the rest",
+        )
 
     def _calibration(self) -> Chart:
         curve = calibration_curve(self.table)

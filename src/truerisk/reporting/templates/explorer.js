@@ -11,6 +11,7 @@
   const KEYS = explorerAddress.KEYS;
   const QUIET = 400; // milliseconds without a change before it is spoken
   const HEATS = 9;
+  const MOST_STRANGE = 5; // pieces of an address that a hint quotes
 
   const many = (n) => (Number.isInteger(n) ? n : Number(n.toPrecision(6))).toLocaleString("en-US");
   const share = (part, whole) => (whole > 0 ? `${fixed((100 * part) / whole, 1)} %` : "–");
@@ -208,7 +209,9 @@
         ? `below ${short(data.threshold[upper])}`
         : "up to the highest";
       show("band", state.w > 0 ? `Rejected: scores from ${from}, ${below}.` : "Nothing is rejected.");
-      show("command", `truerisk score FILE --threshold ${short(data.threshold[row])}`);
+      // All digits: a threshold that is rounded up would leave out the very score it stands for.
+      const exactly = String(data.threshold[row]).replace("Infinity", "inf");
+      show("command", `truerisk score FILE --threshold ${exactly}`);
     }
 
     // ---- The address ----------------------------------------------------------------------------------
@@ -223,9 +226,10 @@
     }
 
     function readAddress() {
-      const { found, strange } = explorerAddress.read(prefix);
-      show("hint", strange.length ? `Left out of the address, for it means nothing here: ${strange.join(", ")}.` : "");
-      if (Object.keys(found).length) set({ ...begin(), ...found }, { keep: false });
+      const { found, strange, tells } = explorerAddress.read(prefix);
+      const some = strange.length > MOST_STRANGE ? [...strange.slice(0, MOST_STRANGE), "…"] : strange;
+      show("hint", strange.length ? `Left out of the address, for it means nothing here: ${some.join(", ")}.` : "");
+      if (tells) set({ ...begin(), ...found }, { keep: false });
     }
 
     function listen() {
@@ -238,7 +242,7 @@
       for (const name of KEYS) {
         control(name).addEventListener("input", (event) => {
           const value = event.target.valueAsNumber;
-          const able = Number.isFinite(value) && (name !== "w" || value >= 0);
+          const able = explorerAddress.able(name, value);
           event.target.setAttribute("aria-invalid", String(!able));
           if (able) set({ [name]: value });
         });

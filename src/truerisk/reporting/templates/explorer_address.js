@@ -4,21 +4,31 @@ const explorerAddress = (() => {
   "use strict";
 
   const KEYS = ["t", "w", "tp", "fp", "fn", "tn"];
+  const MOST_COST = 1e300; // as in the library: sums of more could not be told
   const QUIET = 400; // milliseconds; browsers refuse an address that changes with every move
   let kept = new URLSearchParams();
   let waiting = null;
   const given = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 
-  function valueOf(key, text) {
-    if (key === "t" && /^-?inf(inity)?$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
-    const value = text.trim() === "" ? NaN : Number(text);
-    return Number.isFinite(value) && (key !== "w" || value >= 0) ? value : NaN;
+  // Which numbers a key may have: a band is not negative, and costs have an end.
+  function able(key, value) {
+    if (key === "t") return Number.isFinite(value);
+    return key === "w" ? Number.isFinite(value) && value >= 0 : Math.abs(value) <= MOST_COST;
   }
 
-  // What one explorer is told, and what in it means nothing.
+  function valueOf(key, text) {
+    if (key === "t" && /^-?inf(inity)?$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
+    // In an address "+" stands for a space: 1e+30 is what was meant by "1e 30".
+    const value = text.trim() === "" ? NaN : Number(text.replaceAll(" ", "+"));
+    return able(key, value) ? value : NaN;
+  }
+
+  // What one explorer is told, and what in it means nothing.  The name of a place tells nothing; an
+  // empty address tells that nothing is set.
   function read(prefix) {
     const told = given();
-    if ([...told].length) kept = told;
+    const tells = [...told].length > 0 || location.hash === "";
+    if (tells) kept = told;
     const found = {};
     const strange = [];
     for (const [name, text] of told) {
@@ -29,7 +39,7 @@ const explorerAddress = (() => {
       if (Number.isNaN(value)) strange.push(`${name}=${text}`.slice(0, 40));
       else found[key] = value;
     }
-    return { found, strange };
+    return { found, strange, tells };
   }
 
   function keep(prefix, state) {
@@ -48,5 +58,5 @@ const explorerAddress = (() => {
     }, QUIET);
   }
 
-  return { KEYS, keep, read };
+  return { KEYS, able, keep, read };
 })();

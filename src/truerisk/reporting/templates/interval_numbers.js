@@ -219,8 +219,11 @@ const intervalNumbers = (() => {
     return odd && /^50*$/.test(rest) ? rounded.slice(0, -1) + (Number(rounded.at(-1)) - 1) : rounded;
   }
 
-  const fixed = (value, decimals) =>
-    toEven(value.toFixed(decimals), value.toFixed(decimals + 30));
+  function fixed(value, decimals) {
+    // From here on all doubles are whole numbers, and toFixed would give an exponent.
+    if (Math.abs(value) >= 1e21) return `${BigInt(value)}.${"0".repeat(decimals)}`;
+    return toEven(value.toFixed(decimals), value.toFixed(decimals + 30));
+  }
 
   function number(value, decimals = FEWEST_DECIMALS) {
     if (Number.isNaN(value)) return "undefined";
