@@ -178,3 +178,11 @@ def test_a_command_without_pages_still_draws_pictures(tmp_path):
 
     ended = CliRunner().invoke(command, ["--figures", str(tmp_path / "none")])
     assert ended.output == f"0 figures are in {tmp_path / 'none'}\n"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_page_for_the_standard_output_is_refused(run, predictions):
+    ended = run("score", predictions, "--html", "-")
+    assert ended.exit_code == 2
+    assert "--html: must name a file" in ended.stderr
+    assert not ended.stdout

@@ -59,6 +59,8 @@ def check_pages(options: dict[str, Any], inputs: Iterable[Path]) -> None:
     source = click.get_current_context().get_parameter_source("figure_formats")
     if folder is None and source is ParameterSource.COMMANDLINE:
         raise click.UsageError("--figure-format: goes with --figures, which says where to.")
+    if page == Path("-"):
+        raise click.UsageError("--html: must name a file; the standard output has the result.")
     if page is not None:
         from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
 
