@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.intervals.binomial import binomial_bounds, binomial_interval
+from truerisk.measures.rejection import rejection
 from truerisk.measures.thresholds import Sweep, best_threshold
 from truerisk.reporting.chapters import Chapter
 from truerisk.reporting.explorer import explorer_section
@@ -101,8 +102,8 @@ SAMPLES = {
 def library(truth, score, state):
     """Evaluate the labels that a threshold and a band make of the scores."""
     t, w = state["t"], state.get("w", 0.0)
-    # With a band, as the page says: from the first score at or above t ± w on.
-    called = np.where(score >= t + w, "yes", np.where(score < t - w, "no", "?"))
+    # With a band, scores nearer to t than w are called neither.
+    called = np.where(np.abs(score - t) < w, "?", np.where(score >= t, "yes", "no"))
     return evaluate(
         np.where(truth, "yes", "no"),
         called,
@@ -250,6 +251,20 @@ def test_nonsense_in_the_address_is_left_out_with_a_hint(opened, tmp_path):
     browser.execute_script("location.hash = 'section-1-1'")  # a place on the page says nothing
     time.sleep(0.1)
     assert browser.execute_async_script(VISIT, ["section-1-1"]) == [before]
+
+
+def test_the_band_rejects_what_the_error_reject_curve_rejects(opened, tmp_path):
+    truth = np.arange(90) % 3 == 0
+    score = (np.arange(90) * 7 % 9) / 8.0  # exact numbers, and many of them at either end
+    browser = opened(page_of(tmp_path / "page.html", scored(truth, score)))
+    widths = [0.125, 0.25, 0.2, 0.5, 1e-20]
+    curve = rejection(truth, score, threshold=0.5)
+    for width, shown in zip(
+        widths, visit(browser, *({"t": 0.5, "w": w} for w in widths)), strict=True
+    ):
+        point = curve.at(width)
+        assert shown["cells"]["rejected"] == count(len(score) - point.accepted)
+        assert shown["measures"]["error_rate"][0] == number(point.error_rate)
 
 
 def test_the_way_back_leads_to_where_nothing_was_set(opened, tmp_path):

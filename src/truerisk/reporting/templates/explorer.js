@@ -2,7 +2,7 @@
 //
 // State      t: threshold, w: half-width of the rejection band, and what the four outcomes cost.
 // Row        of a number: the lowest kept threshold that is at least as high; counts are exact there.
-// Called     positive from the row of t + w on, negative below the row of t − w, rejected between.
+// Rejected   scores nearer to t than w, as in measures/rejection.py.
 (() => {
   "use strict";
 
@@ -32,16 +32,26 @@
     return data;
   }
 
-  // The lowest kept threshold that is at least `value`; above every score nothing is called positive.
-  function rowOf(data, value) {
+  // The last row whose threshold is high enough, or the first; they descend.
+  function lastRow(data, isHigh) {
     let low = 0;
     let high = data.last;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (data.threshold[middle] >= value) low = middle;
+      if (isHigh(data.threshold[middle])) low = middle;
       else high = middle - 1;
     }
     return low;
+  }
+
+  // The lowest kept threshold that is at least `value`; above every score nothing is called positive.
+  const rowOf = (data, value) => lastRow(data, (threshold) => threshold >= value);
+
+  // The rows between which nothing is called: [upper, lower], the same where no score is that close.
+  function bandRows(data, { t, w }) {
+    if (!(w > 0 && Number.isFinite(t))) return [rowOf(data, t), rowOf(data, t)];
+    const upper = lastRow(data, (threshold) => threshold - t >= w);
+    return [upper, lastRow(data, (threshold) => t - threshold < w)];
   }
 
   function countsBetween(data, upper, lower) {
@@ -96,8 +106,7 @@
 
     function update() {
       const row = rowOf(data, state.t);
-      const upper = state.w > 0 ? rowOf(data, state.t + state.w) : row;
-      const lower = state.w > 0 ? rowOf(data, state.t - state.w) : row;
+      const [upper, lower] = bandRows(data, state);
       const counts = countsBetween(data, upper, lower);
       const { marks, values } = byCosts();
       showControls(row);
@@ -208,7 +217,7 @@
       const below = Number.isFinite(data.threshold[upper])
         ? `below ${short(data.threshold[upper])}`
         : "up to the highest";
-      show("band", state.w > 0 ? `Rejected: scores from ${from}, ${below}.` : "Nothing is rejected.");
+      show("band", upper < lower ? `Rejected: scores from ${from}, ${below}.` : "Nothing is rejected.");
       // All digits: a threshold that is rounded up would leave out the very score it stands for.
       const exactly = String(data.threshold[row]).replace("Infinity", "inf");
       show("command", `truerisk score FILE --threshold ${exactly}`);
