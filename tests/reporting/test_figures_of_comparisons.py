@@ -127,3 +127,9 @@ def test_nothing_to_compare_is_refused(ax, make_comparison):
     one = replace(make_comparison(0.01, -0.01, 0.03, "better"), names=("a", "b"))
     with pytest.raises(InputError, match="must hold at least one comparison"):
         differences(_Several(("a", "b", "c"), "f1", (one,)), ax)
+
+
+def test_the_axis_has_no_more_numbers_than_there_is_room_for(ax, make_comparison):
+    difference(make_comparison(0.01, -0.09, 0.098, "no evidence"), ax)
+    low, high = ax.get_xlim()
+    assert 3 <= sum(low <= tick <= high for tick in ax.get_xticks()) <= 7

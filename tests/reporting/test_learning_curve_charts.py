@@ -113,3 +113,12 @@ def test_a_budget_buys_one_of_the_points(curve):
     assert len(points) == 8
     assert set(corners[::2]) <= points
     assert len(corners) == 2 * len(curve.error_per_cpu_second)
+
+
+def test_no_law_is_drawn_beyond_what_a_rate_can_be(curve):
+    law = curve[HOSTILE].extrapolation
+    steep = replace(law, b=9.0, laws=replace(law.laws, b=np.full_like(law.laws.b, 9.0)))
+    learner = replace(curve[HOSTILE], extrapolation=steep)
+    _, promised = value_charts(replace(curve, curves={HOSTILE: learner}), None)
+    assert promised.y.high <= 1
+    assert promised.y.low >= 0

@@ -20,7 +20,7 @@ from truerisk.reporting.figures_marks import (
     short_label,
     size_in_points,
 )
-from truerisk.reporting.tables import confusion_of, share
+from truerisk.reporting.tables import confusion_of, share, spoken
 from truerisk.reporting.wording import count, measure_of, percent, title_of
 from truerisk.results import Estimate, Evaluation, Resampled
 
@@ -121,7 +121,7 @@ def side_by_side(found: "SideBySide", ax: "Axes") -> "Axes":
 
 def intervals(found: "Perturbed", ax: "Axes") -> "Axes":
     """Draw the same estimate with every form of interval that its replicates give."""
-    rows = [Row(name, replace(found, interval=one)) for name, one in found.forms.items()]
+    rows = [Row(spoken(name), replace(found, interval=one)) for name, one in found.forms.items()]
     draw_rows(rows, ax)
     ax.set_xlabel(drawable(title_of(found.measure)))
     return ax

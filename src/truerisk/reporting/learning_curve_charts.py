@@ -25,6 +25,7 @@ from truerisk.reporting.wording import (
     UNITS,
     cost_words,
     count,
+    measure_of,
     number,
     percent,
     title_of,
@@ -112,8 +113,11 @@ def _promised(curve: LearningCurve, laws: dict[str, Extrapolation], wanted: floa
         if name in laws:
             sizes = np.geomspace(learner.sizes[0], end, LAW_POINTS)
             found = [laws[name].at(float(size)) for size in sizes]
-            low, high = _ends([one.interval for one in found])
-            values = [one.value for one in found]
+            # A law that was fitted to dots does not know that no rate is beyond 0 and 1.
+            low, high, values = (
+                np.clip(ends, *_range(curve.measure))
+                for ends in (*_ends([one.interval for one in found]), [one.value for one in found])
+            )
             shapes += [*_band(sizes, low, high, ink), Line(sizes, values, ink, words=name)]
             heights += [*values, *low, *high]
         shapes.append(Dots(learner.sizes, means, ink=ink))
@@ -216,6 +220,11 @@ def _unit(cost: str, values: Sequence[float]) -> tuple[float, str]:
 
 def _sizes_scale(sizes: Sequence[float]) -> Scale:
     return Scale.over(EXAMPLES, sizes, log=sizes[-1] >= DECADE * sizes[0])
+
+
+def _range(measure: str) -> tuple[float, float]:
+    found, _ = measure_of(measure)
+    return (-math.inf, math.inf) if found is None else found.measure_range
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, ink: Ink) -> list[Shape]:

@@ -61,9 +61,10 @@ def _sections(found: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Sect
     if len(values) > 1 and np.ptp(values) > 0:
         yield charts_section(
             "Where the error may lie",
-            [histogram("The error under random weights", found, values.tolist())],
-            "The machine was trained again under random weights of the examples; a bar counts "
-            "how often the error moved so far.",
+            [histogram("The error, by random weights", found, values.tolist())],
+            "The machine was trained again under random weights of the examples. A bar counts the "
+            "weightings by which the error would lie there: the estimate less what they moved it "
+            "by.",
         )
     entries = [
         Entry(
