@@ -13,7 +13,7 @@ AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
 
-demo: $(READY)  ## score bundled predictions, write report.html, judge three learners
+demo: $(READY)  ## all of it on bundled data, ending in report.html
 	$(BIN)/truerisk demo
 
 test: $(READY) $(AXE)  ## all tests, style, types and layers
@@ -36,10 +36,10 @@ bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/result
 	$(BIN)/python -m benchmarks
 
 audit: $(READY)  ## measured coverage of every interval, size of every test; hours, goes on from .audit when stopped
-	$(BIN)/truerisk audit --output docs/coverage.md
-	$(BIN)/truerisk audit --learners --resume .audit --jobs 2 --output docs/coverage-of-learners.md
+	$(BIN)/truerisk audit --output docs/coverage.md --figures src/truerisk/evaluation/measured_coverage.csv
+	$(BIN)/truerisk audit --learners --resume .audit --jobs 2 --output docs/coverage-of-learners.md --figures src/truerisk/evaluation/measured_coverage_of_learners.csv
 	$(BIN)/truerisk audit --perturbation --resume .audit --jobs 2 --output docs/coverage-of-perturbation.md --figures src/truerisk/estimation/measured_coverage.csv
-	$(BIN)/truerisk audit --tests --resume .audit --jobs 2 --output docs/size-of-tests.md
+	$(BIN)/truerisk audit --tests --resume .audit --jobs 2 --output docs/size-of-tests.md --figures src/truerisk/evaluation/measured_coverage_of_differences.csv
 
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -47,7 +47,7 @@ class Scale:
         found = np.asarray(values, dtype=np.float64).ravel()
         found = np.concatenate([found[np.isfinite(found)], also])
         if log:
-            found = found[found > 0]
+            found = found[found >= LEAST]
             low, high = (found.min(), found.max()) if len(found) else (1.0, 10.0)
             # A little room on either side, on the scale of the logarithms.
             spare = 0.05 * (math.log(high) - math.log(low)) or math.log(1.5)
