@@ -1,6 +1,7 @@
 """`truerisk estimate` of tables, as users call it: real files, every learner, method and format."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -261,6 +262,7 @@ def test_the_page_and_the_pictures_of_several_learners_hold_them_all(run, table,
     assert ended.exit_code == 0
     text = page.read_text(encoding="utf-8")
     assert all(name in text for name in SEVERAL[1::2])
+    assert hashlib.sha256(table.read_bytes()).hexdigest() in text
     assert {"learners.png", "best-measures.png"} <= {path.name for path in folder.iterdir()}
 
 

@@ -45,6 +45,14 @@ def test_folds_warn_of_the_plain_interval(run):
     assert "invalid" in text
 
 
+def test_folds_have_a_page_that_takes_them_for_values_and_not_for_examples(run, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("folds", "0.10", "0.12", "0.14", "--html", page).exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "3 values" in text
+    assert "3 examples" not in text
+
+
 def test_folds_without_values_are_a_wrong_option(run):
     assert run("folds").exit_code == 2
     assert run("folds", "0.1").exit_code == 3

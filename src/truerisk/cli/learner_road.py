@@ -48,7 +48,7 @@ def estimate_learners(data: Path, options: dict[str, Any]) -> None:
         if len(models) == 1 or options["form"] is None:
             show(found, options["form"])
             _show_costs(found, options["form"])
-    write_pages(found if len(models) == 1 else chosen, options)
+    write_pages(found if len(models) == 1 else chosen, options, source=found.source)
     finish(found, options["fail_under"], options["fail_over"])
 
 

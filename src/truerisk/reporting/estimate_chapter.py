@@ -16,6 +16,7 @@ from truerisk.reporting.charts import (
     Upright,
     charts_section,
 )
+from truerisk.reporting.facts import counted
 from truerisk.reporting.tables import spoken
 from truerisk.reporting.wording import count, number, percent, title_of, written
 from truerisk.results import Estimate, Resampled
@@ -37,7 +38,8 @@ def estimate_chapter(found: Estimate) -> Chapter:
     """
     return Chapter(
         title=f"{title_of(found.measure)}: how good, and how sure?",
-        subtitle=f"{count(found.n)} examples · {spoken(found.method)} · about {found.target}",
+        subtitle=f"{count(found.n)} {counted(found)} · {spoken(found.method)} · about "
+        f"{found.target}",
         verdict=sentences([value_sentence(found)]),
         tiles=(Tile.of(title_of(found.measure), found),),
         sections=tuple(_sections(found)),

@@ -160,11 +160,16 @@ def _side_by_side(found: Any) -> Facts:  # noqa: ANN401
 
 def _of_estimate(estimate: Any) -> Facts:  # noqa: ANN401
     yield "measure", title_of(estimate.measure)
-    yield "examples", count(estimate.n)
+    yield counted(estimate), count(estimate.n)
     yield "method", spoken(estimate.method)
     if estimate.interval is not None:
         yield "confidence level", percent(estimate.interval.level)
     yield "the numbers are about", estimate.target
+
+
+def counted(estimate: Any) -> str:  # noqa: ANN401
+    """Say what the size of an estimate counts: examples, or values whose examples nobody told."""
+    return "values" if estimate.method == "resampling" else "examples"
 
 
 # By the name of the type, so that nothing is loaded for it.
