@@ -177,3 +177,8 @@ def test_a_thinned_table_works_next_to_the_labels_and_has_the_threshold_that_was
     )
     assert working_threshold(answers) == 0
     assert with_given_threshold(called, thinned) is thinned
+    unsure = np.where(np.abs(scores - 1) < 0.3, "?", np.where(scores >= 1, "True", "False"))
+    rejected = evaluate(
+        truth.astype(str), unsure, y_score=scores, reject="?", positive="True", measures=["recall"]
+    )
+    assert working_threshold(rejected) == 0  # two thresholds made these

@@ -2,10 +2,12 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
+from truerisk.estimation.estimate import estimate
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import NO_BAND
-from truerisk.reporting.score_curves import score_sections
+from truerisk.reporting.score_curves import OF_REFITS, score_sections
 
 RNG = np.random.default_rng(12)
 TRUTH = (RNG.random(200) < 0.4).astype(int)
@@ -142,3 +144,17 @@ def test_a_class_that_is_not_there_is_not_described_and_a_long_name_is_cut():
     long = charts_of(evaluate(labels[TRUTH], y_score=SCORES, positive=str(labels[1])))
     assert "…. Half of the" not in long["Scores by class"]["description"]
     assert len(long["Scores by class"]["description"]) < 250
+
+
+def test_scores_of_several_refits_are_promised_no_band():
+    X = np.random.default_rng(3).normal(size=(40, 2)) + (np.arange(40) % 2)[:, None]
+    learner = estimate(
+        GaussianNB(), X, np.arange(40) % 2, folds=2, repeats=1, random_state=1, replicates=100
+    )
+    sections = {section.title: section for section in score_sections(learner)}
+    assert sections["How well the scores rank"].lead == OF_REFITS
+    charts = charts_of(learner)
+    for name in ("ROC curve", "Precision and recall"):
+        assert "band" not in [shape["kind"] for shape in charts[name]["shapes"]]
+        assert "The band holds" not in charts[name]["caption"]
+    assert "cross it" not in charts["Calibration"]["caption"]

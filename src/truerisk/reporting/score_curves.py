@@ -33,6 +33,11 @@ Values = NDArray[np.float64]
 OF_PROBABILITIES = ("brier_score", "log_loss")
 TOLD_FPR = 0.1
 AS_MET = " The band holds where positives are as frequent as they were met, and not picked out."
+OF_REFITS = (
+    "The scores of several refits are drawn together, though each refit has a scale of its own. "
+    "The area told among the measures compares only scores of one refit, and may differ; no band "
+    "is promised."
+)
 SHORT_NAME = 40  # characters of a class that stand in a sentence
 
 
@@ -51,7 +56,7 @@ def score_sections(evaluation: Evaluation) -> Iterator[Section]:
         return
     scores = Scores(evaluation, table)
     for title, charts, lead in (
-        ("How well the scores rank", scores.ranking(), "" if scores.independent else NO_BAND),
+        ("How well the scores rank", scores.ranking(), scores.why_no_band),
         ("How the scores lie", scores.lying(), ""),
         ("What deciding by them costs", scores.deciding(), ""),
     ):
@@ -75,9 +80,17 @@ class Scores:
 
     @property
     def independent(self) -> bool:
-        """Whether the examples are independent and of equal weight."""
+        """Whether the scores are of one model, on independent examples of equal weight."""
+        return not self.why_no_band
+
+    @property
+    def why_no_band(self) -> str:
+        """Say what keeps the curves from having bands; nothing where they have them."""
+        if getattr(self.evaluation.tallies, "judgements", None) is not None:
+            return OF_REFITS
         curve = self.evaluation.curves.get("roc")
-        return isinstance(curve, RocCurve) and curve.n_positive is not None
+        known = isinstance(curve, RocCurve) and curve.n_positive is not None
+        return "" if known else NO_BAND
 
     @property
     def two_classes(self) -> bool:
@@ -249,7 +262,8 @@ class Scores:
             intervals = calibration_intervals(curve, level=self.evaluation.level)
             low, high = intervals.low, intervals.high
             inside = (low <= curve.mean_score) & (curve.mean_score <= high)
-            bars = f" If they do, all bars cross it, in {percent(intervals.level)} of such samples."
+            held = percent(intervals.level)
+            bars = f" If they do, all bars cross it, in at least {held} of such samples."
             told_inside = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
         else:
             told_inside = ""
