@@ -223,3 +223,11 @@ def test_an_svg_is_one_that_loads_nothing(evaluation):
     text = figure_bytes(pictures_of(evaluation)["measures"], "svg").decode("utf-8")
     assert "<script" not in text
     assert not re.search(r'href="(?!#)', text)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_long_names_of_classes_leave_room_for_the_matrix(classes):
+    names = [f"{'W' * 60}{at}" for at in range(classes)] if classes != 2 else ["日" * 60, "b"]
+    truth = [names[at % classes] for at in range(70)]
+    picture = pictures_of(evaluate(truth, truth, positive="b" if classes == 2 else None))
+    assert figure_bytes(picture["confusion"], "png")  # a warning of no room would be an error

@@ -14,8 +14,14 @@ from truerisk.checks import check_choice, shown
 from truerisk.errors import InputError, MachineError
 from truerisk.reading.refusals import shown_path
 from truerisk.reporting.figures import classes, confusion, drawn
+from truerisk.reporting.figures_marks import short_label
 from truerisk.reporting.figures_of_categories import MOST_ROWS
-from truerisk.reporting.figures_of_estimates import MOST_CONFUSED, intervals, measures
+from truerisk.reporting.figures_of_estimates import (
+    MOST_CONFUSED,
+    intervals,
+    measures,
+    stand_upright,
+)
 from truerisk.reporting.figures_of_scores import curve_drawings, score_drawings
 from truerisk.reporting.tables import confusion_of
 from truerisk.results import Evaluation
@@ -35,6 +41,7 @@ WIDTH, HEIGHT = 7.2, 4.2  # inches
 LEVEL = 0.95  # of the bands of curves that come with no level
 DOTS = 150  # of a PNG, an inch
 ROW = 0.24  # inches that a row of a forest takes
+LETTER = 0.1  # inches that a letter of a name takes at most
 AROUND_ROWS = 0.9  # inches for the axis and its words
 
 
@@ -174,8 +181,13 @@ def _of_evaluation(evaluation: Evaluation) -> Pictures:
     yield "measures", Picture(lambda ax: measures(evaluation, ax), AROUND_ROWS + ROW * rows)
     found = confusion_of(evaluation)
     if found is not None and len(found[0]) <= MOST_CONFUSED:
-        side = min(3.0 + 0.35 * len(found[0]), 10.0)
-        yield "confusion", Picture(lambda ax: confusion(evaluation, ax), side, side + 0.6)
+        names = [short_label(label) for label in found[0]]
+        side, beside = min(3.0 + 0.35 * len(names), 10.0), LETTER * max(map(len, names))
+        below = beside if stand_upright(names) else 0.0
+        yield (
+            "confusion",
+            Picture(lambda ax: confusion(evaluation, ax), side + below, side + 0.6 + beside),
+        )
     if evaluation.by_class:
         rows = min(len(evaluation.by_class), MOST_ROWS)
         yield "classes", Picture(lambda ax: classes(evaluation, ax), AROUND_ROWS + ROW * rows)

@@ -38,6 +38,7 @@ MOST_CONFUSED = 30  # classes; more cells cannot be told apart
 DARKEST = 0.7  # a cell that holds all of its class lets this much of the letters' ground through
 LARGEST_IN_CELL, SMALLEST_IN_CELL = 9.0, 4.0  # points
 UPRIGHT_FROM = 7  # classes from which on their names stand upright under the matrix
+MOST_ABREAST = 24  # letters, if all names are as long as the longest
 
 
 def measures(evaluation: Evaluation, ax: "Axes") -> "Axes":
@@ -158,13 +159,19 @@ def confusion(evaluation: Evaluation, ax: "Axes") -> "Axes":
     _cells(counts, totals, ax)
     _numbers(counts, totals, ax)
     places, names = range(len(labels)), [short_label(label) for label in labels]
-    ax.set_xticks(places, names, rotation=90 if len(labels) >= UPRIGHT_FROM else 0)
+    ax.set_xticks(places, names, rotation=90 if stand_upright(names) else 0)
     ax.set_yticks(places, names)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlabel("called")
     ax.set_ylabel("true")
     ax.tick_params(length=0)
     return ax
+
+
+def stand_upright(names: Sequence[str]) -> bool:
+    """Whether names have no room beside each other under the matrix."""
+    longest = max(map(len, names), default=0)
+    return len(names) >= UPRIGHT_FROM or longest * len(names) > MOST_ABREAST
 
 
 def _cells(counts: NDArray[Any], totals: NDArray[Any], ax: "Axes") -> None:
