@@ -29,8 +29,8 @@ from truerisk.reporting.wording import (
 )
 from truerisk.results import Estimate, Evaluation
 
-HEADLINES = ("error_rate", "f1", "f1_macro", "roc_auc", "cost", "balanced_accuracy", "accuracy")
-MOST_HEADLINES = 3
+HEADLINES = ("cost", "error_rate", "f1", "f1_macro", "roc_auc", "balanced_accuracy", "accuracy")
+MOST_HEADLINES = 4
 MOST_CONFUSED = 30  # classes in the matrix on the page
 MOST_CLASS_ROWS = 500
 CLASS_MEASURES = ("precision", "recall", "f1")
