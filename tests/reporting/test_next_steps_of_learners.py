@@ -169,3 +169,11 @@ def test_an_undetermined_law_asks_for_a_longer_curve(curve):
     open_law = replace(curve["bayes"], extrapolation=replace(law, determined=False))
     [step] = next_steps(replace(curve, curves={"bayes": open_law}))
     assert step.startswith("Draw the curve of bayes with more sizes or repeats: 3 repeats")
+
+
+def test_of_estimates_side_by_side_the_exact_one_is_gone_by():
+    X, y = problem(40)
+    found = tr.without_resampling(tr.LinearSVM(), X, y)
+    first, second = next_steps(found)
+    assert first.startswith("Go by exact leave-one-out, 0.")
+    assert second.startswith("Choose C and kernel by the same 40 examples")

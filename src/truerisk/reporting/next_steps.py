@@ -18,6 +18,7 @@ STEPS = {
     "LearnerEvaluation": "next_steps_of_learners:learner_steps",
     "BestOf": "next_steps_of_learners:best_of_steps",
     "Selection": "next_steps_of_learners:selection_steps",
+    "SideBySide": "next_steps_of_learners:side_by_side_steps",
     "XiAlpha": "next_steps_of_learners:xi_alpha_steps",
     "LeaveOneOut": "next_steps_of_learners:leave_one_out_steps",
     "CorpusEvaluation": "next_steps_of_learners:corpus_steps",

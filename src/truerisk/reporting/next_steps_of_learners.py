@@ -142,6 +142,19 @@ def xi_alpha_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     yield from _between_settings(evaluation)
 
 
+def side_by_side_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say which of the estimates to go by, and what else they are good for."""
+    by_method = {one.method: one for one in found.estimates}
+    exact = by_method.get("leave_one_out")
+    if exact is not None and exact.is_defined:
+        yield (
+            f"Go by exact leave-one-out, {_told(exact)}: it leans to no side; the others are for "
+            "data on which it takes too long: `tr.leave_one_out`."
+        )
+    for one in found.estimates[:1]:
+        yield from _between_settings(one)
+
+
 def leave_one_out_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     """Say what to do about exact leave-one-out."""
     yield from by_rules(

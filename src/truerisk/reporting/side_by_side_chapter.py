@@ -38,7 +38,7 @@ LEANINGS = {
     "span_bound": "leans to the bad side, far; a bound",
     "span_rule": "hardly leans; approximate",
     "leave_one_out": "does not lean",
-    "cross_validation": "leans to the bad side, a little: its machines see fewer examples",
+    "cross_validation": "leans to the bad side, a little",
 }
 BY_REFITS = {"cross_validation"}
 
