@@ -54,6 +54,10 @@ def test_one_repetition_is_not_enough(judged):
     assert not any(step.startswith("Repeat") for step in next_steps(judged))
     once = replace(judged, settings={**judged.settings, "repeats": 1})
     assert any(step.startswith(asked) for step in next_steps(once))
+    error = once["error_rate"]
+    of_groups = replace(error.interval, method="cluster_pooled_binomial")
+    grouped = replace(once, estimates={"error_rate": replace(error, interval=of_groups)})
+    assert not any(step.startswith("Repeat") for step in next_steps(grouped))
 
 
 def test_a_learner_without_a_fault_goes_on_to_its_curve_and_its_rivals():

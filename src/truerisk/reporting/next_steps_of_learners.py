@@ -35,10 +35,13 @@ def one_repetition(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     settings = evaluation.settings
     if settings.get("method") != "cross_validation" or settings.get("repeats") != 1:
         return
+    error = evaluation.get("error_rate")
+    if error is None or error.interval is None or "cluster" in error.interval.method:
+        return  # of groups it was not measured
     measured = coverage_of(
         "pooled_binomial", "error_rate", page="coverage-of-learners", design="10 folds"
     )
-    if measured is not None and "error_rate" in evaluation:
+    if measured is not None:
         yield (
             "Repeat the cross-validation: intervals by one repetition were measured to cover "
             f"{100 * measured.mean:.1f} % where {percent(measured.level)} was promised: `truerisk "
