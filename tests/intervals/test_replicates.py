@@ -158,3 +158,9 @@ def test_no_replicate_from_the_posterior_is_ever_degenerate():
         recalls = np.diagonal(table, axis1=1, axis2=2) / table.sum(axis=2)
     assert np.all((recalls >= 0) & (recalls <= 1))
     np.testing.assert_allclose(drawn.sum(axis=1), 5)
+
+
+def test_a_level_that_resampling_cannot_reach_is_refused():
+    assert replicates_for(0.9999) == 500_000
+    with pytest.raises(InputError, match=r"at most 0\.9999 .* got 0\.999999999999\. Lower it"):
+        replicates_for(1 - 1e-12)

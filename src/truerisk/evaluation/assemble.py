@@ -122,7 +122,9 @@ def _curves(tallies: Tallies) -> dict[str, Any]:
         return {}
     ranking = next(iter(tallies.rankings.values()))
     roc, precision_recall = roc_curve(ranking), precision_recall_curve(ranking)
-    if tallies.grouped_scores:  # rows of one group are not independent: there is no band
+    refitted = tallies.cells is not None and tallies.cells.judgements is not None
+    if tallies.grouped_scores or refitted:
+        # Rows of one group, and scores of several refits, are not independent: there is no band.
         roc = replace(roc, n_positive=None, n_negative=None)
         precision_recall = replace(precision_recall, n_positive=None, n_negative=None)
     return {"roc": roc, "precision_recall": precision_recall, "thresholds": sweep(ranking)}

@@ -242,7 +242,7 @@ def with_every_cell(cells: Cells) -> Cells:
 def prior_of(cells: Cells) -> NDArray[np.float64]:
     """Give half a unit to the right and half a unit to the wrong cells of each class that occurs.
 
-    The wrong half is spread evenly over the wrong cells of the class.  With sets of labels, a
+    Each half is spread evenly over its cells of the class.  With sets of labels, a
     class is right, missed or falsely called where it is the only label in question.  Classes that
     never occur in the truth get nothing: smoothing must not make up a class to average over.
     """
@@ -255,11 +255,10 @@ def prior_of(cells: Cells) -> NDArray[np.float64]:
         prior[single] = HALF_A_UNIT
         return prior
     true_class = cells.truth.argmax(axis=1)
-    wrong_cells = np.bincount(true_class[~right], minlength=len(occurs))
     chosen = occurs[true_class]
-    prior[chosen & right] = HALF_A_UNIT
-    wrong = chosen & ~right
-    prior[wrong] = HALF_A_UNIT / wrong_cells[true_class[wrong]]
+    for which in (right, ~right):
+        alike = np.bincount(true_class[which], minlength=len(occurs))
+        prior[chosen & which] = HALF_A_UNIT / alike[true_class[chosen & which]]
     return prior
 
 

@@ -17,6 +17,7 @@ from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 TAIL_REPLICATES = 25  # replicates beyond each end: its Monte Carlo error is then a fifth of a tail
+MOST_REPLICATES = 500_000  # minutes of work; a level that needs more asks too much of resampling
 WEIGHTS_HELD = 2**22  # of groups, at a time
 LEAST_SHAPE = 1e-290  # two cells that both underflow still have a ratio
 
@@ -153,7 +154,13 @@ def replicates_for(level: float, *, least: int = 1000) -> int:
     >>> replicates_for(0.95), replicates_for(0.999)
     (1000, 50000)
     """
-    return max(least, math.ceil(2 * TAIL_REPLICATES / (1 - check_level(level)) - 1e-6))
+    wanted = math.ceil(2 * TAIL_REPLICATES / (1 - check_level(level)) - 1e-6)
+    if wanted > MOST_REPLICATES:
+        raise InputError(
+            f"`level` must be at most {1 - 2 * TAIL_REPLICATES / MOST_REPLICATES:g} for intervals "
+            f"by resampling, which measures of scores have; got {level!r}. Lower it."
+        )
+    return max(least, wanted)
 
 
 def acceleration_of(gradient: ArrayLike, counts: ArrayLike) -> float:
