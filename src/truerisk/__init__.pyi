@@ -70,9 +70,9 @@ from .reading.options import ReadingOptions as ReadingOptions
 from .reading.roles import Roles as Roles
 from .reading.tables import Table as Table
 from .reading.tables import read_table as read_table
-from .reporting.html import save_report as save_report
-from .reporting.report import Report as Report
-from .reporting.report import report_on as report_on
+from .reporting.page.report import Report as Report
+from .reporting.page.report import report_on as report_on
+from .reporting.page.report import save_report as save_report
 from .results import Comparison as Comparison
 from .results import Estimate as Estimate
 from .results import Evaluation as Evaluation

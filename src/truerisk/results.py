@@ -27,14 +27,14 @@ class Shown:
 
     def report(self, **options: Any) -> Any:  # noqa: ANN401
         """Make the page of this result: `.save("report.html")` writes it, a notebook shows it."""
-        return import_module("truerisk.reporting.report").report_of(self, **options)
+        return import_module("truerisk.reporting.page.report").report_of(self, **options)
 
     def plot(self, ax: Any) -> Any:  # noqa: ANN401
         """Draw the result into axes of matplotlib, and give them back."""
-        return import_module("truerisk.reporting.figures").drawn(self, ax)
+        return import_module("truerisk.reporting.figures.of_results").drawn(self, ax)
 
     def _repr_html_(self) -> str:
-        shown: str = import_module("truerisk.reporting.notebook").notebook_html(self)
+        shown: str = import_module("truerisk.reporting.page.notebook").notebook_html(self)
         return shown
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from truerisk.reporting.chapters import Chapter, Section
-from truerisk.reporting.report import Report
+from truerisk.reporting.page.parts import Chapter, Section
+from truerisk.reporting.page.report import Report
 from truerisk.reporting.tables import Column, Table, page_table
 
 ROWS = (

@@ -21,10 +21,9 @@ from rich.console import Console
 from truerisk.cli import main
 from truerisk.reporting import escaping
 from truerisk.reporting.escaping import INVISIBLE, NUMBER, visible
-from truerisk.reporting.figures import drawable, forest
+from truerisk.reporting.figures.of_results import drawable, forest
 from truerisk.reporting.formats import as_csv, as_json, as_latex, as_markdown
-from truerisk.reporting.html import save_report
-from truerisk.reporting.report import chapter_of, report_of
+from truerisk.reporting.page.report import chapter_of, report_of, save_report
 from truerisk.reporting.summary import print_summary
 from truerisk.results import Estimate, Evaluation, Interval
 from truerisk.tallies.cells import Cells

@@ -44,7 +44,7 @@ def demo(output: Path, *, no_open: bool) -> None:
     The first run compiles the solvers, and takes most of a minute; later ones take seconds.
     """
     from truerisk.reporting.files import check_destination  # noqa: PLC0415  (start-up time)
-    from truerisk.reporting.report import report_on  # noqa: PLC0415
+    from truerisk.reporting.page.report import report_on  # noqa: PLC0415
 
     output.mkdir(parents=True, exist_ok=True)
     page = output / "report.html"

@@ -95,7 +95,7 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
 
 
 def _write_picture(found: "OverDatasets", path: Path) -> None:
-    from truerisk.reporting.figure_files import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
+    from truerisk.reporting.figures.figure_files import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
     from truerisk.reporting.files import write_whole  # noqa: PLC0415
 
     write_whole(path, figure_bytes(pictures_of(found)["ranks"], "svg").decode("utf-8"))

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from truerisk.comparison.comparisons import Comparisons
-from truerisk.reporting.differences import signed_words
 from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
+from truerisk.reporting.sections.differences import signed_words
 from truerisk.reporting.tables import Column, Table, provenance, spoken
 from truerisk.reporting.wording import (
     NO_INTERVAL,

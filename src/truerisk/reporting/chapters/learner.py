@@ -1,0 +1,122 @@
+"""LearnerEvaluation → the chapter of an evaluation, and the refits that it rests on."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from truerisk.estimation.methods import METHODS
+from truerisk.reporting.chapters.estimate import MANY, histogram
+from truerisk.reporting.chapters.evaluation import HEADLINES, evaluation_chapter
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.page.charts import Band, Chart, Dots, Line, Scale, Shape, charts_section
+from truerisk.reporting.page.parts import Chapter, Section, Tile
+from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
+from truerisk.reporting.tables import spoken
+from truerisk.reporting.wording import count, number, percent, title_of, written
+from truerisk.results import Resampled
+
+if TYPE_CHECKING:
+    from truerisk.estimation.learner_evaluation import LearnerEvaluation
+
+MOST_SPREADS = 2  # pictures of how much refits differ
+FEWEST_REPLICATES = 2
+BASELINE = "Always the commonest class"
+
+
+def learner_chapter(found: "LearnerEvaluation") -> Chapter:
+    """Give all that a page says of a learner: its evaluation, and the refits it rests on."""
+    chapter = evaluation_chapter(found)
+    head, *rest = chapter.sections
+    return replace(
+        chapter,
+        title="How good will this learner be?",
+        subtitle=f"{_method(found)} · {chapter.subtitle}",
+        tiles=tuple(_with_baseline(found, chapter)),
+        sections=(head, *_spreads(found), *_others(found), *rest),
+    )
+
+
+def _method(found: "LearnerEvaluation") -> str:
+    return f"{method_title(found)}, {_refits(found)}"
+
+
+def method_title(found: "LearnerEvaluation") -> str:
+    """Give the words for a method of resampling."""
+    known = METHODS.get(found.method)
+    return visible(spoken(found.method)) if known is None else known.title
+
+
+def _refits(found: "LearnerEvaluation") -> str:
+    return "1 refit" if found.refits == 1 else f"{count(found.refits)} refits"
+
+
+def _with_baseline(found: "LearnerEvaluation", chapter: Chapter) -> Iterator[Tile]:
+    titles = {title_of(name): one for name, one in found.baseline.items() if one.is_defined}
+    for tile in chapter.tiles:
+        always = titles.get(tile.title)
+        told = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
+        yield replace(tile, beside=tile.beside or told)
+
+
+def _spreads(found: "LearnerEvaluation") -> Iterator[Section]:
+    """Draw the value of every refit, for the measures that matter."""
+    several = [
+        one
+        for name in HEADLINES
+        if isinstance(one := found.get(name), Resampled)
+        and np.isfinite(one.replicates).sum() >= FEWEST_REPLICATES
+    ]
+    if several:
+        yield charts_section(
+            "How much the refits differ",
+            [_spread(one) for one in several[:MOST_SPREADS]],
+            "The value of each refit on the examples that it did not train on. A single refit "
+            "judges few examples, and so spreads more than the interval, which is about all of "
+            "them together.",
+        )
+
+
+def _spread(one: Resampled) -> Chart:
+    """Draw refits one by one in their order; many of them are counted in bars."""
+    values = [value for value in one.replicates if math.isfinite(value)]
+    if len(values) >= MANY:
+        return histogram(f"{title_of(one.measure)} of the refits", one, values)
+    numbers = range(1, len(one.replicates) + 1)
+    ends = (0.5, len(one.replicates) + 0.5)
+    shapes: list[Shape] = []
+    heights = [*one.replicates, one.value]
+    if one.interval is not None:
+        low, high = one.interval.low, one.interval.high
+        words = f"{percent(one.interval.level)} interval"
+        shapes.append(Band(ends, [low] * 2, [high] * 2, "soft", words=words))
+        heights += [low, high]
+    shapes += [
+        Line(ends, [one.value] * 2, "soft", words=f"estimate: {written(one).value}"),
+        Dots(list(numbers), one.replicates, words="one refit"),
+    ]
+    spread = f"sd of a refit {number(float(np.std(values, ddof=1)))}"
+    return Chart(
+        title=f"{title_of(one.measure)} of each refit",
+        x=Scale("refit", *ends),
+        y=Scale.over(title_of(one.measure), heights),
+        shapes=shapes,
+        caption=f"{count(len(one.replicates))} refits, {spread}.",
+        description=(
+            f"{count(len(one.replicates))} values from {number(min(values))} to "
+            f"{number(max(values))}, {spread}."
+        ),
+    )
+
+
+def _others(found: "LearnerEvaluation") -> Iterator[Section]:
+    """Draw further estimates of the error rate, and that of always the same answer."""
+    always = found.baseline.get("error_rate")
+    entries = [Entry(method_title(found), found["error_rate"])] if "error_rate" in found else []
+    entries += [Entry(spoken(name), one) for name, one in found.variants.items()]
+    if always is not None:
+        entries.append(Entry(BASELINE, always, "judged on the same examples"))
+    if len(entries) > 1:
+        yield estimate_forest("The error rate, and what it is to be held against", "By", entries)

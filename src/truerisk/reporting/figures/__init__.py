@@ -1,0 +1,1 @@
+"""Results → pictures on axes of matplotlib, and as files."""

@@ -1,0 +1,1 @@
+"""What a page is made of, and how it is drawn: parts, charts, the template, the file."""

@@ -1,0 +1,170 @@
+"""Results → one page: which chapter a result gets, and how pages are kept and shown."""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.files import write_whole
+from truerisk.reporting.next_steps.steps import next_steps
+from truerisk.reporting.page.parts import Chapter, sentences
+from truerisk.reporting.page.rendering import rendered
+from truerisk.reporting.sections.provenance import provenance_sections
+
+# Modules of `reporting.chapters`, by their names: a page of one kind loads none of the others.
+CHAPTERS = {
+    "SideBySide": "side_by_side",
+    "Selection": "selection",
+    "BestOf": "best_of",
+    "LeaveOneOut": "leave_one_out",
+    "XiAlpha": "xi_alpha",
+    "LearnerEvaluation": "learner",
+    "CorpusEvaluation": "corpus",
+    "LearningCurve": "learning_curve",
+    "Evaluation": "evaluation",
+    "Comparisons": "comparisons",
+    "OverDatasets": "rankings",
+    "Comparison": "model_comparison",
+    "ModelComparisons": "model_comparison",
+    "Perturbed": "perturbed",
+    "Estimate": "estimate",
+}
+FRAME_HEIGHT = 720
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A page about one result or several: one file that loads nothing.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> page = evaluate_counts([[50, 50], [40, 850]]).report()
+    >>> page.html.startswith("<!DOCTYPE html>")
+    True
+    """
+
+    title: str
+    subtitle: str
+    chapters: tuple[Chapter, ...]
+
+    @cached_property
+    def html(self) -> str:
+        """The page as text."""
+        return rendered(self.title, self.subtitle, self.chapters)
+
+    def save(self, path: Path | str) -> Path:
+        """Write the page to a file, whole or not at all, and give its path.
+
+        Raises
+        ------
+        MachineError
+            If the folder does not exist, or cannot be written, or is full; an older page is then
+            still there.
+        """
+        return write_whole(Path(path), self.html)
+
+    def _repr_html_(self) -> str:
+        # A frame of its own: neither do our styles reach the notebook, nor its styles us.  In it a
+        # bare "#place" would be one of the notebook, and load that into the frame; only our own
+        # links have a plain quotation mark.
+        page = self.html.replace('href="#', 'href="about:srcdoc#')
+        return (
+            f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts" '
+            f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #ccc" '
+            f'srcdoc="{html.escape(page)}"></iframe>'
+        )
+
+
+def report_of(result: Any, **options: Any) -> Report:  # noqa: ANN401
+    """Make the page of one result.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> report_of(evaluate_counts([[50, 50], [40, 850]])).title
+    'How good is this classifier?'
+    """
+    chapter = chapter_of(result, **options)
+    return Report(chapter.title, chapter.subtitle, (chapter,))
+
+
+def report_on(results: Mapping[str, Any], *, title: str, subtitle: str = "") -> Report:
+    """Make one page of several results, each a chapter under the title that it is given.
+
+    Parameters
+    ----------
+    results
+        Title of each chapter, and its result.
+    title
+        Of the page.
+    subtitle
+        A line under it.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> page = report_on({"Old": evaluate_counts([[5, 2], [1, 9]]),
+    ...                   "New": evaluate_counts([[6, 1], [1, 9]])}, title="Spam")
+    >>> [chapter.title for chapter in page.chapters]
+    ['Old', 'New']
+    """
+    if not results:
+        raise InputError("`results` must hold at least one result; got none.")
+    chapters = [
+        replace(chapter_of(result), title=visible(name)) for name, result in results.items()
+    ]
+    return Report(visible(title), visible(subtitle), tuple(chapters))
+
+
+def chapter_of(
+    result: Any,  # noqa: ANN401
+    *,
+    source: Mapping[str, Any] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Chapter:
+    """Find the function that makes a chapter of such a result, and call it.
+
+    What to do next and where the numbers came from are added here, to every chapter alike.
+    `source` says where the data came from, for results that do not know.
+    """
+    for kind in type(result).__mro__:
+        if kind.__name__ in CHAPTERS:
+            name = CHAPTERS[kind.__name__]
+            make = getattr(import_module(f"truerisk.reporting.chapters.{name}"), f"{name}_chapter")
+            chapter: Chapter = make(result, **options)
+            return replace(
+                chapter,
+                next_steps=sentences(next_steps(result)),
+                sections=(*chapter.sections, *provenance_sections(result, source)),
+            )
+    raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")
+
+
+def save_report(result: Any, path: Path | str) -> Path:  # noqa: ANN401
+    """Write the page of a result to a file, whole or not at all, and give its path.
+
+    The same as ``result.report().save(path)``.
+
+    Raises
+    ------
+    MachineError
+        If the folder does not exist, or cannot be written, or is full; an older report is then
+        still there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from truerisk.evaluation import evaluate_counts
+    >>> with TemporaryDirectory() as folder:
+    ...     page = save_report(evaluate_counts([[50, 50], [40, 850]]), f"{folder}/report.html")
+    ...     page.name, "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
+    ('report.html', True)
+    """
+    return report_of(result).save(path)

@@ -1,0 +1,1 @@
+"""Sections that chapters share: the explorer, curves, differences, where numbers came from."""

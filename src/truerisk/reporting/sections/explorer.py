@@ -1,0 +1,269 @@
+"""Evaluation → the threshold explorer: exact counts at up to 1,000 thresholds, and what to call it.
+
+The page computes every measure and its interval from these counts (`interval_numbers.js`), and
+what it shows is what `evaluate` gives at that threshold, digit by digit.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from truerisk.errors import InputError
+from truerisk.evaluation.count_estimates import OVERALL
+from truerisk.measures.costs import OUTCOMES, CostMatrix
+from truerisk.measures.registry import Measure, find_measure, measures_that_need
+from truerisk.measures.thresholds import (
+    Sweep,
+    counts_of_labels,
+    with_given_threshold,
+    working_threshold,
+)
+from truerisk.reporting.escaping import json_for_page, visible
+from truerisk.reporting.page.geometry import Axis
+from truerisk.reporting.page.parts import Section
+from truerisk.reporting.sections.kept_thresholds import Rows, kept_rows
+from truerisk.reporting.wording import count, percent, title_of
+from truerisk.results import Evaluation, as_plain
+from truerisk.tallies.cells import Cells
+from truerisk.tallies.ranking_summary import breakeven_of
+
+BAND_STEPS = 100  # of the slider of the rejection band, at most
+SHORT_NAME = 40  # characters of a class that stand in a sentence; the page has all of it elsewhere
+TITLE = "The threshold explorer"
+CALLED = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # true, called positive
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A threshold worth a visit: a letter on the axis, words on a button, and its row."""
+
+    letter: str
+    words: str
+    row: int | None  # None: it depends on the costs, and the page finds it
+    explained: str
+
+
+def explorer_section(evaluation: Evaluation) -> Section | None:
+    """Give the explorer; None unless there are two classes and one column of scores.
+
+    Examples
+    --------
+    >>> from truerisk.evaluation.arrays import evaluate
+    >>> section = explorer_section(
+    ...     evaluate([0, 1, 0, 1], [0, 1, 0, 0], y_score=[0.1, 0.4, 0.35, 0.3]))
+    >>> section.kind, [mark["words"] for mark in section.data["marks"]]
+    ('explorer', ['Cheapest', 'Best F1', 'Breakeven', 'As evaluated'])
+    """
+    table = evaluation.curves.get("thresholds")
+    if not isinstance(table, Sweep) or len(evaluation.labels) != 2 or evaluation.positive is None:
+        return None
+    table = with_given_threshold(evaluation, _reachable(table))
+    working = _row_at(table, _start(evaluation, table))
+    marks = list(_marks(evaluation, table, working))
+    rows = kept_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
+    unsure = _no_intervals(evaluation, table)
+    measures = list(_measures(evaluation))
+    names = dict(zip((0, 1), _labels(evaluation), strict=True))
+    places = {mark.letter: mark.row for mark in marks}
+    numbers = {
+        "threshold": table.threshold[rows],
+        "tp": table.tp[rows],
+        "fp": table.fp[rows],
+        "positives": table.tp[-1],
+        "negatives": table.fp[-1],
+        "positive": names[1],
+        "start": _start(evaluation, table),
+        "marks": {key: None if row is None else _at(rows, row) for key, row in places.items()},
+        "costs": _costs(evaluation),
+        "cost_order": _cost_order(evaluation),
+        "measures": [_measure_numbers(measure) for measure in measures],
+        "level": evaluation.level,
+        "normal_quantile": -float(ndtri((1 - evaluation.level) / 2)),
+        "zero_division": evaluation.settings.get("zero_division"),
+        "band_step": _band_step(table),
+        "has_intervals": not unsure,
+    }
+    data = {
+        "json": json_for_page(as_plain(numbers)),
+        "labels": names,
+        "order": [int(label == evaluation.positive) for label in evaluation.labels],
+        "marks": [{"letter": m.letter, "words": m.words, "explained": m.explained} for m in marks],
+        "costs": [
+            {"name": name, "true": names[true], "called": names[called]}
+            for name, (true, called) in CALLED.items()
+        ],
+        "measures": [_measure_words(measure) for measure in measures],
+        "steps": _steps(table, rows),
+        "last": len(rows) - 1,
+        "intervals": unsure or _interval_words(evaluation),
+        "has_intervals": not unsure,
+    }
+    return Section("explorer", TITLE, data, _lead(evaluation))
+
+
+def _reachable(table: Sweep) -> Sweep:
+    """Leave out the row above an infinite score, which no threshold reaches."""
+    if len(table) < 2 or table.threshold[1] < np.inf:
+        return table
+    return Sweep(*(getattr(table, name)[1:] for name in ("threshold", *OUTCOMES)))
+
+
+def _row_at(table: Sweep, threshold: float) -> int:
+    """Find the row of a threshold: that of the lowest score that is at least as high."""
+    return max(int(np.searchsorted(-table.threshold, -threshold, side="right")) - 1, 0)
+
+
+def _at(rows: Rows, row: int) -> int:
+    return int(np.searchsorted(rows, row))
+
+
+def _start(evaluation: Evaluation, table: Sweep) -> float:
+    found = working_threshold(evaluation)
+    return float(table.threshold[len(table) // 2]) if found is None else found
+
+
+def _marks(evaluation: Evaluation, table: Sweep, working: int) -> Iterator[Mark]:
+    yield Mark("C", "Cheapest", None, "least cost an example, at the costs in the fields")
+    n_positive = float(table.tp[-1])
+    if n_positive > 0:
+        found = table.tp + table.fp
+        f1 = 2 * table.tp / (n_positive + found)
+        yield Mark("F", "Best F1", int(np.argmax(f1)), "the greatest F1 on these examples")
+        # Above every score nothing is found: no precision, and no breakeven there.
+        met = breakeven_of(
+            table.threshold[found > 0], table.tp[found > 0], found[found > 0], n_positive
+        )
+        words = "precision and recall are equal" + (", or nearly" if met.interpolated else "")
+        yield Mark("B", "Breakeven", _row_at(table, met.threshold), words)
+    if "threshold" in evaluation.settings:
+        yield Mark("E", "As evaluated", working, "the threshold that was given")
+    elif _makes_the_predictions(evaluation, table, working):
+        yield Mark("E", "As evaluated", working, "the counts of the predicted labels")
+
+
+def _makes_the_predictions(evaluation: Evaluation, table: Sweep, row: int) -> bool:
+    """Say whether a row has the counts of the predicted labels."""
+    counts = counts_of_labels(evaluation)
+    return counts is not None and all(
+        math.isclose(counts[name], float(getattr(table, name)[row])) for name in OUTCOMES
+    )
+
+
+def _no_intervals(evaluation: Evaluation, table: Sweep) -> str:
+    """Say why counts alone would give no interval here; nothing where they do."""
+    cells = evaluation.tallies if isinstance(evaluation.tallies, Cells) else None
+    methods = [one.interval.method for one in evaluation.values() if one.interval is not None]
+    if cells is not None and cells.judgements is not None:
+        reason = "Several refits judged each example"
+    elif (cells is not None and cells.by_group is not None) or any(
+        method.startswith("cluster_") for method in methods
+    ):
+        reason = "The examples come in groups"
+    elif table.tp.dtype.kind == "f":
+        reason = "The examples are weighted"
+    else:
+        return ""
+    return (
+        f"{reason}: how many are found at a threshold does not say how much that varies, so only "
+        "values are shown here."
+    )
+
+
+def _measures(evaluation: Evaluation) -> Iterator[Measure]:
+    """List the measures of counts of two classes, in the order in which they are evaluated."""
+    for name in ("rejection_rate", *OVERALL, "cost"):
+        yield find_measure(name)
+    for measure in measures_that_need("binary counts"):
+        if measure.name not in {"f_beta", "e_beta"}:
+            yield measure
+    for name in evaluation:
+        try:
+            found = find_measure(name)
+        except InputError:
+            continue
+        if "beta" in found.parameters:
+            yield found
+
+
+def _measure_numbers(measure: Measure) -> dict[str, Any]:
+    low, high = measure.measure_range
+    return {
+        "name": measure.name,
+        "formula": measure.function.__name__,
+        "beta": measure.parameters.get("beta"),
+        "low": low,
+        "high": high,
+        "undefined": measure.undefined,
+    }
+
+
+def _measure_words(measure: Measure) -> dict[str, str]:
+    return {"name": measure.name, "title": visible(title_of(measure.name))}
+
+
+def _costs(evaluation: Evaluation) -> dict[str, float]:
+    """Give what each outcome costs: as was asked, else 1 for a mistake."""
+    asked = evaluation.settings.get("costs")
+    if asked is None:
+        return {"tp": 0.0, "fp": 1.0, "fn": 1.0, "tn": 0.0}
+    matrix = CostMatrix.of(asked, evaluation.labels, evaluation.positive)
+    place = [matrix.labels.index(label) for label in _order(evaluation)]
+    return {
+        name: float(matrix.values[place[true], place[called]])
+        for name, (true, called) in CALLED.items()
+    }
+
+
+def _cost_order(evaluation: Evaluation) -> list[str]:
+    """Give the outcomes in the order of the cells, sorted by true and by called label."""
+    order = _order(evaluation)
+    return sorted(OUTCOMES, key=lambda name: [order[at] for at in CALLED[name]])
+
+
+def _order(evaluation: Evaluation) -> list[str]:
+    """Give the two labels, the positive one last."""
+    return sorted(evaluation.labels, key=lambda label: label == evaluation.positive)
+
+
+def _labels(evaluation: Evaluation) -> list[str]:
+    return [visible(label, most=SHORT_NAME) for label in _order(evaluation)]
+
+
+def _band_step(table: Sweep) -> float:
+    """Give a round step that takes the band over the range of the scores in 40 to 100 of them."""
+    # Halves, for the whole range of the largest numbers is none of them.
+    known = table.threshold[np.isfinite(table.threshold)] / 2
+    half = float(known.max() - known.min()) if len(known) else 0.0
+    if half <= 0:
+        return 1 / BAND_STEPS
+    return Axis.around(0.0, half, ticks=BAND_STEPS // 2).ticks[1]
+
+
+def _steps(table: Sweep, rows: Rows) -> str:
+    if len(rows) == len(table):
+        above = "" if table.tp[0] + table.fp[0] else ", and one above them all"
+        return f"{count(len(rows))} steps: every distinct score{above}."
+    return (
+        f"{count(len(rows))} steps, with exact counts at each; a threshold between two of them "
+        "is taken at the next higher one."
+    )
+
+
+def _interval_words(evaluation: Evaluation) -> str:
+    return (
+        f"{percent(evaluation.level)} intervals, computed here from the counts: Clopper and "
+        "Pearson's for shares, the delta method on smoothed cells for the rest."
+    )
+
+
+def _lead(evaluation: Evaluation) -> str:
+    return (
+        f"Called {_labels(evaluation)[1]} is what scores at least the threshold. Move it, or "
+        "leave the unsure ones in a band about it to people, and say what mistakes cost: all "
+        "numbers follow. What is best on these examples looks better on them than it will on "
+        "others: choose on one set, and measure on another."
+    )

@@ -1,0 +1,187 @@
+"""Where the numbers came from: files and their hashes, columns, settings, seed, versions."""
+
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.page.parts import SENTENCE, Section
+from truerisk.reporting.sections.facts import Facts, facts_of
+from truerisk.reporting.sections.promises import ELSEWHERE, promise_table
+from truerisk.reporting.tables import Column, Table, spoken
+from truerisk.reporting.wording import NO_INTERVAL, count, plain_text
+from truerisk.results import as_plain
+
+MOST_ROWS = 200
+# Of these the version is told if they were loaded: they took part.
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+MODULES = {"scikit-learn": "sklearn"}
+NOT_HASHED = "no SHA-256: the file is large, and --hash-all was not given"
+
+
+def provenance_sections(
+    result: Any,  # noqa: ANN401
+    source: Mapping[str, Any] | None = None,
+) -> Iterator[Section]:
+    """Give what a page says of where a result came from, and of what its intervals are worth.
+
+    Parameters
+    ----------
+    result
+        Of any kind.
+    source
+        Where its data came from, for results that do not know: one file (`path`, `rows`, `bytes`,
+        `sha256` …), or `files` and `roles`.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> [section.title for section in provenance_sections(evaluate_counts([[5, 5], [4, 85]]))]
+    ['Does each interval keep its promise?', 'Where the numbers came from']
+    """
+    promises = promise_table(result)
+    if promises is not None:
+        yield _section(
+            promises.title,
+            map(_promise, promises.rows),
+            "How often intervals of each kind contained the truth where the truth was known, "
+            "beside what they promise for examples drawn independently.",
+        )
+    read = as_plain(getattr(result, "source", None) if source is None else source)
+    files = None if read is None else file_table(read)
+    if files is not None:
+        yield _section(
+            files.title,
+            map(_file, files.rows),
+            "A file with the same SHA-256 is the same, byte by byte: sha256sum prints it.",
+        )
+    told = (*facts_of(result), *([] if read is None else _source(read)), *versions())
+    yield _section("Where the numbers came from", (Row(*pair) for pair in told))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A name, what is said of it, and lines in small print."""
+
+    name: str
+    words: str
+    beside: tuple[str, ...] = ()
+
+    def shown(self) -> dict[str, Any]:
+        """Give it in plain values; all texts visible ones."""
+        words, *beside = (visible(text, most=SENTENCE) for text in (self.words, *self.beside))
+        return {"name": visible(self.name), "words": words, "beside": beside}
+
+
+def _section(title: str, rows: Iterable[Row], lead: str = "") -> Section:
+    every = list(rows)
+    shown = [row.shown() for row in every[:MOST_ROWS]]
+    data = {"rows": shown, "left_out": len(every) - len(shown)}
+    return Section("provenance", visible(title), data, lead)
+
+
+def _promise(row: tuple[str, ...]) -> Row:
+    interval, of, promised, mean, least, where = row
+    if mean == NO_INTERVAL:
+        return Row(interval, f"promises {promised}; {where}", (of,))
+    covered = f"covered {mean} on average, {least} at the least"
+    if where.startswith(ELSEWHERE):  # no share is to be held against a promise it is not about
+        level, where = where.split(": ", 1)
+        covered = f"{level}, it {covered}"
+    return Row(interval, f"promises {promised}; {covered}", (of, where))
+
+
+def _file(row: tuple[str, ...]) -> Row:
+    path, form, size, rows, dropped, digest = row
+    words = [form, f"{size} bytes", f"{rows} rows"]
+    words += [f"{dropped} of them dropped"] if dropped != "0" else []
+    told = digest if digest == NOT_HASHED else f"SHA-256 {digest}"
+    return Row(path, ", ".join(one for one in words if NO_INTERVAL not in one), (told,))
+
+
+def file_table(source: Mapping[str, Any]) -> Table | None:
+    """List the files of a source; None where there are none.
+
+    Examples
+    --------
+    >>> file_table({"path": "scores.csv", "bytes": 1200, "rows": 30, "sha256": "ab…"}).rows
+    (('scores.csv', '–', '1,200', '30', '0', 'ab…'),)
+    """
+    files = _files(as_plain(source))
+    if not files:
+        return None
+    columns = (
+        Column("File"),
+        Column("Format"),
+        Column("Bytes", numeric=True),
+        Column("Rows", numeric=True),
+        Column("Dropped", numeric=True),
+        Column("SHA-256"),
+    )
+    return Table("Which files", columns, tuple(map(_file_row, files)))
+
+
+def _files(source: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Find the files in a source, which may be one itself."""
+    if "path" in source:
+        return [source]
+    return list(source.get("files", ()))
+
+
+def _file_row(file: Mapping[str, Any]) -> tuple[str, ...]:
+    form = " ".join(str(file[key]) for key in ("format", "compression") if file.get(key))
+    rows = file.get("rows", file.get("documents"))
+    return (
+        plain_text(file.get("path")),
+        form or NO_INTERVAL,
+        *(NO_INTERVAL if n is None else count(n) for n in (file.get("bytes"), rows)),
+        count(file.get("dropped") or 0),
+        file.get("sha256") or NOT_HASHED,
+    )
+
+
+def versions() -> Facts:
+    """Name what computed this, as far as it was loaded; nothing that tells whose machine it was.
+
+    Examples
+    --------
+    >>> [name for name, _ in versions()][:2]
+    ['truerisk', 'Python']
+    """
+    yield "truerisk", version("truerisk")
+    yield "Python", platform.python_version()
+    for package in PACKAGES:
+        if MODULES.get(package, package) in sys.modules:
+            try:
+                yield package, version(package)
+            except PackageNotFoundError:  # a copy on the path, not installed
+                continue
+    yield "platform", f"{platform.system()} {platform.machine()}"
+
+
+def _source(source: Mapping[str, Any]) -> Facts:
+    """Tell the columns and the rest of a source; its files have a table of their own."""
+    if not _files(source):
+        yield "read from", "values in memory, no file"
+    if "path" in source:
+        return
+    guessed = source.get("guessed") or []
+    for role, column in (source.get("roles") or {}).items():
+        how = "guessed from its name" if role in guessed else "given"
+        yield f"column of the {ROLES.get(role, role)}", f"{plain_text(column)} ({how})"
+    for name, value in source.items():
+        if name not in {"files", "guessed", "roles"}:
+            yield spoken(name), plain_text(value)
+
+
+ROLES = {
+    "truth": "true labels",
+    "pred": "predicted labels",
+    "score": "scores",
+    "group": "groups",
+    "weight": "weights",
+    "id": "ids",
+}

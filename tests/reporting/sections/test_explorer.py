@@ -1,0 +1,151 @@
+"""What the explorer is given: exact counts, and the best thresholds among them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from truerisk.evaluation import evaluate
+from truerisk.measures.thresholds import best_threshold
+from truerisk.reporting.sections.explorer import explorer_section
+from truerisk.tallies.ranking import rank
+
+TRUTH = ["no", "yes", "no", "yes", "yes"]
+SCORE = [0.1, 0.4, 0.35, 0.8, 0.3]
+
+
+def section_of(truth=TRUTH, score=SCORE, called=None, **options):
+    known = {"positive": "yes", "replicates": 100} | options
+    return explorer_section(evaluate(truth, called, y_score=score, **known))
+
+
+def numbers_of(section):
+    return json.loads(section.data["json"])
+
+
+def test_a_few_scores_are_all_kept_with_their_counts():
+    numbers = numbers_of(section_of(threshold=0.35))
+    assert numbers["threshold"] == ["Infinity", 0.8, 0.4, 0.35, 0.3, 0.1]
+    assert numbers["tp"] == [0, 1, 2, 2, 3, 3]
+    assert numbers["fp"] == [0, 0, 0, 1, 1, 2]
+    assert (numbers["positives"], numbers["negatives"]) == (3, 2)
+    # F1 at the five scores: 2/4, 4/5, 4/6, 6/7, 6/8; three are found, as many as there are, at 0.35
+    assert numbers["marks"] == {"C": None, "F": 4, "B": 3, "E": 3}
+    assert numbers["start"] == 0.35
+
+
+def test_it_starts_where_the_predictions_were_made():
+    called = ["no", "yes", "no", "yes", "no"]
+    section = section_of(called=called)
+    assert numbers_of(section)["start"] == 0.4
+    assert section.data["marks"][-1]["explained"] == "the counts of the predicted labels"
+    other = section_of(called=["yes", "yes", "no", "no", "no"])  # no threshold makes these
+    assert [mark["words"] for mark in other.data["marks"]] == ["Cheapest", "Best F1", "Breakeven"]
+
+
+@pytest.mark.parametrize(
+    ("truth", "options"),
+    [
+        (["a", "b", "c", "a", "b"], {"positive": "a"}),
+        (["yes"] * 5, {"positive": "yes"}),
+    ],
+    ids=["three classes", "one class"],
+)
+def test_there_is_none_unless_there_are_two_classes(truth, options):
+    assert section_of(truth, SCORE, **options) is None
+
+
+def test_there_is_none_without_scores():
+    assert explorer_section(evaluate(TRUTH, TRUTH, positive="yes")) is None
+
+
+def test_the_marks_of_many_scores_are_exact():
+    rng = np.random.default_rng(3)
+    truth = rng.random(5000) < 0.3
+    score = rng.normal(size=5000) + truth
+    section = section_of(np.where(truth, "yes", "no"), score)
+    numbers, ranking = numbers_of(section), rank(score, truth)
+    marked = {key: row and numbers["threshold"][row] for key, row in numbers["marks"].items()}
+    best = best_threshold(ranking)
+    assert marked["F"] == best.at
+    assert marked["B"] == ranking.summary.breakeven.threshold
+    row = numbers["marks"]["F"]
+    assert (numbers["tp"][row], numbers["fp"][row]) == (best.tp, best.fp)
+    assert len(section.data["json"]) < 60_000
+    assert "steps, with exact counts at each" in section.data["steps"]
+
+
+def test_costs_are_those_asked_for_however_they_were_given():
+    by_outcome = numbers_of(section_of(threshold=0.35, costs={"fp": 1, "fn": 5}))
+    by_pair = numbers_of(section_of(threshold=0.35, costs={("no", "yes"): 1, ("yes", "no"): 5}))
+    assert by_outcome["costs"] == {"tp": 0, "fp": 1, "fn": 5, "tn": 0} == by_pair["costs"]
+    assert numbers_of(section_of())["costs"] == {"tp": 0, "fp": 1, "fn": 1, "tn": 0}
+    assert by_outcome["cost_order"] == ["tn", "fp", "fn", "tp"]
+    other = numbers_of(section_of(positive="no"))
+    assert other["cost_order"] == ["tp", "fn", "fp", "tn"]
+
+
+def test_the_measures_are_those_of_an_evaluation_and_in_its_order():
+    evaluation = evaluate(
+        TRUTH,
+        ["no", "yes", "?", "yes", "no"],
+        positive="yes",
+        y_score=SCORE,
+        reject="?",
+        betas=(2.0, 0.5),
+        costs={"fp": 1},
+        replicates=100,
+    )
+    names = [measure["name"] for measure in numbers_of(explorer_section(evaluation))["measures"]]
+    assert names == list(evaluation)[: len(names)]
+    assert {"rejection_rate", "cost", "f2", "e0.5"} <= set(names)
+
+
+def test_infinite_scores_and_one_score_have_thresholds_too():
+    numbers = numbers_of(section_of(score=[np.inf, 0.4, -np.inf, np.inf, 0.3], allow_inf=True))
+    assert numbers["threshold"] == ["Infinity", 0.4, 0.3, "-Infinity"]
+    assert numbers["tp"] == [1, 2, 3, 3]
+    assert numbers["band_step"] > 0
+    constant = numbers_of(section_of(score=[2.0] * 5))
+    assert constant["threshold"] == ["Infinity", 2.0]
+    assert constant["band_step"] > 0
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 3e307])
+def test_the_step_of_the_band_fits_the_scores(scale):
+    numbers = numbers_of(section_of(score=(np.array(SCORE) * 5 * scale).tolist()))
+    assert 40 <= 3.5 * scale / numbers["band_step"] <= 100
+
+
+def test_names_of_others_stay_texts():
+    nasty = "</script><b>&"
+    section = section_of([nasty, "no", nasty, "no", nasty], positive=nasty)
+    assert "<" not in section.data["json"]
+    assert numbers_of(section)["positive"] == nasty
+
+
+def test_weights_groups_and_refits_say_why_there_is_no_interval():
+    weighted = section_of(threshold=0.35, sample_weight=[1, 2, 1, 1, 1])
+    grouped = section_of(groups=[0, 0, 1, 1, 2])  # no predicted labels: the scores tell
+    assert weighted.data["intervals"].startswith("The examples are weighted:")
+    assert grouped.data["intervals"].startswith("The examples come in groups:")
+    assert not numbers_of(weighted)["has_intervals"]
+    assert "95 % intervals" in section_of().data["intervals"]
+
+
+def test_what_was_evaluated_is_exact_among_any_number_of_scores():
+    rng = np.random.default_rng(7)
+    truth = rng.random(100_000) < 0.3
+    score = rng.normal(size=100_000) + truth
+    numbers = numbers_of(
+        explorer_section(evaluate(truth, y_score=score, threshold=0.47, measures=["recall"]))
+    )
+    at = numbers["marks"]["E"]
+    assert numbers["threshold"][at] == numbers["start"] == 0.47
+    assert numbers["tp"][at] == np.count_nonzero(truth & (score >= 0.47))
+    assert numbers["fp"][at] == np.count_nonzero(~truth & (score >= 0.47))
+
+
+def test_above_an_infinite_score_there_is_no_step():
+    section = section_of(score=[1.0, np.inf, 2.0, 3.0, 4.0], allow_inf=True)
+    assert section.data["steps"] == "5 steps: every distinct score."

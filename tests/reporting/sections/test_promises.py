@@ -1,0 +1,169 @@
+from dataclasses import replace
+
+import numpy as np
+
+import truerisk as tr
+from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
+from truerisk.reporting.sections.promises import promise_table
+from truerisk.results import Comparison, Estimate, Interval
+
+TRUTH = np.array([0, 1, 1, 0] * 30)
+SCORE = np.random.default_rng(0).random(120) * 0.6 + 0.4 * TRUTH
+
+
+def scored(**options):
+    called = (SCORE > 0.5).astype(int)
+    return tr.evaluate(
+        TRUTH, called, y_score=SCORE, random_state=1, replicates=100, **options
+    )  # fmt: skip
+
+
+def rows(result):
+    table = promise_table(result)
+    return {row[0]: row[1:] for row in table.rows}
+
+
+def share(value):
+    return f"{100 * value:.1f} %"
+
+
+def test_a_proportion_is_told_what_was_summed():
+    found = coverage_of("clopper_pearson", "recall")
+    told = rows(scored(measures=["recall"]))
+    assert told["clopper pearson"] == (
+        "Recall",
+        "95 %",
+        share(found.mean),
+        share(found.least),
+        "every outcome, none left out; n = 5 to 1,000 (docs/coverage.md)",
+    )
+
+
+def test_the_least_of_several_measures_is_named():
+    measures = ["gmean", "balanced_accuracy"]
+    found = {name: coverage_of("smoothed_delta", name) for name in measures}
+    mean = sum(one.mean for one in found.values()) / 2
+    told = rows(scored(measures=measures))["smoothed delta"]
+    assert told[2:4] == (
+        share(mean),
+        f"{share(found['balanced_accuracy'].least)} (Balanced accuracy)",
+    )
+    assert found["balanced_accuracy"].least < found["gmean"].least
+
+
+def test_what_was_not_measured_says_so():
+    told = rows(scored(measures=["brier_score"], probabilities=True))["delta"]
+    assert told == ("Brier score", "95 %", "–", "–", "not measured")
+
+
+def test_weights_and_groups_were_not_measured():
+    weighted = scored(sample_weight=np.linspace(1, 2, 120))
+    assert {row[-1] for row in rows(weighted).values()} == {"not measured with weights"}
+    grouped = scored(groups=np.arange(120) // 2)
+    assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
+
+
+def test_another_level_than_the_measured_one_is_told():
+    told = rows(scored(measures=["gmean"], level=0.8))["smoothed delta"]
+    assert told[1] == "80 %"
+    assert told[-1].startswith("at 95 %, not 80 %: ")
+
+
+def learner(method="cross_validation", name="agreement_binomial", target="this model", **settings):
+    estimate = Estimate(
+        value=0.2,
+        interval=Interval(0.1, 0.3, 0.95, name),
+        measure="error_rate",
+        method=method,
+        n=100,
+        target=target,
+    )
+    return tr.LearnerEvaluation(
+        estimates={"error_rate": estimate},
+        n=100,
+        level=0.95,
+        labels=("0", "1"),
+        positive="1",
+        settings={"method": method, **settings},
+    )
+
+
+def test_other_refits_were_not_measured():
+    [row] = promise_table(learner("bootstrap")).rows
+    assert row[-3:] == ("–", "–", "not measured for these refits")
+
+
+def test_a_difference_is_told_how_often_0_was_covered():
+    told = rows(tr.compare(TRUTH, TRUTH, 1 - TRUTH, measures=["error_rate"]))
+    found = coverage_of("tango", "error_rate", page="size-of-tests")
+    assert told["tango"][0] == "difference of Error rate"
+    assert told["tango"][2] == share(found.mean)
+    assert told["tango"][-1].startswith("two equally good models: how often it contains 0; n = 100")
+    assert told["clopper pearson"][0] == "Error rate"
+
+
+def test_learners_that_are_compared_are_told_about_both():
+    def estimate(value, method):
+        ends = Interval(value - 0.1, value + 0.1, 0.95, method)
+        return Estimate(
+            value=value, interval=ends, measure="error_rate", method="", n=50, target=LEARNER
+        )  # fmt: skip
+
+    one = Comparison(
+        names=("a", "b"),
+        first=estimate(0.2, "corrected_t"),
+        second=estimate(0.3, "corrected_t"),
+        difference=estimate(0.1, "cautious_t"),
+        p_value=0.1,
+        method="cautious_t",
+        finding="no evidence",
+        verdict="",
+    )
+    told = rows(one)
+    assert told["cautious t"][0] == "difference of Error rate"
+    assert "5 × 10 folds" in told["corrected t"][-1]
+    several = tr.ModelComparisons(comparisons={"error_rate": one})
+    assert rows(several) == told
+    other = rows(replace(one, method="five_by_two_t"))
+    assert other["corrected t"][-1] == "not measured for these refits"
+
+
+def test_perturbation_is_told_what_its_own_audit_says():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    X[y == 1] += 1
+    asked = {"random_state": 1, "replicates": 100}
+    told = rows(tr.perturbation(tr.LinearSVM(), X, y, **asked))["perturbation effective size"]
+    # The page: "covers this model's error in 0.981 of the data sets on average and 0.940 at least".
+    assert told[2:4] == ("98.1 %", "94.0 %")
+    assert told[-1].endswith("(docs/coverage-of-perturbation.md)")
+    grouped = tr.perturbation(tr.LinearSVM(), X, y, groups=np.arange(40) // 2, **asked)
+    assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
+
+
+def test_estimates_without_resampling_were_not_measured():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    told = rows(tr.xi_alpha(tr.LinearSVM().fit(X, y), X, y))
+    assert {row[-1] for row in told.values()} == {"not measured for this way of estimating"}
+
+
+def test_what_is_chosen_or_put_side_by_side_was_not_measured():
+    ends = Interval(0.0, 0.3, 0.95, "span_bound")
+    one = Estimate(value=0.1, interval=ends, measure="error_rate", method="span_bound", n=20)
+    beside = tr.SideBySide(estimates=(one,), seconds=(0.1,), training_seconds=0.1)
+    chosen = tr.Selection(candidates=(), best={"C": 1.0}, estimate=one, corrected=one)
+    for result in (beside, chosen):
+        assert rows(result)["span bound"][-1] == "not measured for this way of estimating"
+
+
+def test_data_sets_have_the_signed_rank_interval():
+    scores = np.random.default_rng(0).random((12, 2))
+    [row] = promise_table(tr.compare_over_datasets(scores, names=["a", "b"])).rows
+    assert row[:3] == ("signed rank", "typical difference", "95 %")
+    assert "n = 10 to 100" in row[-1]
+
+
+def test_what_promises_nothing_is_left_out():
+    whole = learner(name="whole_range", repeats=5)
+    assert promise_table(whole) is None
+    assert promise_table(object()) is None
