@@ -1,6 +1,8 @@
+import copy
 import dataclasses
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -95,3 +97,17 @@ def test_the_standard_deviation_of_replicates_by_hand():
     )
     assert resampled.standard_deviation == pytest.approx(math.sqrt(21 / 9))
     assert str(resampled) == "x = 2.333 (n = 3, this model)"
+
+
+def sent(one):
+    return pickle.loads(pickle.dumps(one))  # noqa: S301  (made a line above)
+
+
+@pytest.mark.parametrize("remake", [copy.copy, copy.deepcopy, sent])
+def test_results_can_be_copied_and_sent(remake):
+    for one in (ERROR, EVALUATION):
+        made = remake(one)
+        assert as_plain(made) == as_plain(one)
+        assert type(made) is type(one)
+    with pytest.raises(TypeError):
+        remake(EVALUATION).estimates["error_rate"] = ERROR

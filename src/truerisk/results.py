@@ -18,7 +18,17 @@ Target = Literal["this model", "the learner at this sample size"]
 Finding = Literal["better", "worse", "equivalent", "no evidence"]
 
 
-class Shown:
+class Frozen:
+    """A dataclass that holds read-only views of dictionaries, and can be pickled and copied."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Read-only views of dictionaries can be neither pickled nor copied; what they show can.
+        names = self.__dataclass_fields__  # type: ignore[attr-defined]
+        fields = {name: _unlocked(getattr(self, name)) for name in names}
+        return _remade, (type(self), fields)
+
+
+class Shown(Frozen):
     """What every result can do besides being read: become a page, and be drawn.
 
     How is known to `truerisk.reporting`, which is loaded by its name when it is first asked: the
@@ -247,6 +257,16 @@ class Comparison(Shown):
     def as_plain(self) -> dict[str, Any]:
         """Give the comparison as plain values, ready for JSON."""
         return as_plain(self)  # type: ignore[no-any-return]
+
+
+def _unlocked(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, MappingProxyType):
+        return {key: _unlocked(entry) for key, entry in value.items()}
+    return value
+
+
+def _remade(kind: type, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+    return kind(**fields)
 
 
 def as_plain(result: Any) -> Any:  # noqa: ANN401

@@ -237,6 +237,15 @@ def test_many_classes_that_are_all_right_leave_little_open():
     assert found.interval.high == 1
 
 
+def test_one_mistake_among_many_classes_leaves_little_more_open():
+    truth = [(str(at % 8),) for at in range(160)]
+    called = [("0", "1"), *truth[1:]]  # one false call
+    for average in ("micro", "macro"):
+        found = tr.evaluate(truth, called, multilabel=True)[f"precision_{average}"]
+        assert 0.9 < found.interval.low < found.value < found.interval.high
+        assert found.interval.high > 0.998  # the smoothed cells alone would end below the value
+
+
 def test_a_measure_that_cannot_vary_on_these_examples_is_left_open():
     # All truth is of one class: κ is 0 whatever is called, and says nothing.
     found = tr.evaluate_counts([[1, 5], [0, 0]])["cohen_kappa"]

@@ -10,7 +10,7 @@ from truerisk.curves.comparison import Affordable, Crossing
 from truerisk.curves.extrapolation import Extrapolation, NeededSize
 from truerisk.curves.growth import Growth
 from truerisk.errors import InputError
-from truerisk.results import Estimate, Interval, Shown, as_plain
+from truerisk.results import Estimate, Frozen, Interval, Shown, as_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnerCurve:
+class LearnerCurve(Frozen):
     """The points of one learner, how its costs grow, and the law its values follow.
 
     `growth` has an entry for `seconds_to_induce`, `seconds_to_classify`, `memory`, `cpu_seconds`;

@@ -133,25 +133,41 @@ def smoothed_delta(question: Question) -> Interval:
     occur: a class too rare to be met is not covered by it.
     """
     smooth = question.sample.smoothed()
+    error = smooth.standard_error(smooth.gradient(question.function)) * smooth.widening(
+        question.level
+    )
     centre = float(question.function(question.sample.centre()))
-    low, high = question.measure_range
-    if question.value in {low, high}:
-        # At an end the centre and the spread must be of the same cells: a centre that is moved less
-        # lies so near the end that the logit scale stretches the interval over the whole range.
-        centre = float(question.function(smooth.features))
-    elif np.isfinite(question.value):
+    if np.isfinite(question.value):
         # What smoothing does to single classes adds up over many of them while their errors
         # cancel: two classes are moved in full, K of them by √(2/K) of that.
         centre = question.value + (centre - question.value) * np.sqrt(2 / question.sample.classes)
-    error = smooth.standard_error(smooth.gradient(question.function))
-    interval = delta_interval(
+    interval = _about(question, centre, error)
+    low, high = question.measure_range
+    if min(centre - low, high - centre) < error:
+        # So near an end, the logit stretches a centre that is moved less than its spread over the
+        # whole range; the side away from the end is that of the smoothed cells themselves.
+        inner = _about(question, float(question.function(smooth.features)), error)
+        if high - centre < centre - low:
+            inner = replace(
+                inner, low=max(interval.low, min(inner.low, centre)), high=interval.high
+            )
+        else:
+            inner = replace(
+                inner, low=interval.low, high=min(interval.high, max(inner.high, centre))
+            )
+        return inner
+    return interval
+
+
+def _about(question: Question, centre: float, error: float) -> Interval:
+    found = delta_interval(
         centre,
-        error * smooth.widening(question.level),
+        error,
         measure_range=question.measure_range,
         level=question.level,
         method="smoothed_delta",
     )
-    return interval or Interval(*question.measure_range, question.level, "whole_range")
+    return found or Interval(*question.measure_range, question.level, "whole_range")
 
 
 def plain_delta(question: Question) -> Interval | None:
