@@ -6,11 +6,9 @@ from matplotlib.figure import Figure
 from sklearn.metrics import precision_recall_curve as sklearn_precision_recall
 from sklearn.metrics import roc_curve as sklearn_roc
 
-from truerisk.errors import InputError
 from truerisk.measures.curves import (
     RocCurve,
     cost,
-    is_positive,
     plain_label,
     precision_recall,
     roc,
@@ -88,44 +86,6 @@ def test_a_missing_class_leaves_an_axis_undefined():
     curve = roc_curve(rank([1.0, 2.0], [True, True]))
     assert np.isnan(curve.fpr).all()
     assert curve.tpr.tolist() == [0, 0.5, 1]
-
-
-@pytest.mark.parametrize(
-    ("labels", "positive", "expected"),
-    [
-        ([0, 1], None, [False, True]),
-        ([-1, 1], None, [False, True]),
-        ([1, 1], None, [True, True]),
-        ([0.0, 1.0], None, [False, True]),
-        ([-0.0, 1.0], None, [False, True]),
-        ([0, 0], None, [False, False]),
-        (["0", "1"], None, [False, True]),
-        (["true", "false"], None, [True, False]),
-        ([True, False], None, [True, False]),
-        (["a", "b"], "a", [True, False]),
-        ([3, 5], 3, [True, False]),
-        ([0, 1], 0, [True, False]),
-    ],
-)
-def test_the_positive_label_is_found(labels, positive, expected):
-    assert is_positive(np.array(labels), positive).tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("labels", "positive", "message"),
-    [
-        (["a", "b"], None, r"got \['a', 'b'\]. Name it with `positive=`"),
-        ([1, 2], None, "Name it with `positive=`"),
-        ([0.0, 1.5], None, "Name it with `positive=`"),
-        ([1.0, np.nan], None, "Name it with `positive=`"),
-        ([-1, 0, 1], None, "Name it with `positive=`"),
-        (["a", "b"], "c", r"`positive` must be a label that occurs, such as \['a', 'b'\]; got 'c'"),
-        ([[0, 1]], None, "`y_true` must be one column of labels"),
-    ],
-)
-def test_a_positive_label_is_never_guessed(labels, positive, message):
-    with pytest.raises(InputError, match=message):
-        is_positive(np.array(labels), positive)
 
 
 def test_weights_are_handed_on():

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
-from truerisk.measures.curves import BLUE, GREY, plain_label, rank_labels
+from truerisk.measures.curves import BLUE, GREY, plain_label
+from truerisk.measures.positive_labels import rank_labels
 from truerisk.measures.thresholds import Sweep, sweep
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
-from truerisk.measures.curves import BLUE, is_positive, plain_label
+from truerisk.measures.curves import BLUE, plain_label
+from truerisk.measures.positive_labels import is_positive
 from truerisk.measures.thresholds import Sweep
 from truerisk.tallies.ranking import Ranking, rank
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_whole_number
-from truerisk.measures.curves import BLUE, VERMILION, plain_label, rank_labels
+from truerisk.measures.curves import BLUE, VERMILION, plain_label
+from truerisk.measures.positive_labels import rank_labels
 from truerisk.measures.thresholds import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -67,20 +68,12 @@ def score_distribution(
     bins: int = MOST_BINS,
     sample_weight: ArrayLike | None = None,
 ) -> ScoreDistribution:
-    """Count the scores of positives and negatives in bins.
+    """Count the scores of positives and negatives in bins; other parameters as for `roc`.
 
     Parameters
     ----------
-    y_true
-        Labels.
-    y_score
-        One number an example; larger means more positive.
-    positive
-        The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.
     bins
         At most so many bins; the edges are round numbers.
-    sample_weight
-        Non-negative weights.
 
     Examples
     --------
