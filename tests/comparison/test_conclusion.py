@@ -45,6 +45,14 @@ def test_a_higher_recall_is_better() -> None:
     assert concluded(0.6, 0.7, 0.03, measure="f1_macro").finding == "better"
 
 
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [("roc_auc", "its ROC AUC is"), ("f1_macro", "its macro F1 is"), ("recall", "its recall is")],
+)
+def test_the_verdict_calls_a_measure_by_its_title(measure, said) -> None:
+    assert said in concluded(0.6, 0.7, 0.03, measure=measure).verdict
+
+
 def test_an_interval_around_0_is_no_evidence() -> None:
     found = concluded(0.16, 0.14, 0.03)
     assert found.finding == "no evidence"

@@ -56,7 +56,13 @@ def test_a_value_below_the_lower_end_of_the_level_is_not_reachable():
     assert needed.reachable == "no"
     assert needed.size == needed.interval.low == math.inf
     assert "not reachable" in str(needed)
-    assert any("levels off" in note for note in needed.notes)
+    assert any("levels off at 0.2 " in note and "above" in note for note in needed.notes)
+
+
+def test_where_a_measure_that_rises_levels_off_is_told_of_the_measure():
+    needed = _law(0.2 + 3 * N**-1.0, higher_is_better=True).size_for(0.85)
+    assert needed.reachable == "no"
+    assert any("levels off at 0.8 " in note and "below" in note for note in needed.notes)
 
 
 def test_a_value_that_may_be_below_the_level_is_perhaps_reachable():
@@ -87,6 +93,8 @@ def test_a_level_curve_is_undetermined():
     assert not law.determined
     assert "does not surely fall" in law.notes[0]
     assert "undetermined" in str(law)
+    rising = _law(np.full(5, 0.2), deviation=0.02, higher_is_better=True)
+    assert "does not surely rise" in rising.notes[0]
 
 
 def test_an_open_exponent_is_undetermined():

@@ -2,35 +2,16 @@ import math
 
 import pytest
 
-from truerisk.measures import MEASURES
 from truerisk.reporting.wording import (
     count,
     decimals_for,
-    measure_of,
     number,
     p_words,
     percent,
     plain_text,
-    title_of,
     written,
 )
 from truerisk.results import Estimate
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_measure_has_a_title_that_fits_beside_its_interval(name):
-    assert 0 < len(title_of(name)) <= 27
-
-
-def test_an_average_is_told_from_its_measure():
-    measure, average = measure_of("f1_macro")
-    assert (measure.name, average) == ("f1", "macro")
-    assert title_of("f2_weighted") == "F2, weighted"
-
-
-def test_a_name_the_registry_does_not_know_is_shown_as_it_is():
-    assert measure_of("my_own") == (None, "")
-    assert title_of("my_macro") == "my_macro"
 
 
 # The width is shown to two digits: 0.03 to three decimals, 0.0003 to five, 3e-9 to ten.

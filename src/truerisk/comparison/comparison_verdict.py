@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from truerisk.comparison.comparisons import Comparisons
-from truerisk.comparison.conclusion import spoken_measure
+from truerisk.measures.titles import spoken_title
 from truerisk.results import Comparison
 
 MOST_LISTED = 6
@@ -26,7 +26,7 @@ def _other_findings(result: Comparisons) -> Iterator[str]:
     others = [one for one in result.pairs if one.measure != result.measure]
     for finding in ("better", "worse", "equivalent"):
         named = [
-            spoken_measure(one.measure)
+            spoken_title(one.measure)
             for one in others
             if one.finding == finding and main.finding != finding
         ]
@@ -36,7 +36,7 @@ def _other_findings(result: Comparisons) -> Iterator[str]:
 
 
 def _of_many(result: Comparisons) -> Iterator[str]:
-    title = spoken_measure(result.measure)
+    title = spoken_title(result.measure)
     at = 1 - result.level
     if result.omnibus is not None:
         p_value = result.omnibus.p_value
@@ -69,7 +69,7 @@ def _of_the_best(result: Comparisons) -> Iterator[str]:
     best = result.best
     if best is None or len(result.names) < 3:
         return
-    title = spoken_measure(result.measure)
+    title = spoken_title(result.measure)
     yield (
         f"The best of the {len(result.names)} here is {best.name}, with {title} "
         f"{best.own.value:.3f}; corrected for having been chosen by it: "

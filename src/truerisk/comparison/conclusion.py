@@ -8,6 +8,7 @@ from scipy.special import ndtri
 from truerisk.errors import InputError
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
+from truerisk.measures.titles import spoken_title
 from truerisk.results import Comparison, Estimate, Finding, Interval
 
 Ends = tuple[float, float]
@@ -170,7 +171,7 @@ def _in_words(
 ) -> str:
     """Say it in one or two sentences, for the second model."""
     first, second = names
-    title = spoken_measure(difference.measure)
+    title = spoken_title(difference.measure)
     interval = difference.interval
     if interval is None or not difference.is_defined:
         return f"The {title} is undefined for at least one of {first} and {second}."
@@ -190,17 +191,6 @@ def _in_words(
     )
     undecided = f"No evidence either way between {second} and {first}"
     return f"{undecided}: the {title} of {second} {seen}.{more}"
-
-
-def spoken_measure(name: str) -> str:
-    """Write the name of a measure as it is said in a sentence.
-
-    Examples
-    --------
-    >>> spoken_measure("error_rate"), spoken_measure("f1_macro")
-    ('error rate', 'f1 macro')
-    """
-    return name.replace("_", " ")
 
 
 def _excludes_0(interval: Interval) -> bool:

@@ -46,7 +46,7 @@ class NeededSize:
         level = f"{100 * self.interval.level:.10g} %"
         what = f"{self.measure} {self.wanted:g}"
         if self.reachable == "no":
-            return f"{what} is not reachable by this learner: the curve levels off above it"
+            return f"{what} is not reachable by this learner: the curve levels off before it"
         if math.isinf(self.size):
             return f"{what} may not be reachable: {ends} examples at {level}"
         told = f"{what} takes about {_size(self.size)} examples {ends} at {level}"
@@ -120,12 +120,13 @@ class Extrapolation:
         notes = [*self.notes]
         if loss <= self.a_interval.low:
             reachable, size, low, high = "no", math.inf, math.inf, math.inf
-            notes.append(f"the law levels off at {self._asymptote()}, and so above what is wanted")
+            side = "below" if self.higher_is_better else "above"
+            notes.append(f"the law levels off at {self._limit()}, and so {side} what is wanted")
         elif size <= self.sizes[-1]:
             reachable = "reached"
         elif math.isinf(high):
             reachable = "perhaps"
-            notes.append(f"the law may level off before: at {self._asymptote()}")
+            notes.append(f"the law may level off before: at {self._limit()}")
         else:
             reachable = "yes"
         if math.isfinite(size):
@@ -143,16 +144,20 @@ class Extrapolation:
     def __str__(self) -> str:
         law = f"{self.a:.3g} + {self.b:.3g}·n^−{self.c:.3g}"
         loss = f"1 − {self.measure}" if self.higher_is_better else self.measure
-        told = f"{loss} = {law}, levels off at {self._asymptote()}"
+        told = f"{loss} = {law}, levels off at {_with_ends(self.a, self.a_interval)}"
         return told if self.determined else f"{told} (undetermined)"
 
     @property
     def _law(self) -> PowerLaws:
         return PowerLaws(*(np.array([part]) for part in (self.a, self.b, self.c)))
 
-    def _asymptote(self) -> str:
-        ends = self.a_interval
-        return f"{self.a:.3g} [{ends.low:.3g}, {ends.high:.3g}]"
+    def _limit(self) -> str:
+        """Write the value of the measure, not of the loss, that no size takes it beyond."""
+        value, ends = self.a, self.a_interval
+        if self.higher_is_better:
+            value = 1 - value
+            ends = Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
+        return _with_ends(value, ends)
 
     def _far(self, size: float) -> Iterator[str]:
         if size > FAR * self.sizes[-1]:
@@ -194,7 +199,8 @@ def extrapolation_of(
     laws = fit_power_laws(sizes, resampled.clip(0.0, 1.0), weights)
     a, b, c = (float(part[0]) for part in (law.a, law.b, law.c))
     a_ends, c_ends = (_around(part, at, level) for part, at in ((laws.a, a), (laws.c, c)))
-    notes = tuple(_doubts(law, laws, c_ends, sizes, level))
+    way = "rise" if higher_is_better else "fall"
+    notes = tuple(_doubts(law, laws, c_ends, sizes, way))
     return Extrapolation(
         measure=measure,
         higher_is_better=higher_is_better,
@@ -212,17 +218,21 @@ def extrapolation_of(
 
 
 def _doubts(
-    law: PowerLaws, laws: PowerLaws, c: Interval, sizes: tuple[int, ...], level: float
+    law: PowerLaws, laws: PowerLaws, c: Interval, sizes: tuple[int, ...], way: str
 ) -> Iterator[str]:
-    """Say why the sizes tried do not pin the law down."""
+    """Say why the sizes tried do not pin the law down; `way` is the way the measure should go."""
     falls = laws.at(sizes[0]) - laws.at(sizes[-1])
-    if law.b[0] == 0 or _quantiles(falls, level)[0] <= 0:
-        yield "undetermined: over the sizes tried the curve does not surely fall"
+    if law.b[0] == 0 or _quantiles(falls, c.level)[0] <= 0:
+        yield f"undetermined: over the sizes tried the curve does not surely {way}"
     elif c.high > MOST_OPEN * c.low:
         yield (
             f"undetermined: the exponent may be anything from {c.low:.2g} to {c.high:.2g}; "
             "more repeats, or a wider range of sizes, would tell"
         )
+
+
+def _with_ends(value: float, ends: Interval) -> str:
+    return f"{value:.3g} [{ends.low:.3g}, {ends.high:.3g}]"
 
 
 def _around(values: Array, centre: float, level: float) -> Interval:

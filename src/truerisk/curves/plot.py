@@ -1,5 +1,6 @@
 """The picture of a learning curve: the hold-out with its interval, the estimate, the costs."""
 
+from collections.abc import Iterator
 from itertools import cycle
 from typing import TYPE_CHECKING
 
@@ -7,9 +8,11 @@ import numpy as np
 
 from truerisk.curves.results import CurvePoint, LearningCurve
 from truerisk.estimation.selection_plot import COLOURS
-from truerisk.measures.curves import plain_label
+from truerisk.measures.curves import GREY, plain_label
+from truerisk.measures.titles import title_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 COST_LABELS = {
@@ -45,10 +48,25 @@ def plot_curve(curve: LearningCurve, ax: "Axes") -> "Axes":
             ax.plot(sizes, own, "--", color=colour, linewidth=1)
     ax.set_xscale("log")
     ax.set_xlabel("training examples")
-    ax.set_ylabel(curve.measure)
-    if len(curve) > 1:
-        ax.legend()
+    ax.set_ylabel(title_of(curve.measure))
+    learners, _ = ax.get_legend_handles_labels()
+    ax.legend(handles=[*learners, *_marks(curve)])
     return ax
+
+
+def _marks(curve: LearningCurve) -> Iterator["Artist"]:
+    """Say what band, whiskers and dashes are: of any learner, hence without its colour."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415  (whoever has axes has loaded it)
+    from matplotlib.patches import Patch  # noqa: PLC0415
+
+    points = [point for learner in curve.values() for point in learner.points]
+    if any(point.interval is not None for point in points):
+        words = f"{100 * curve.level:.10g} % interval of the mean"
+        yield Patch(facecolor=GREY, alpha=0.3, label=words)
+    yield Line2D([], [], color=GREY, marker="|", linestyle="", label="sd of one repeat")
+    if any(point.estimate_mean is not None for point in points):
+        words = "what the training part alone says"
+        yield Line2D([], [], color=GREY, linestyle="--", linewidth=1, label=words)
 
 
 def plot_costs(curve: LearningCurve, cost: str, ax: "Axes") -> "Axes":

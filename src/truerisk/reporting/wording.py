@@ -4,10 +4,26 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.errors import InputError
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import Measure, find_measure
+from truerisk.measures.titles import measure_of, title_of
 from truerisk.results import Estimate
+
+__all__ = [
+    "NO_INTERVAL",
+    "UNDEFINED",
+    "Written",
+    "cost_words",
+    "count",
+    "counted",
+    "decimals_for",
+    "interval_heading",
+    "measure_of",
+    "number",
+    "p_words",
+    "percent",
+    "plain_text",
+    "title_of",
+    "written",
+]
 
 LEAST_P = 1e-4  # a smaller p-value is written as being smaller
 UNDEFINED = "undefined"
@@ -19,8 +35,6 @@ SMALL = 1e-4  # under this a number is written with an exponent
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
 
-SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
-
 
 @dataclass(frozen=True)
 class Written:
@@ -28,30 +42,6 @@ class Written:
 
     value: str
     interval: str
-
-
-def measure_of(name: str) -> tuple[Measure | None, str]:
-    """Give the registry's entry for a name such as `f1_macro`, and the average's name."""
-    base, average = base_and_average(name)
-    try:
-        return find_measure(base), average or ""
-    except InputError:
-        return None, average or ""
-
-
-def title_of(name: str) -> str:
-    """Give the title of a measure, short enough for a column.
-
-    Examples
-    --------
-    >>> title_of("recall"), title_of("f1_macro"), title_of("f2"), title_of("of_my_own")
-    ('Recall', 'F1, macro', 'F2', 'of_my_own')
-    """
-    found, average = measure_of(name)
-    if found is None:
-        return name
-    title = SHORT_TITLES.get(found.name, found.title.split(" (")[0])
-    return f"{title}, {average}" if average else title
 
 
 def written(estimate: Estimate) -> Written:
@@ -109,6 +99,17 @@ def count(n: float) -> str:
     ('1,234,567', '12.5')
     """
     return f"{int(n):,}" if float(n).is_integer() else f"{n:,.6g}"
+
+
+def counted(n: float, thing: str, things: str = "") -> str:
+    """Write a number and what it counts: one of them is told in the singular.
+
+    Examples
+    --------
+    >>> counted(1, "example"), counted(1200, "example"), counted(2, "category", "categories")
+    ('1 example', '1,200 examples', '2 categories')
+    """
+    return f"{count(n)} {thing if n == 1 else things or f'{thing}s'}"
 
 
 def percent(share: float) -> str:
