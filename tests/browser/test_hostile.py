@@ -76,7 +76,7 @@ for (const element of document.querySelectorAll("*")) {
   for (const { name, value } of element.attributes) {
     const runs = name.startsWith("on") || ["srcdoc", "action", "autofocus"].includes(name);
     const loads = /^(href|xlink:href)$/.test(name) && !value.startsWith("#");
-    const fetches = /^(src|data|poster)$/.test(name) && !value.startsWith("data:image/");
+    const fetches = /^(src|data|poster)$/.test(name);
     if (runs || loads || fetches) found.push(`${element.localName} ${name}=${value}`);
   }
 }
@@ -89,7 +89,7 @@ ELEMENTS = (
     "html head meta title style body script header nav main article section aside footer h1 h2 h3 "
     "h4 h5 p a ol ul li dl dt dd div span b strong em small abbr code sub sup br hr table caption "
     "colgroup col thead tbody tfoot tr th td figure figcaption svg g defs title desc clipPath path "
-    "line polyline polygon rect circle text tspan use linearGradient stop pattern img label input "
+    "line polyline polygon rect circle text tspan use linearGradient stop pattern label input "
     "output button select option fieldset legend details summary progress meter kbd time noscript"
 )
 

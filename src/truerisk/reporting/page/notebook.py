@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import jinja2
-
+from truerisk.reporting.page.rendering import page_templates
 from truerisk.reporting.page.report import chapter_of
 
 
@@ -16,11 +15,4 @@ def notebook_html(result: Any) -> str:  # noqa: ANN401
     >>> "always answering" in notebook_html(evaluate_counts([[50, 50], [40, 850]]))
     True
     """
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("truerisk.reporting"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return templates.get_template("notebook.html").render(chapter=chapter_of(result))
+    return page_templates().get_template("notebook.html").render(chapter=chapter_of(result))

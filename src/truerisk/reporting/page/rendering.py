@@ -42,13 +42,7 @@ def rendered(title: str, subtitle: str, chapters: Sequence[Chapter]) -> str:
     forbids everything else; so even a text that slipped through the escaping could neither run nor
     fetch anything.
     """
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("truerisk.reporting"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = page_templates()
     kinds = {section.kind for chapter in chapters for section in chapter.sections}
     style = _joined(templates, ("page.css", *_brought(STYLES, kinds)))
     script = _joined(templates, _brought(SCRIPTS, kinds))
@@ -56,7 +50,6 @@ def rendered(title: str, subtitle: str, chapters: Sequence[Chapter]) -> str:
         "default-src 'none'",
         f"style-src '{_digest(style)}'",
         *([f"script-src '{_digest(script)}'"] if script else []),
-        "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
     ]
@@ -69,6 +62,17 @@ def rendered(title: str, subtitle: str, chapters: Sequence[Chapter]) -> str:
         policy="; ".join(policy),
         strip=STRIP,
         version=version("truerisk"),
+    )
+
+
+def page_templates() -> jinja2.Environment:
+    """Give the templates: what they are handed is escaped, and what they are not is an error."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("truerisk.reporting"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 

@@ -1,17 +1,14 @@
-"""Average ranks → the critical-difference picture: native to a page, or a file of its own.
+"""Average ranks → the critical-difference picture of a page.
 
-Of the native one, places across are per cent of the width, so that letters keep their size on
-every screen; places down are pixels.
+Places across are per cent of the width, so that letters keep their size on every screen; places
+down are pixels.
 """
 
 import math
-from pathlib import Path
 from typing import Any
 
 from truerisk.comparison.over_datasets import OverDatasets
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.figures.svg import svg_text
-from truerisk.reporting.files import write_whole
 from truerisk.reporting.page.parts import SENTENCE, Section
 from truerisk.reporting.wording import percent
 
@@ -178,13 +175,3 @@ def _description(found: OverDatasets) -> str:
         groups = "; ".join(", ".join(group) for group in found.cliques)
         told += f" Not told apart: {groups}."
     return visible(told, most=SENTENCE)
-
-
-def ranking_svg(found: OverDatasets) -> str:
-    """Draw the picture as SVG, as high as its names need."""
-    return svg_text(found.plot, height=1.6 + 0.25 * len(found.names))
-
-
-def save_ranking_picture(found: OverDatasets, path: Path | str) -> Path:
-    """Write the picture to a file, whole or not at all, and give its path."""
-    return write_whole(Path(path), ranking_svg(found))
