@@ -4,6 +4,7 @@ import pytest
 
 from truerisk.reporting.wording import (
     count,
+    counted,
     decimals_for,
     number,
     p_words,
@@ -79,3 +80,10 @@ def test_settings_are_told_in_words(value, words):
 )
 def test_a_p_value_is_written_as_far_as_it_says_something(p_value, words):
     assert p_words(p_value) == words
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(0, "0 classes"), (1, "1 class"), (2, "2 classes"), (1.5, "1.5 classes")]
+)
+def test_one_is_told_in_the_singular(n, words):
+    assert counted(n, "class", "classes") == words

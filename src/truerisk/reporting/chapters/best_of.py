@@ -13,6 +13,7 @@ from truerisk.reporting.wording import (
     NO_INTERVAL,
     cost_words,
     count,
+    counted,
     number,
     percent,
     title_of,
@@ -31,8 +32,8 @@ def best_of_chapter(found: "BestOf") -> Chapter:
     winner = found.evaluations[found.winner]
     own = learner_chapter(winner)
     subtitle = (
-        f"{len(found.evaluations)} learners",
-        f"{count(winner.n)} examples",
+        counted(len(found.evaluations), "learner"),
+        counted(winner.n, "example"),
         method_title(winner),
         f"{percent(winner.level)} intervals",
     )

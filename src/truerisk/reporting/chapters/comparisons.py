@@ -17,7 +17,7 @@ from truerisk.reporting.sections.differences import (
     differences_section,
 )
 from truerisk.reporting.tables import Table, page_table
-from truerisk.reporting.wording import count, measure_of, percent, title_of
+from truerisk.reporting.wording import counted, measure_of, percent, title_of
 from truerisk.results import Comparison
 
 MOST_ROWS = 300  # differences drawn on one page
@@ -37,10 +37,9 @@ def comparisons_chapter(result: Comparisons) -> Chapter:
     >>> [section.kind for section in comparisons_chapter(result).sections][:2]
     ['differences', 'table']
     """
-    pairs = "1 pair" if len(result.name_pairs) == 1 else f"{len(result.name_pairs)} pairs"
     parts = (
-        f"{count(result.n)} examples",
-        f"{len(result.names)} models, {pairs}",
+        counted(result.n, "example"),
+        f"{counted(len(result.names), 'model')}, {counted(len(result.name_pairs), 'pair')}",
         f"{percent(result.level)} intervals",
     )
     return Chapter(

@@ -24,7 +24,7 @@ from truerisk.reporting.page.parts import (
     sentences,
 )
 from truerisk.reporting.tables import page_table
-from truerisk.reporting.wording import count, percent, title_of
+from truerisk.reporting.wording import count, counted, percent, title_of
 from truerisk.results import Estimate, Evaluation
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def _lead() -> str:
 
 
 def _subtitle(evaluation: "CorpusEvaluation") -> str:
-    parts = [f"{count(evaluation.n)} training documents"]
+    parts = [counted(evaluation.n, "training document")]
     if evaluation.holdout is not None:
         parts.append(f"{count(evaluation.holdout.n)} {HELD_OUT}")
-    parts += [f"{len(evaluation.categories):,} categories", _method(evaluation)]
+    parts += [counted(len(evaluation.categories), "category", "categories"), _method(evaluation)]
     return " · ".join([*parts, f"{percent(evaluation.level)} intervals"])
 
 

@@ -16,9 +16,9 @@ from truerisk.reporting.page.charts import (
     charts_section,
 )
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
-from truerisk.reporting.sections.facts import counted
+from truerisk.reporting.sections.facts import unit_of
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count, number, percent, title_of, written
+from truerisk.reporting.wording import count, counted, number, percent, title_of, written
 from truerisk.results import Estimate, Resampled
 
 MANY = 30  # replicates from which on they are counted in bars
@@ -38,7 +38,7 @@ def estimate_chapter(found: Estimate) -> Chapter:
     """
     return Chapter(
         title=f"{title_of(found.measure)}: how good, and how sure?",
-        subtitle=f"{count(found.n)} {counted(found)} · {spoken(found.method)} · about "
+        subtitle=f"{counted(found.n, unit_of(found))} · {spoken(found.method)} · about "
         f"{found.target}",
         verdict=sentences([value_sentence(found)]),
         tiles=(Tile.of(title_of(found.measure), found),),

@@ -22,6 +22,7 @@ from truerisk.reporting.tables import (
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     count,
+    counted,
     measure_of,
     percent,
     title_of,
@@ -94,7 +95,7 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
 
 
 def _subtitle(evaluation: Evaluation) -> str:
-    parts = [f"{count(evaluation.n)} examples", f"{len(evaluation.labels):,} classes"]
+    parts = [counted(evaluation.n, "example"), counted(len(evaluation.labels), "class", "classes")]
     if evaluation.positive is not None:
         parts.append(f"positive: {visible(evaluation.positive)}")
     return " · ".join([*parts, f"{percent(evaluation.level)} intervals"])

@@ -15,7 +15,7 @@ from truerisk.reporting.page.charts import Band, Chart, Dots, Line, Scale, Shape
 from truerisk.reporting.page.parts import Chapter, Section, Tile
 from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count, number, percent, title_of, written
+from truerisk.reporting.wording import count, counted, number, percent, title_of, written
 from truerisk.results import Resampled
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def method_title(found: "LearnerEvaluation") -> str:
 
 
 def _refits(found: "LearnerEvaluation") -> str:
-    return "1 refit" if found.refits == 1 else f"{count(found.refits)} refits"
+    return counted(found.refits, "refit")
 
 
 def _with_baseline(found: "LearnerEvaluation", chapter: Chapter) -> Iterator[Tile]:

@@ -20,7 +20,7 @@ from truerisk.reporting.sections.learning_curve_charts import (
     value_charts,
 )
 from truerisk.reporting.tables import page_table
-from truerisk.reporting.wording import count, percent, title_of, written
+from truerisk.reporting.wording import count, counted, percent, title_of, written
 from truerisk.results import Estimate
 
 MOST_TILES = 4
@@ -31,8 +31,8 @@ NO_LAW = "too few sizes have a value, or the measure has no better side"
 def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) -> Chapter:
     """Give all that a page says of learning curves; `wanted` is a value of the measure to reach."""
     subtitle = (
-        f"{count(curve.n)} examples",
-        f"{count(curve.held_out)} held out, {count(curve.repeats)} times",
+        counted(curve.n, "example"),
+        f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}",
         f"{percent(curve.level)} intervals",
     )
     return Chapter(
@@ -95,9 +95,13 @@ def _tiles(curve: LearningCurve) -> Iterator[Tile]:
         return
     point = next(iter(curve.values())).points[-1]
     title = title_of(curve.measure)
-    yield Tile.of(f"{title} from {count(point.size)} examples", _estimate(curve, point), "measured")
+    yield Tile.of(
+        f"{title} from {counted(point.size, 'example')}", _estimate(curve, point), "measured"
+    )
     for size in (curve.n, TWICE * curve.n):
-        yield Tile.of(f"{title} from {count(size)} examples", law.at(size), "expected, by the law")
+        yield Tile.of(
+            f"{title} from {counted(size, 'example')}", law.at(size), "expected, by the law"
+        )
 
 
 def _tiles_of_learners(curve: LearningCurve) -> Iterator[Tile]:
@@ -109,7 +113,7 @@ def _tiles_of_learners(curve: LearningCurve) -> Iterator[Tile]:
         if law is not None:
             twice = written(law.at(TWICE * curve.n))
             beside = f"{count(TWICE * curve.n)} examples: {twice.value} {twice.interval}"
-        title = f"{title_of(curve.measure)} from {count(point.size)} examples"
+        title = f"{title_of(curve.measure)} from {counted(point.size, 'example')}"
         yield Tile.of(f"{learner.name}: {title}", _estimate(curve, point), beside)
 
 

@@ -16,7 +16,7 @@ from truerisk.reporting.sections.differences import (
 )
 from truerisk.reporting.sections.probability_bars import ProbabilityBar, probabilities_section
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count, percent, title_of
+from truerisk.reporting.wording import counted, percent, title_of
 from truerisk.results import Comparison, Estimate, Resampled
 
 SEVERAL = "The p-values of different measures are not adjusted for being several."
@@ -40,7 +40,7 @@ def model_comparison_chapter(found: Comparison | ModelComparisons) -> Chapter:
     first, second = map(visible, main.names)
     ends = main.difference.interval
     parts = (
-        f"{count(main.difference.n)} examples",
+        counted(main.difference.n, "example"),
         visible(spoken(main.method)),
         *(() if ends is None else (f"{percent(ends.level)} intervals",)),
     )

@@ -11,7 +11,7 @@ from truerisk.reporting.page.charts import charts_section
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
 from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count
+from truerisk.reporting.wording import counted
 from truerisk.results import Estimate
 
 FORMS = {
@@ -41,10 +41,14 @@ def perturbed_chapter(found: Perturbed, rivals: Mapping[str, Estimate] | None = 
     ['Where the error may lie', 'Every rule on the same examples']
     """
     training = replace(found, value=found.training_error, interval=None)
+    parts = (
+        counted(found.n, "example"),
+        counted(len(found.replicates), "weighting"),
+        f"about {found.target}",
+    )
     return Chapter(
         title="How often is this machine wrong?",
-        subtitle=f"{count(found.n)} examples · {count(len(found.replicates))} weightings · about "
-        f"{found.target}",
+        subtitle=" · ".join(parts),
         verdict=sentences([value_sentence(found)]),
         tiles=(
             Tile.of("Error rate", found, "cross-validated"),

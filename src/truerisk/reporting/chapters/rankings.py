@@ -24,7 +24,7 @@ from truerisk.reporting.sections.differences import (
 from truerisk.reporting.sections.probability_bars import ProbabilityBar, probabilities_section
 from truerisk.reporting.sections.rank_picture import critical_difference_section
 from truerisk.reporting.tables import Table
-from truerisk.reporting.wording import count, percent
+from truerisk.reporting.wording import counted, percent
 from truerisk.results import Estimate
 
 MOST_PAIRS = 300  # drawn on one page
@@ -41,8 +41,8 @@ def rankings_chapter(found: OverDatasets) -> Chapter:
     ['critical_difference', 'differences', 'probabilities']
     """
     parts = (
-        f"{count(found.n)} data sets",
-        f"{count(len(found.names))} classifiers",
+        counted(found.n, "data set"),
+        counted(len(found.names), "classifier"),
         f"{percent(found.level)} intervals",
     )
     return Chapter(
@@ -79,7 +79,7 @@ def _tiles(found: OverDatasets) -> Iterator[Tile]:
     if found.friedman is None:
         yield difference_tile(_difference(found, found.pairs[0], "Typical difference"))
     best = found.in_order[0]
-    among = f"of {len(found.names)} classifiers, over {count(found.n)} data sets"
+    among = f"of {len(found.names)} classifiers, over {counted(found.n, 'data set')}"
     yield Tile(visible(f"Best average rank: {best}"), f"{found.rank_of(best):.2f}", among)
     if found.friedman is not None:
         yield Tile("Are all alike?", p_sentence(found.friedman.p_value), "Iman-Davenport")

@@ -27,6 +27,7 @@ from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.tables import Column, Table, page_table, spoken
 from truerisk.reporting.wording import (
     count,
+    counted,
     interval_heading,
     measure_of,
     percent,
@@ -48,8 +49,8 @@ def selection_chapter(found: "Selection") -> Chapter:
     along = _along(found)
     picture = _forest(found) if along is None else _charts(found, along)
     subtitle = [
-        f"{count(len(found.candidates))} settings",
-        f"{count(found.estimate.n)} examples",
+        counted(len(found.candidates), "setting"),
+        counted(found.estimate.n, "example"),
         f"chosen by {title_of(found.estimate.measure)}, {_method(found)}",
     ]
     return Chapter(

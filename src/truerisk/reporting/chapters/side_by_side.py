@@ -9,7 +9,7 @@ from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.tables import Column, Table, page_table, spoken
 from truerisk.reporting.wording import (
     cost_words,
-    count,
+    counted,
     interval_heading,
     percent,
     title_of,
@@ -48,7 +48,7 @@ def side_by_side_chapter(found: "SideBySide") -> Chapter:
     first = found.estimates[0]
     refits = [_title(one) for one in found.estimates if one.method in BY_REFITS]
     beside = f"beside {', '.join(refits).lower()}" if refits else "no fold"
-    subtitle = [f"{count(first.n)} examples", f"one training, {beside}"]
+    subtitle = [counted(first.n, "example"), f"one training, {beside}"]
     level = _level(found)
     if level is not None:
         subtitle.append(f"{percent(level)} intervals")

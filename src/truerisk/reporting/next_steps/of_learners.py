@@ -15,7 +15,15 @@ from truerisk.reporting.next_steps.of_predictions import (
 )
 from truerisk.reporting.next_steps.steps import Rule, by_rules
 from truerisk.reporting.sections.intervals_used import uses_of
-from truerisk.reporting.wording import count, number, percent, plain_text, title_of, written
+from truerisk.reporting.wording import (
+    count,
+    counted,
+    number,
+    percent,
+    plain_text,
+    title_of,
+    written,
+)
 from truerisk.results import Estimate
 
 WIDE = 0.1  # an interval of the error rate that says little
@@ -129,7 +137,7 @@ def selection_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
     yield (
         f"Train with {best}, and expect {title_of(found.corrected.measure)} "
         f"{_told(found.corrected)}: corrected for having been chosen, of "
-        f"{count(len(found.candidates))} settings; fresh examples tell: `truerisk score`."
+        f"{counted(len(found.candidates), 'setting')}; fresh examples tell: `truerisk score`."
     )
 
 

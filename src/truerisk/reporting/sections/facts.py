@@ -7,6 +7,7 @@ from truerisk.reporting.tables import SPOKEN, spoken
 from truerisk.reporting.wording import (
     cost_words,
     count,
+    counted,
     number,
     percent,
     plain_text,
@@ -55,13 +56,15 @@ def _of_learner(evaluation: Any) -> Facts:  # noqa: ANN401
 
 def _of_left_out(evaluation: Any) -> Facts:  # noqa: ANN401
     yield from _of_evaluation(evaluation)
-    yield "called wrong by the model trained without them", _examples(evaluation.errors)
-    yield "margin exactly 0, so that the call is arbitrary", _examples(evaluation.ties)
+    yield (
+        "called wrong by the model trained without them",
+        counted(len(evaluation.errors), "example"),
+    )
+    yield (
+        "margin exactly 0, so that the call is arbitrary",
+        counted(len(evaluation.ties), "example"),
+    )
     yield "refits; the other calls follow from the training on all", count(evaluation.refits)
-
-
-def _examples(which: tuple[int, ...]) -> str:
-    return "1 example" if len(which) == 1 else f"{count(len(which))} examples"
 
 
 def _of_corpus(evaluation: Any) -> Facts:  # noqa: ANN401
@@ -160,16 +163,16 @@ def _side_by_side(found: Any) -> Facts:  # noqa: ANN401
 
 def _of_estimate(estimate: Any) -> Facts:  # noqa: ANN401
     yield "measure", title_of(estimate.measure)
-    yield counted(estimate), count(estimate.n)
+    yield f"{unit_of(estimate)}s", count(estimate.n)
     yield "method", spoken(estimate.method)
     if estimate.interval is not None:
         yield "confidence level", percent(estimate.interval.level)
     yield "the numbers are about", estimate.target
 
 
-def counted(estimate: Any) -> str:  # noqa: ANN401
+def unit_of(estimate: Any) -> str:  # noqa: ANN401
     """Say what the size of an estimate counts: examples, or values whose examples nobody told."""
-    return "values" if estimate.method == "resampling" else "examples"
+    return "value" if estimate.method == "resampling" else "example"
 
 
 # By the name of the type, so that nothing is loaded for it.
