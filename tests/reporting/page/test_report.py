@@ -66,7 +66,7 @@ def test_the_page_runs_nothing_and_loads_nothing(page):
     assert addresses
     assert all(address.startswith("#") for address in addresses)
     assert not [name for _, name, _ in found.attributes if name.startswith("on") or name == "style"]
-    assert not re.search(r"https?://|url\(|@import|data:(?!;|$|\")", page)
+    assert not re.search(r"https?://|url\(|@import|data:", page)
 
 
 def test_the_policy_names_the_hashes_of_what_is_there_and_nothing_else(page, make_evaluation):
