@@ -67,6 +67,23 @@ def test_every_kind_of_result_tells_its_own_facts(make, told):
     assert found["the numbers are about"]
 
 
+@pytest.mark.parametrize(
+    ("refits", "told"),
+    [
+        ({"folds": 3, "repeats": 2}, "agreement binomial, agreement delta"),
+        ({"method": "holdout"}, "clopper pearson, smoothed delta"),
+    ],
+    ids=["folds", "hold-out"],
+)
+def test_a_learner_is_named_once_and_with_the_intervals_that_were_used(refits, told):
+    names = ["error_rate", "balanced_accuracy"]
+    found = tr.estimate("majority", *problem(), random_state=3, measures=names, **refits)
+    facts = list(facts_of(found))
+    assert [name for name, words in facts if words == found.model] == ["learner"]
+    assert dict(facts)["intervals"] == told
+    assert "interval of k of n" not in dict(facts)
+
+
 def test_estimates_side_by_side_name_their_ways():
     ways = [
         Estimate(value=0.1, interval=None, measure="error_rate", method=method, n=20)

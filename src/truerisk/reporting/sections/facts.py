@@ -1,8 +1,9 @@
 """What was assumed in a result, in pairs of words: examples, settings, level, seed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from truerisk.reporting.sections.intervals_used import NO_PROMISE
 from truerisk.reporting.tables import SPOKEN, spoken
 from truerisk.reporting.wording import (
     cost_words,
@@ -34,19 +35,21 @@ def facts_of(result: Any) -> Facts:  # noqa: ANN401
             return
 
 
-def _of_evaluation(evaluation: Any) -> Facts:  # noqa: ANN401
+def _of_evaluation(evaluation: Any, told: Collection[str] = ()) -> Facts:  # noqa: ANN401
     yield "examples", count(evaluation.n)
     if evaluation.labels:
         yield "classes", f"{len(evaluation.labels):,}"
     yield "positive label", plain_text(evaluation.positive)
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", _targets(evaluation.values())
-    yield from _settings(evaluation.settings, told={"level", "positive", "target"})
+    yield from _settings(evaluation.settings, told={"level", "positive", "target", *told})
 
 
 def _of_learner(evaluation: Any) -> Facts:  # noqa: ANN401
-    yield from _of_evaluation(evaluation)
     yield "learner", evaluation.model
+    # The settings name the intervals of predictions; those of refits are other ones.
+    yield from _of_evaluation(evaluation, told=("model", "interval", "binomial", "cell_interval"))
+    yield "intervals", _intervals(evaluation.values())
     yield "refits", count(evaluation.refits)
     if evaluation.costs is not None:
         induce, classify = evaluation.costs.seconds
@@ -196,6 +199,12 @@ FACTS: dict[str, Callable[[Any], Facts]] = {
 
 def _targets(estimates: Iterable[Any]) -> str:
     return " and ".join(dict.fromkeys(one.target for one in estimates)) or "nothing"
+
+
+def _intervals(estimates: Iterable[Any]) -> str:
+    """Name the intervals that were used, each once."""
+    used = (one.interval.method for one in estimates if one.interval is not None)
+    return ", ".join(dict.fromkeys(spoken(one) for one in used if one not in NO_PROMISE)) or "none"
 
 
 def _settings(settings: Mapping[str, Any], told: set[str]) -> Facts:
