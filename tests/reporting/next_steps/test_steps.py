@@ -29,3 +29,15 @@ def test_every_step_has_a_number_or_nothing_to_count_and_a_command(table):
         assert "`truerisk " in step
         assert step.endswith(".")
         assert step[0].isupper()
+
+
+@pytest.mark.parametrize("name", ["a`b", "`", "``c", "`truerisk`"])
+def test_a_backtick_in_a_name_leaves_the_commands_what_they_are(name):
+    truth = [0, 1] * 20
+    predicted = truth[:30] + [0] * 10, [1] * 12 + truth[12:]
+    plain, odd = (
+        next_steps(tr.compare(truth, *predicted, names=(one, "b"), measures=["error_rate"]))
+        for one in ("plain", name)
+    )
+    assert any("plain" in step for step in plain)
+    assert [step.split("`")[1::2] for step in odd] == [step.split("`")[1::2] for step in plain]

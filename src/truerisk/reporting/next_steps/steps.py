@@ -4,12 +4,15 @@ The verdict says what is so; a step says what to do about it.  Where both speak 
 step reads the verdict, so that they cannot contradict each other.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
 MOST_STEPS = 4
+# What stands between backticks is set as code; a name from the data may hold a backtick, too.
+CODE = re.compile(r"(`(?:truerisk |tr\.|CalibratedClassifierCV)[^`]*`)")
 Rule = Callable[[Any], Iterator[str]]
 
 # By the name of the type: the module of its rules is loaded only for it.
@@ -49,8 +52,14 @@ def next_steps(result: Any) -> tuple[str, ...]:  # noqa: ANN401
             steps: Iterable[str] = getattr(
                 import_module(f"truerisk.reporting.next_steps.{module}"), name
             )(result)
-            return tuple(islice(steps, MOST_STEPS))
+            return tuple(map(_with_code_alone_in_backticks, islice(steps, MOST_STEPS)))
     return ()
+
+
+def _with_code_alone_in_backticks(step: str) -> str:
+    parts = CODE.split(step)
+    parts[::2] = [words.replace("`", "'") for words in parts[::2]]
+    return "".join(parts)
 
 
 def by_rules(result: Any, rules: Sequence[Rule], otherwise: Rule) -> Iterator[str]:  # noqa: ANN401

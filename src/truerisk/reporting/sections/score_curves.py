@@ -58,7 +58,7 @@ def score_sections(evaluation: Evaluation) -> Iterator[Section]:
     >>> from truerisk.evaluation.arrays import evaluate
     >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
     >>> [section.title for section in score_sections(evaluation)]
-    ['How well the scores rank', 'How the scores lie', 'What deciding by them costs']
+    ['How well the scores rank', 'Where the scores fall', 'What deciding by them costs']
     """
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep):
@@ -66,7 +66,7 @@ def score_sections(evaluation: Evaluation) -> Iterator[Section]:
     scores = Scores(evaluation, table)
     for title, charts, lead in (
         ("How well the scores rank", scores.ranking(), scores.why_no_band),
-        ("How the scores lie", scores.lying(), ""),
+        ("Where the scores fall", scores.lying(), ""),
         ("What deciding by them costs", scores.deciding(), ""),
     ):
         drawn = list(charts)
