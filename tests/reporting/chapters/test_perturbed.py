@@ -7,8 +7,8 @@ import pytest
 
 from truerisk import LinearSVM, perturbation
 from truerisk.reporting.chapters.perturbed import perturbed_chapter
-from truerisk.reporting.page.report import report_of
-from truerisk.results import Estimate
+from truerisk.reporting.page.report import chapter_of, report_of
+from truerisk.results import Estimate, Interval
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +63,18 @@ def test_the_training_error_is_told_beside(found):
     tile = perturbed_chapter(found).tiles[1]
     assert tile.value == f"{found.training_error:.3f}"
     assert tile.beside == "on the examples it was trained on"
+
+
+def test_every_interval_on_the_page_is_told_what_was_measured_of_it(found):
+    ends = Interval(0.1, 0.4, 0.95, "agreement_binomial")
+    agreed = Estimate(value=0.2, interval=ends, measure="error_rate", method="agreement", n=60)
+    bound = replace(agreed, interval=replace(ends, method="vc_bound"), method="vc_bound")
+    chapter = chapter_of(found, rivals={"agreement": agreed, "vc_bound": bound})
+    [promises] = [part for part in chapter.sections if part.title.startswith("Does each")]
+    told = {row["name"]: row["words"] for row in promises.data["rows"]}
+    assert set(told) == {
+        "perturbation effective size", "perturbation percentile", "perturbation normal",
+        "clopper pearson", "agreement binomial", "vc bound",
+    }  # fmt: skip
+    assert "covered" in told["agreement binomial"]
+    assert "not measured" in told["vc bound"]

@@ -139,10 +139,11 @@ def chapter_of(
             name = CHAPTERS[kind.__name__]
             make = getattr(import_module(f"truerisk.reporting.chapters.{name}"), f"{name}_chapter")
             chapter: Chapter = make(result, **options)
+            rivals = (options.get("rivals") or {}).values()
             return replace(
                 chapter,
                 next_steps=sentences(next_steps(result)),
-                sections=(*chapter.sections, *provenance_sections(result, source)),
+                sections=(*chapter.sections, *provenance_sections(result, source, rivals)),
             )
     raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")
 

@@ -17,6 +17,7 @@ REPEATED, ONCE, HELD_OUT, OWN = (
 )
 PERTURBATION = "coverage-of-perturbation"
 EXACT = "clopper_pearson"
+MEASURED_RIVALS = {"agreement": "agreement, 5 × 5"}  # under which name they were measured
 NEITHER = "not measured for this way of estimating"
 BY_FOLDS = {"cautious_t", "corrected_t", "agreement"}  # tests on repeated cross-validation
 DIFFERENCE, OF_HELD_OUT = "difference of ", "held out: "
@@ -33,12 +34,15 @@ class Use:
     unmeasured: str = "not measured"
 
 
-def uses_of(result: Any) -> Iterator[Use]:  # noqa: ANN401
-    """List the intervals of a result, each kind of interval and measure once."""
+def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals of a result, each kind of interval and measure once.
+
+    `rivals` are what other rules say of the same machine, beside a result by perturbation.
+    """
     for kind in type(result).__mro__:
         if kind.__name__ in USES:
             told: set[tuple[str, float, str]] = set()
-            for use in USES[kind.__name__](result):
+            for use in (*USES[kind.__name__](result), *_of_rivals(rivals)):
                 key = (use.interval.method, use.interval.level, use.of)
                 if use.interval.method not in NO_PROMISE and key not in told:
                     told.add(key)
@@ -113,25 +117,34 @@ def _of_corpus(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
 def _of_perturbed(found: Any) -> Iterator[Use]:  # noqa: ANN401
     if found.interval is not None:
         grouped = found.forms["exact"].method != EXACT
-        measured = None if grouped else _perturbed(found)
         reason = "not measured with groups" if grouped else "not measured"
-        yield Use(found.interval, found.measure, measured, reason)
+        losses = found.losses.replace("_", "-")
+        for interval in (found.interval, *found.forms.values()):
+            name = "exact binomial"
+            if interval.method != EXACT:
+                form = interval.method.removeprefix("perturbation_").replace("_", " ")
+                name = f"{losses}, {form}"
+            measured = None if grouped else _of_machines(interval, found.measure, name)
+            yield Use(interval, found.measure, measured, reason)
 
 
-def _perturbed(found: Any) -> MeasuredCoverage | None:  # noqa: ANN401
+def _of_rivals(rivals: Iterable[Estimate]) -> Iterator[Use]:
+    for interval, estimate in _intervals(rivals):
+        name = MEASURED_RIVALS.get(estimate.method, "")
+        yield Use(interval, estimate.measure, _of_machines(interval, estimate.measure, name))
+
+
+def _of_machines(interval: Interval, measure: str, name: str) -> MeasuredCoverage | None:
+    """Look up what was measured of an interval where it is about support vector machines."""
     # Many modules below it: only who shows a perturbation pays for them.
     from truerisk.estimation.measured_coverage import LEVEL, measured_rows  # noqa: PLC0415
 
-    name = "exact binomial"
-    if found.interval.method != EXACT:
-        form = found.interval.method.removeprefix("perturbation_").replace("_", " ")
-        name = f"{found.losses.replace('_', '-')}, {form}"
     rows = [row for row in measured_rows() if row.interval == name]
     if not rows:
         return None
     return MeasuredCoverage(
-        method=found.interval.method,
-        measure=found.measure,
+        method=interval.method,
+        measure=measure,
         design="",
         target=THIS_MODEL,
         level=LEVEL,

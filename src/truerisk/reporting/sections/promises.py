@@ -1,11 +1,13 @@
 """Does each interval keep its promise? What was measured of every interval that a result uses."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from truerisk.evaluation.measured_coverage import LEARNER, MeasuredCoverage
 from truerisk.reporting.sections.intervals_used import DIFFERENCE, OF_HELD_OUT, Use, uses_of
 from truerisk.reporting.tables import MOST_NAMED, Column, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, percent, title_of
+from truerisk.results import Estimate
 
 ELSEWHERE = "at "  # begins where something was measured, if at another level than promised
 SAMPLES = {
@@ -16,8 +18,10 @@ SAMPLES = {
 }
 
 
-def promise_table(result: Any) -> Table | None:  # noqa: ANN401
+def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:  # noqa: ANN401
     """Give a row for each kind of interval in a result; None where there is none.
+
+    `rivals` are estimates by other rules that are shown beside it.
 
     Examples
     --------
@@ -27,7 +31,7 @@ def promise_table(result: Any) -> Table | None:  # noqa: ANN401
     ('clopper pearson', 'Recall', '95 %', '97.3 %', '95.0 %')
     """
     groups: dict[tuple[Any, ...], list[Use]] = {}
-    for use in uses_of(result):
+    for use in uses_of(result, rivals):
         found = use.measured
         where = use.unmeasured if found is None else _where(found, use.interval.level)
         key = (use.interval.method, use.interval.level, found is None, where)

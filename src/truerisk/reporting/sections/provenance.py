@@ -13,7 +13,7 @@ from truerisk.reporting.sections.facts import Facts, facts_of
 from truerisk.reporting.sections.promises import ELSEWHERE, promise_table
 from truerisk.reporting.tables import Column, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, plain_text
-from truerisk.results import as_plain
+from truerisk.results import Estimate, as_plain
 
 MOST_ROWS = 200
 # Of these the version is told if they were loaded: they took part.
@@ -25,6 +25,7 @@ NOT_HASHED = "no SHA-256: the file is large, and --hash-all was not given"
 def provenance_sections(
     result: Any,  # noqa: ANN401
     source: Mapping[str, Any] | None = None,
+    rivals: Iterable[Estimate] = (),
 ) -> Iterator[Section]:
     """Give what a page says of where a result came from, and of what its intervals are worth.
 
@@ -35,6 +36,8 @@ def provenance_sections(
     source
         Where its data came from, for results that do not know: one file (`path`, `rows`, `bytes`,
         `sha256` …), or `files` and `roles`.
+    rivals
+        Estimates by other rules that the page shows beside the result.
 
     Examples
     --------
@@ -42,7 +45,7 @@ def provenance_sections(
     >>> [section.title for section in provenance_sections(evaluate_counts([[5, 5], [4, 85]]))]
     ['Does each interval keep its promise?', 'Where the numbers came from']
     """
-    promises = promise_table(result)
+    promises = promise_table(result, rivals)
     if promises is not None:
         yield _section(
             promises.title,
