@@ -104,6 +104,8 @@ def test_where_they_are_is_not_told_among_json_nor_when_quiet(run, predictions, 
         ("--figure-format png", 2, "--figure-format: goes with --figures"),
         ("--figures new --figure-format gif", 2, "'gif' is not one of"),
         ("--html no/report.html", 5, "The folder of the output must exist"),
+        ("--figures=", 2, "'--figures': must not be empty"),
+        ("--html=", 2, "'--html': must not be empty"),
     ],
 )
 @pytest.mark.usefixtures("here")

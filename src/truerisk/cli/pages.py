@@ -17,10 +17,21 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+
+class NamedPath(click.Path):
+    """A path that has a name: an empty one is a variable of the shell that nobody set."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse the empty path, which would be the current folder."""
+        if value == "":
+            self.fail("must not be empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 FIGURES = (
     click.option(
         "--figures",
-        type=click.Path(path_type=Path),
+        type=NamedPath(path_type=Path),
         metavar="FOLDER",
         help="Draw pictures into this folder, too.",
     ),
@@ -36,7 +47,7 @@ FIGURES = (
 )
 PAGE = (
     click.option(
-        "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, too."
+        "--html", type=NamedPath(path_type=Path), metavar="FILE", help="Write a page, too."
     ),
     *FIGURES,
 )
