@@ -333,7 +333,10 @@ def test_weights_and_groups_get_values_without_intervals_and_are_told_why(opened
     }
     words = [one.text for one in browser.find_elements("css selector", ".explorer-panel")]
     assert "The examples are weighted:" in words[0]
+    assert f" of {count(weight.sum())}. Of " in words[0]
+    assert "These are sums of weights, not numbers of examples." in words[0]
     assert "truerisk score FILE --threshold 0.5" in words[0]
+    assert " of 160 examples. Of " in words[1]
     assert "The examples come in groups:" in words[1]
 
 

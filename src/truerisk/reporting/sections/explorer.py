@@ -86,6 +86,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "zero_division": evaluation.settings.get("zero_division"),
         "band_step": _band_step(table),
         "has_intervals": not unsure,
+        "weighted": _is_weighted(table),
     }
     data = {
         "json": json_for_page(as_plain(numbers)),
@@ -163,7 +164,7 @@ def _no_intervals(evaluation: Evaluation, table: Sweep) -> str:
         method.startswith("cluster_") for method in methods
     ):
         reason = "The examples come in groups"
-    elif table.tp.dtype.kind == "f":
+    elif _is_weighted(table):
         reason = "The examples are weighted"
     else:
         return ""
@@ -171,6 +172,10 @@ def _no_intervals(evaluation: Evaluation, table: Sweep) -> str:
         f"{reason}: how many are found at a threshold does not say how much that varies, so only "
         "values are shown here."
     )
+
+
+def _is_weighted(table: Sweep) -> bool:
+    return table.tp.dtype.kind == "f"  # counts are whole numbers
 
 
 def _measures(evaluation: Evaluation) -> Iterator[Measure]:

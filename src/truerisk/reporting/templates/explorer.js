@@ -201,17 +201,19 @@
     function showWords(counts, row, upper, lower) {
       const named = data.positive;
       const called = counts.tp + counts.fp;
+      const examples = data.weighted ? "" : " examples";
       const parts = [
         upper === 0 && called === 0
           ? `Nothing is called ${named}.`
-          : `Called ${named} from ${short(data.threshold[upper])} on: ${many(called)} of ${many(data.n)} examples.`,
+          : `Called ${named} from ${short(data.threshold[upper])} on: ${many(called)} of ${many(data.n)}${examples}.`,
         `Of ${many(data.positives)} that are ${named}, ${many(counts.tp)} are found; of ${many(data.negatives)} others, ${many(counts.fp)} are called so too.`,
       ];
       if (state.w > 0) {
-        parts.push(`${many(counts.rejected)} examples (${share(counts.rejected, data.n)}) are rejected.`);
+        parts.push(`${many(counts.rejected)}${examples} (${share(counts.rejected, data.n)}) are rejected.`);
       }
       const cost = panel.querySelector('[data-measure="cost"] .num').textContent;
       parts.push(`Cost of an example: ${cost}.`);
+      if (data.weighted) parts.push("These are sums of weights, not numbers of examples.");
       show("words", parts.join(" "));
       const from = short(data.threshold[lower]);
       const below = Number.isFinite(data.threshold[upper])
