@@ -34,9 +34,10 @@ def test_the_number_is_told_in_words_and_in_a_tile(found):
 
 def test_few_refits_are_drawn_one_by_one(found):
     (section,) = estimate_chapter(found).sections
-    kinds = [shape["kind"] for shape in section.data["charts"][0]["shapes"]]
-    assert kinds == ["band", "line", "dots"]
-    assert section.lead.startswith("3 refits, standard deviation 0.010")
+    (chart,) = section.data["charts"]
+    assert [shape["kind"] for shape in chart["shapes"]] == ["band", "line", "dots"]
+    assert chart["caption"] == "3 refits, standard deviation 0.010."
+    assert chart["description"].startswith("3 values from 0.140 to 0.160")
 
 
 def test_many_refits_are_counted_in_bars(found):

@@ -1,6 +1,7 @@
 """One estimate → a chapter: the number, its interval in words, and the refits it is made of."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,11 +19,12 @@ from truerisk.reporting.page.charts import (
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
 from truerisk.reporting.sections.facts import unit_of
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count, counted, number, percent, title_of, written
+from truerisk.reporting.wording import counted, number, percent, title_of, written
 from truerisk.results import Estimate, Resampled
 
 MANY = 30  # replicates from which on they are counted in bars
 MOST_BARS = 40
+FEWEST = 2  # of one nobody knows how much refits differ
 
 
 def estimate_chapter(found: Estimate) -> Chapter:
@@ -62,20 +64,24 @@ def value_sentence(found: Estimate) -> str:
 
 
 def _sections(found: Estimate) -> Iterator[Section]:
-    if not isinstance(found, Resampled):
-        return
+    if isinstance(found, Resampled) and np.isfinite(found.replicates).sum() >= FEWEST:
+        lead = "The interval is about all of them together."
+        yield charts_section("How much the refits differ", [refit_chart(found)], lead)
+
+
+def refit_chart(found: Resampled) -> Chart:
+    """Draw refits one by one in their order; many of them are counted in bars."""
     values = [value for value in found.replicates if np.isfinite(value)]
-    if len(values) < 2:
-        return
-    told = (
-        f"{count(len(values))} refits, standard deviation {number(float(np.std(values, ddof=1)))}"
-    )
     title = f"{title_of(found.measure)} of the refits"
     chart = histogram(title, found, values) if len(values) >= MANY else _in_order(title, found)
-    yield charts_section(
-        "How much the refits differ",
-        [chart],
-        f"{told}. The interval is about all of them together.",
+    spread = number(float(np.std(values, ddof=1)))
+    return replace(
+        chart,
+        caption=f"{counted(len(values), 'refit')}, standard deviation {spread}.",
+        description=(
+            f"{counted(len(values), 'value')} from {number(min(values))} to "
+            f"{number(max(values))}, standard deviation {spread}; {value_sentence(found)}"
+        ),
     )
 
 

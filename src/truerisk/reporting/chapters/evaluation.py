@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.page.geometry import Axis, axis_of, strip
-from truerisk.reporting.page.parts import SENTENCE, Chapter, Section, Tile, sentences
+from truerisk.reporting.page.geometry import Axis, axis_of
+from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
+from truerisk.reporting.sections.estimate_forest import Entry, forest_row
 from truerisk.reporting.sections.explorer import explorer_section
 from truerisk.reporting.sections.score_curves import score_sections
 from truerisk.reporting.tables import (
@@ -17,7 +18,6 @@ from truerisk.reporting.tables import (
     page_table,
     remarks,
     share,
-    spoken,
 )
 from truerisk.reporting.wording import (
     NO_INTERVAL,
@@ -26,7 +26,6 @@ from truerisk.reporting.wording import (
     measure_of,
     percent,
     title_of,
-    written,
 )
 from truerisk.results import Estimate, Evaluation
 
@@ -130,21 +129,8 @@ def _group_of(name: str) -> Group:
 
 
 def _row(name: str, estimate: Estimate, axis: Axis | None) -> dict[str, Any]:
-    words = written(estimate)
-    own = axis_of([estimate]) if axis is None else None
     found, _ = measure_of(name)
-    return {
-        "title": visible(title_of(name)),
-        "summary": "" if found is None else found.summary,
-        "value": words.value,
-        "interval": words.interval,
-        "method": "" if estimate.interval is None else visible(spoken(estimate.interval.method)),
-        "n": count(estimate.n),
-        "defined": estimate.is_defined,
-        "reason": visible("; ".join(estimate.notes), most=SENTENCE),
-        "strip": strip(estimate, axis or own),
-        "marks": own.marks() if own is not None else [],
-    }
+    return forest_row(Entry(title_of(name), estimate, found.summary if found else ""), axis)
 
 
 def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:

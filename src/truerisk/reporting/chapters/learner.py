@@ -1,6 +1,5 @@
 """LearnerEvaluation → the chapter of an evaluation, and the refits that it rests on."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -8,21 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truerisk.estimation.methods import METHODS
-from truerisk.reporting.chapters.estimate import MANY, histogram
+from truerisk.reporting.chapters.estimate import FEWEST, refit_chart
 from truerisk.reporting.chapters.evaluation import HEADLINES, evaluation_chapter
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.page.charts import Band, Chart, Dots, Line, Scale, Shape, charts_section
+from truerisk.reporting.page.charts import charts_section
 from truerisk.reporting.page.parts import Chapter, Section, Tile
 from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
 from truerisk.reporting.tables import spoken
-from truerisk.reporting.wording import count, counted, number, percent, title_of, written
+from truerisk.reporting.wording import counted, number, title_of
 from truerisk.results import Resampled
 
 if TYPE_CHECKING:
     from truerisk.estimation.learner_evaluation import LearnerEvaluation
 
 MOST_SPREADS = 2  # pictures of how much refits differ
-FEWEST_REPLICATES = 2
 BASELINE = "Always the commonest class"
 
 
@@ -67,48 +65,16 @@ def _spreads(found: "LearnerEvaluation") -> Iterator[Section]:
         one
         for name in HEADLINES
         if isinstance(one := found.get(name), Resampled)
-        and np.isfinite(one.replicates).sum() >= FEWEST_REPLICATES
+        and np.isfinite(one.replicates).sum() >= FEWEST
     ]
     if several:
         yield charts_section(
             "How much the refits differ",
-            [_spread(one) for one in several[:MOST_SPREADS]],
+            [refit_chart(one) for one in several[:MOST_SPREADS]],
             "The value of each refit on the examples that it did not train on. A single refit "
             "judges few examples, and so spreads more than the interval, which is about all of "
             "them together.",
         )
-
-
-def _spread(one: Resampled) -> Chart:
-    """Draw refits one by one in their order; many of them are counted in bars."""
-    values = [value for value in one.replicates if math.isfinite(value)]
-    if len(values) >= MANY:
-        return histogram(f"{title_of(one.measure)} of the refits", one, values)
-    numbers = range(1, len(one.replicates) + 1)
-    ends = (0.5, len(one.replicates) + 0.5)
-    shapes: list[Shape] = []
-    heights = [*one.replicates, one.value]
-    if one.interval is not None:
-        low, high = one.interval.low, one.interval.high
-        words = f"{percent(one.interval.level)} interval"
-        shapes.append(Band(ends, [low] * 2, [high] * 2, "soft", words=words))
-        heights += [low, high]
-    shapes += [
-        Line(ends, [one.value] * 2, "soft", words=f"estimate: {written(one).value}"),
-        Dots(list(numbers), one.replicates, words="one refit"),
-    ]
-    spread = f"sd of a refit {number(float(np.std(values, ddof=1)))}"
-    return Chart(
-        title=f"{title_of(one.measure)} of each refit",
-        x=Scale("refit", *ends),
-        y=Scale.over(title_of(one.measure), heights),
-        shapes=shapes,
-        caption=f"{count(len(one.replicates))} refits, {spread}.",
-        description=(
-            f"{count(len(one.replicates))} values from {number(min(values))} to "
-            f"{number(max(values))}, {spread}."
-        ),
-    )
 
 
 def _others(found: "LearnerEvaluation") -> Iterator[Section]:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 COST = "C"
 MOST_LINES = 5  # settings drawn, an ink each; the table has them all
 MOST_ROWS = 500
-DECADE = 10.0  # values that span as much are drawn on a log scale
 
 
 def selection_chapter(found: "Selection") -> Chapter:
@@ -157,7 +156,7 @@ def _charts(found: "Selection", along: str) -> Section:
     title = title_of(found.estimate.measure)
     chart = Chart(
         title=f"{title} over {along}",
-        x=Scale.over(along, tried, log=min(tried) > 0 and max(tried) >= DECADE * min(tried)),
+        x=Scale.spanning(along, tried),
         y=Scale.over(title, heights),
         shapes=shapes,
         caption=f"Band: {percent(_level(found))} interval of each estimate.",

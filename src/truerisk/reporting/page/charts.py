@@ -18,6 +18,7 @@ from truerisk.reporting.page.parts import Section
 WIDTH, HEIGHT = 340.0, 240.0  # of the field that is drawn in
 MOST_POINTS = 400  # of a line; more cannot be told apart at this size
 LOG_TICKS = 6
+DECADE = 10.0
 
 Ink = Literal["first", "second", "third", "fourth", "fifth", "soft"]
 INKS: tuple[Ink, ...] = ("first", "second", "third", "fourth", "fifth")
@@ -55,6 +56,20 @@ class Scale:
             return cls(title, max(ends[0], LEAST), ends[1], log=True)
         axis = Axis.around(*((found.min(), found.max()) if len(found) else (0.0, 1.0)))
         return cls(title, axis.low, axis.high, ticks=axis.ticks)
+
+    @classmethod
+    def spanning(cls, title: str, values: ArrayLike) -> "Scale":
+        """Make the scale of values: a log scale where they are positive and span a decade.
+
+        Examples
+        --------
+        >>> Scale.spanning("C", [0.1, 1.0]).log, Scale.spanning("C", [1.0, 2.0]).log
+        (True, False)
+        """
+        found = np.asarray(values, dtype=np.float64).ravel()
+        found = found[np.isfinite(found)]
+        wide = len(found) > 0 and found.min() > 0 and found.max() >= DECADE * found.min()
+        return cls.over(title, found, log=bool(wide))
 
     def place(self, value: float) -> float:
         """Give the share of the way at which a value lies."""

@@ -36,7 +36,7 @@ def estimate_forest(title: str, heading: str, entries: Sequence[Entry], lead: st
     group = {
         "title": visible(heading),
         "marks": [] if axis is None else axis.marks(),
-        "rows": [_row(entry, axis) for entry in entries],
+        "rows": [forest_row(entry, axis) for entry in entries],
     }
     return Section("forest", visible(title), {"groups": [group]}, visible(lead, most=SENTENCE))
 
@@ -48,8 +48,10 @@ def _perfect(estimates: Sequence[Estimate]) -> tuple[float, ...]:
     return (1.0,) if found.higher_is_better else (0.0,)
 
 
-def _row(entry: Entry, axis: Axis | None) -> dict[str, Any]:
+def forest_row(entry: Entry, axis: Axis | None) -> dict[str, Any]:
+    """Give the words and the places of one entry; without an axis it is drawn on one of its own."""
     one = entry.estimate
+    own = axis_of([one]) if axis is None else None
     words = written(one)
     return {
         "title": visible(entry.title),
@@ -60,6 +62,6 @@ def _row(entry: Entry, axis: Axis | None) -> dict[str, Any]:
         "n": count(one.n),
         "defined": one.is_defined,
         "reason": visible("; ".join(one.notes), most=SENTENCE),
-        "strip": strip(one, axis),
-        "marks": [],
+        "strip": strip(one, axis or own),
+        "marks": [] if own is None else own.marks(),
     }

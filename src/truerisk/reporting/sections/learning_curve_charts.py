@@ -32,7 +32,6 @@ from truerisk.reporting.wording import (
 )
 from truerisk.results import Interval
 
-DECADE = 10.0  # what spans as much is drawn on a log scale
 LAW_POINTS = 40
 COSTS_DRAWN = {
     "seconds_to_induce": "Time to train",
@@ -83,7 +82,7 @@ def _measured(curve: LearningCurve) -> Chart:
         dashed = f" Dashed: what the training part alone says ({title[:1].lower()}{title[1:]})."
     return Chart(
         title=f"{title_of(curve.measure)} on examples held out",
-        x=_sizes_scale(curve.sizes),
+        x=Scale.spanning(EXAMPLES, curve.sizes),
         y=Scale.over(title_of(curve.measure), heights),
         shapes=shapes,
         caption=(
@@ -129,7 +128,7 @@ def _promised(curve: LearningCurve, laws: dict[str, Extrapolation], wanted: floa
     law = "1 − a − b·n^−c" if curve.higher_is_better else "a + b·n^−c"
     return Chart(
         title="What more examples would bring, by an inverse power law",
-        x=_sizes_scale((curve.sizes[0], end)),
+        x=Scale.spanning(EXAMPLES, (curve.sizes[0], end)),
         y=Scale.over(title_of(curve.measure), heights),
         shapes=shapes,
         caption=(
@@ -163,8 +162,8 @@ def cost_chart(curve: LearningCurve, cost: str) -> Chart:
     known = [factor * value for value in values if value > 0]
     return Chart(
         title=COSTS_DRAWN[cost],
-        x=_sizes_scale(curve.sizes),
-        y=Scale.over(unit, known, log=bool(known) and max(known) >= DECADE * min(known)),
+        x=Scale.spanning(EXAMPLES, curve.sizes),
+        y=Scale.spanning(unit, known),
         shapes=shapes,
         description=" ".join(
             f"{name}: grows like {learner.growth[cost]}."
@@ -198,7 +197,7 @@ def budget_charts(curve: LearningCurve) -> Iterator[Chart]:
     known = [value for value in seconds if value > 0]
     yield Chart(
         title="What a budget of CPU time buys",
-        x=Scale.over(f"CPU {unit} to train", known, log=max(known) >= DECADE * min(known)),
+        x=Scale.spanning(f"CPU {unit} to train", known),
         y=Scale.over(title_of(curve.measure), [point.mean for point in points]),
         shapes=[line, *shapes],
         description=" ".join(
@@ -216,10 +215,6 @@ def _unit(cost: str, values: Sequence[float]) -> tuple[float, str]:
         power = min(int(math.log10(max(largest, 1.0)) // 3), len(UNITS) - 1)
         return 1000.0**-power, UNITS[power]
     return next((factor, unit) for least, unit, factor in SECONDS if largest >= least)
-
-
-def _sizes_scale(sizes: Sequence[float]) -> Scale:
-    return Scale.over(EXAMPLES, sizes, log=sizes[-1] >= DECADE * sizes[0])
 
 
 def _range(measure: str) -> tuple[float, float]:
