@@ -97,5 +97,5 @@ def test_what_else_a_source_says_is_told_too(make_evaluation):
 
 
 def test_a_setting_is_told_once(make_evaluation):
-    pairs = provenance(make_evaluation(settings={"level": 0.95, "target": "this model"}))
+    pairs = list(provenance(make_evaluation(settings={"level": 0.95, "target": "this model"})))
     assert len({name for name, _ in pairs}) == len(pairs)

@@ -1,14 +1,13 @@
 """Comparisons → tables on a terminal, JSON, CSV, Markdown and LaTeX."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from truerisk.comparison.comparisons import Comparisons
 from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
 from truerisk.reporting.sections.differences import signed_words
-from truerisk.reporting.tables import Column, Table, provenance, spoken
+from truerisk.reporting.tables import Column, Facts, Table, setting_facts, source_facts, spoken
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     count,
@@ -17,10 +16,9 @@ from truerisk.reporting.wording import (
     number,
     p_words,
     percent,
-    plain_text,
     title_of,
 )
-from truerisk.results import Comparison, Estimate, Evaluation, as_plain
+from truerisk.results import Comparison, Estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -196,24 +194,15 @@ def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
     return (*result.notes, *listed, *([alone] if several else []))
 
 
-def comparison_facts(result: Comparisons) -> tuple[tuple[str, str], ...]:
+def comparison_facts(result: Comparisons) -> Facts:
     """Give what was assumed and where the predictions came from, as pairs of words."""
-    facts = {
-        "models": ", ".join(result.names),
-        "examples": count(result.n),
-        "main measure": title_of(result.measure),
-        "confidence level": percent(result.level),
-    }
-    told = {"level"}
-    settings = [
-        ("seed" if name == "random_state" else spoken(name), plain_text(as_plain(value)))
-        for name, value in result.settings.items()
-        if name not in told and value is not None
-    ]
-    bare = Evaluation(estimates={}, n=result.n, level=result.level, labels=(), positive=None)
-    own = len(provenance(bare))
-    read = provenance(replace(bare, source=dict(result.source)))[own:]
-    return (*facts.items(), *settings, *read)
+    yield "models", ", ".join(result.names)
+    yield "examples", count(result.n)
+    yield "main measure", title_of(result.measure)
+    yield "confidence level", percent(result.level)
+    given = {name: value for name, value in result.settings.items() if value is not None}
+    yield from setting_facts(given, told={"level"})
+    yield from source_facts(result.source)
 
 
 def comparison_json(result: Comparisons) -> str:

@@ -1,6 +1,6 @@
 """Evaluation → tables of words, which every format then escapes and draws in its own way."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from truerisk.reporting.wording import (
     written,
 )
 from truerisk.results import Estimate, Evaluation, as_plain
+
+Facts = Iterator[tuple[str, str]]
 
 WIDEST_CONFUSION = 12  # more classes than this do not fit on a screen
 MOST_MISTAKES = 10
@@ -168,23 +170,33 @@ def _remark(titles: list[str], note: str) -> str:
     return f"{named}{link} {reason}"
 
 
-def provenance(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
+def provenance(evaluation: Evaluation) -> Facts:
     """Give what was assumed and where the predictions came from, as pairs of words."""
-    targets = dict.fromkeys(estimate.target for estimate in evaluation.values())
-    facts = {
-        "examples": count(evaluation.n),
-        "classes": f"{len(evaluation.labels):,}",
-        "positive label": plain_text(evaluation.positive),
-        "confidence level": percent(evaluation.level),
-        "the numbers are about": " and ".join(targets) or "nothing",
-    }
-    told = {"level", "positive", "target"}  # stand above already
-    settings = [
-        (SPOKEN.get(name, spoken(name)), plain_text(as_plain(value)))
-        for name, value in evaluation.settings.items()
-        if name not in told
-    ]
-    return (*facts.items(), *settings, *_source(evaluation.source))
+    yield from evaluation_facts(evaluation)
+    yield from source_facts(evaluation.source)
+
+
+def evaluation_facts(evaluation: Evaluation, told: Collection[str] = ()) -> Facts:
+    """Give what was assumed, as pairs of words; settings that are `told` elsewhere are left out."""
+    yield "examples", count(evaluation.n)
+    if evaluation.labels:
+        yield "classes", f"{len(evaluation.labels):,}"
+    yield "positive label", plain_text(evaluation.positive)
+    yield "confidence level", percent(evaluation.level)
+    yield "the numbers are about", targets_of(evaluation.values())
+    yield from setting_facts(evaluation.settings, told={"level", "positive", "target", *told})
+
+
+def targets_of(estimates: Iterable[Estimate]) -> str:
+    """Say what some estimates are about, each target once."""
+    return " and ".join(dict.fromkeys(one.target for one in estimates)) or "nothing"
+
+
+def setting_facts(settings: Mapping[str, Any], told: Collection[str] = ()) -> Facts:
+    """Give settings as pairs of words, but those that are `told` elsewhere."""
+    for name, value in settings.items():
+        if name not in told:
+            yield SPOKEN.get(name, spoken(name)), plain_text(as_plain(value))
 
 
 def spoken(name: str) -> str:
@@ -192,7 +204,8 @@ def spoken(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _source(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def source_facts(source: Mapping[str, Any]) -> Facts:
+    """Give where data came from, as pairs of words: files, columns, and whatever else is known."""
     plain = as_plain(source)
     guessed = plain.pop("guessed", None) or []
     for file in plain.pop("files", []):

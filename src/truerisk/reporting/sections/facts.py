@@ -1,10 +1,16 @@
 """What was assumed in a result, in pairs of words: examples, settings, level, seed."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from truerisk.reporting.sections.intervals_used import NO_PROMISE
-from truerisk.reporting.tables import SPOKEN, spoken
+from truerisk.reporting.tables import (
+    Facts,
+    evaluation_facts,
+    setting_facts,
+    spoken,
+    targets_of,
+)
 from truerisk.reporting.wording import (
     cost_words,
     count,
@@ -15,8 +21,6 @@ from truerisk.reporting.wording import (
     title_of,
 )
 from truerisk.results import as_plain
-
-Facts = Iterator[tuple[str, str]]
 
 
 def facts_of(result: Any) -> Facts:  # noqa: ANN401
@@ -35,20 +39,10 @@ def facts_of(result: Any) -> Facts:  # noqa: ANN401
             return
 
 
-def _of_evaluation(evaluation: Any, told: Collection[str] = ()) -> Facts:  # noqa: ANN401
-    yield "examples", count(evaluation.n)
-    if evaluation.labels:
-        yield "classes", f"{len(evaluation.labels):,}"
-    yield "positive label", plain_text(evaluation.positive)
-    yield "confidence level", percent(evaluation.level)
-    yield "the numbers are about", _targets(evaluation.values())
-    yield from _settings(evaluation.settings, told={"level", "positive", "target", *told})
-
-
 def _of_learner(evaluation: Any) -> Facts:  # noqa: ANN401
     yield "learner", evaluation.model
     # The settings name the intervals of predictions; those of refits are other ones.
-    yield from _of_evaluation(evaluation, told=("model", "interval", "binomial", "cell_interval"))
+    yield from evaluation_facts(evaluation, told=("model", "interval", "binomial", "cell_interval"))
     yield "intervals", _intervals(evaluation.values())
     yield "refits", count(evaluation.refits)
     if evaluation.costs is not None:
@@ -58,7 +52,7 @@ def _of_learner(evaluation: Any) -> Facts:  # noqa: ANN401
 
 
 def _of_left_out(evaluation: Any) -> Facts:  # noqa: ANN401
-    yield from _of_evaluation(evaluation)
+    yield from evaluation_facts(evaluation)
     yield (
         "called wrong by the model trained without them",
         counted(len(evaluation.errors), "example"),
@@ -76,8 +70,8 @@ def _of_corpus(evaluation: Any) -> Facts:  # noqa: ANN401
         yield "documents held out", count(evaluation.holdout.n)
     yield "categories", count(len(evaluation.categories))
     yield "confidence level", percent(evaluation.level)
-    yield "the numbers are about", _targets(evaluation.values())
-    yield from _settings(evaluation.settings, told={"level", "positive", "target"})
+    yield "the numbers are about", targets_of(evaluation.values())
+    yield from setting_facts(evaluation.settings, told={"level", "positive", "target"})
 
 
 def _of_comparisons(result: Any) -> Facts:  # noqa: ANN401
@@ -85,9 +79,9 @@ def _of_comparisons(result: Any) -> Facts:  # noqa: ANN401
     yield "examples", count(result.n)
     yield "main measure", title_of(result.measure)
     yield "confidence level", percent(result.level)
-    yield "the numbers are about", _targets(one.difference for one in result.pairs)
+    yield "the numbers are about", targets_of(one.difference for one in result.pairs)
     given = {name: value for name, value in result.settings.items() if value is not None}
-    yield from _settings(given, told={"level"})
+    yield from setting_facts(given, told={"level"})
 
 
 def _of_comparison(one: Any) -> Facts:  # noqa: ANN401
@@ -161,7 +155,7 @@ def _side_by_side(found: Any) -> Facts:  # noqa: ANN401
         yield "measure", title_of(one.measure)
         yield "examples", count(one.n)
     yield "trained once in", cost_words("cpu_seconds", found.training_seconds)
-    yield "the numbers are about", _targets(found.estimates)
+    yield "the numbers are about", targets_of(found.estimates)
 
 
 def _of_estimate(estimate: Any) -> Facts:  # noqa: ANN401
@@ -180,7 +174,7 @@ def unit_of(estimate: Any) -> str:  # noqa: ANN401
 
 # By the name of the type, so that nothing is loaded for it.
 FACTS: dict[str, Callable[[Any], Facts]] = {
-    "Evaluation": _of_evaluation,
+    "Evaluation": evaluation_facts,
     "LearnerEvaluation": _of_learner,
     "LeaveOneOut": _of_left_out,
     "CorpusEvaluation": _of_corpus,
@@ -197,17 +191,7 @@ FACTS: dict[str, Callable[[Any], Facts]] = {
 }
 
 
-def _targets(estimates: Iterable[Any]) -> str:
-    return " and ".join(dict.fromkeys(one.target for one in estimates)) or "nothing"
-
-
 def _intervals(estimates: Iterable[Any]) -> str:
     """Name the intervals that were used, each once."""
     used = (one.interval.method for one in estimates if one.interval is not None)
     return ", ".join(dict.fromkeys(spoken(one) for one in used if one not in NO_PROMISE)) or "none"
-
-
-def _settings(settings: Mapping[str, Any], told: set[str]) -> Facts:
-    for name, value in settings.items():
-        if name not in told:
-            yield SPOKEN.get(name, spoken(name)), plain_text(as_plain(value))

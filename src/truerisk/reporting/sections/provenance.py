@@ -9,9 +9,9 @@ from typing import Any
 
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.parts import SENTENCE, Section
-from truerisk.reporting.sections.facts import Facts, facts_of
+from truerisk.reporting.sections.facts import facts_of
 from truerisk.reporting.sections.promises import ELSEWHERE, promise_table
-from truerisk.reporting.tables import Column, Table, spoken
+from truerisk.reporting.tables import Column, Facts, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, plain_text
 from truerisk.results import Estimate, as_plain
 
