@@ -230,3 +230,46 @@ def test_leaving_a_measure_out_changes_no_other():
 def test_what_cannot_be_meant_is_refused(arguments, options, message):
     with pytest.raises(InputError, match=message):
         tr.evaluate(*arguments, **options)
+
+
+CHANCE = 1 / (1 + np.exp(-SCORE))
+BOTH = np.column_stack([1 - CHANCE, CHANCE])
+
+
+@pytest.mark.parametrize("options", [{}, {"positive": "False"}], ids=["plain", "told"])
+def test_of_two_columns_of_probabilities_that_of_the_positive_label_is_taken(options):
+    options |= {"probabilities": True, "random_state": 1}
+    column = CHANCE if "positive" not in options else 1 - CHANCE
+    assert tr.evaluate(Y, PRED, y_score=BOTH, **options) == tr.evaluate(
+        Y, PRED, y_score=column, **options
+    )
+
+
+def test_the_loss_is_the_same_by_one_column_and_by_two():
+    found = tr.evaluate(Y, PRED, y_score=BOTH, probabilities=True)
+    assert found["log_loss"].value == pytest.approx(metrics.log_loss(Y, BOTH), abs=1e-12)
+    assert found["brier_score"].value == pytest.approx(metrics.brier_score_loss(Y, CHANCE))
+
+
+def test_two_columns_may_stand_in_another_order():
+    turned = tr.evaluate(Y, PRED, y_score=BOTH[:, ::-1], labels=[True, False], random_state=1)
+    assert turned["roc_auc"].value == pytest.approx(metrics.roc_auc_score(Y, CHANCE))
+
+
+def test_of_two_columns_the_higher_is_called_unless_a_threshold_is_told():
+    highest = tr.evaluate(Y, y_score=BOTH)
+    assert highest["recall"].value == metrics.recall_score(Y, CHANCE > 0.5)
+    strict = tr.evaluate(Y, y_score=BOTH, threshold=0.9)
+    assert strict["recall"].value == metrics.recall_score(Y, CHANCE >= 0.9)
+    assert set(highest.curves) == set(strict.curves) == {"roc", "precision_recall", "thresholds"}
+
+
+def test_two_columns_that_are_no_probabilities_are_refused_though_one_would_do():
+    with pytest.raises(InputError, match="must add up to 1"):
+        tr.evaluate(Y, y_score=np.column_stack([CHANCE, CHANCE]), probabilities=True)
+
+
+def test_two_columns_are_two_rankings_where_nobody_knows_which_is_positive():
+    named = np.where(Y, "spam", "ham")
+    assert tr.evaluate(named, y_score=BOTH).positive is None
+    assert tr.evaluate(named, y_score=BOTH, positive="spam").positive == "spam"

@@ -1,6 +1,7 @@
 """Predictions in memory → Evaluation."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from truerisk.tallies.labels import (
     code_label_sets,
     code_labels,
     in_order,
+    plain_positive,
 )
+from truerisk.tallies.probabilities import ProbabilityTally
 
 
 def evaluate(
@@ -45,13 +48,15 @@ def evaluate(
         Labels: integers, booleans or texts.  With `multilabel`, a collection of labels for each
         example, or an n × K matrix of 0 and 1.
     y_score
-        Scores, larger meaning more positive: n of them, or an n × K matrix.
+        Scores, larger meaning more positive: n of them, or an n × K matrix with the columns in the
+        order of the sorted labels.  Of two classes only the column of the positive label is used,
+        if that label is told or plain; so `predict_proba(X)` may be given as it is.
     sample_weight
         Weights; the intervals then hold at the effective number of examples.
     groups
         Which rows belong together (one patient, one user): groups, not rows, are then the units.
     labels
-        Names of the K columns of matrices; averages are taken over these labels.
+        Names of the K columns of matrices, if not in that order; averages are taken over these.
     allow_inf
         Whether a score may be infinite, where only the order of the scores counts.
     **options
@@ -80,7 +85,13 @@ def evaluate(
     else:
         coded = code_labels(_of_one_kind(y_true), _of_one_kind(y_pred))
         _refuse_empty(coded)
-    tally = PredictionTally(request, multilabel, _classes(scores, labels, coded, y_true))
+    classes = _classes(scores, labels, coded, y_true)
+    if scores is not None and classes is not None and not multilabel:
+        positive = _positive_of_pair(classes, coded, request)
+        if positive is not None:
+            coded = _with_made_predictions(coded, scores, classes, request)
+            scores, classes = scores[:, classes.index(positive)], None
+    tally = PredictionTally(request, multilabel, classes)
     columns = Columns(
         coded.truth,
         coded.members,
@@ -203,3 +214,27 @@ def _classes(
             f"({', '.join(names[:10])})."
         )
     return names
+
+
+def _positive_of_pair(classes: tuple[str, ...], coded: CodedLabels, request: Request) -> str | None:
+    """Give the positive label if the columns are of two classes, and it is told or plain."""
+    positive = plain_positive(classes) if request.positive is None else request.positive
+    known = {*classes, request.reject}
+    met = {label for one in coded.members for label in one}
+    return positive if len(classes) == 2 and positive in classes and met <= known else None
+
+
+def _with_made_predictions(
+    coded: CodedLabels, scores: NDArray[Any], classes: tuple[str, ...], request: Request
+) -> CodedLabels:
+    """Look at all columns before one is taken: they must be probabilities if they are called so.
+
+    What scores highest is called, unless it is told what is.
+    """
+    if request.probabilities:
+        ProbabilityTally().add(scores, np.zeros(len(scores), dtype=np.intp))
+    if coded.predicted is not None or request.threshold is not None:
+        return coded
+    book = {one: code for code, one in enumerate(coded.members)}
+    codes = np.array([book.setdefault((label,), len(book)) for label in classes])
+    return replace(coded, predicted=codes[scores.argmax(axis=1)], members=tuple(book))
