@@ -4,7 +4,8 @@ import pytest
 
 from truerisk.reporting.page.parts import Chapter, Section
 from truerisk.reporting.page.report import Report
-from truerisk.reporting.tables import Column, Table, page_table
+from truerisk.reporting.sections.tables import table_section
+from truerisk.reporting.tables import Column, Table
 
 ROWS = (
     ("svm 10", "1,234", "0.812 [0.7, 0.9]", "12.3 ms", "yes"),
@@ -31,8 +32,7 @@ AS_IT_CAME = [row[0] for row in ROWS]
 
 def _page(folder, rows):
     columns = tuple(Column(head, numeric=at > 0) for at, head in enumerate(HEADS))
-    table = page_table(Table("Learners", columns, tuple(rows)))
-    section = Section("table", "Learners", table)
+    section = table_section(Table("Learners", columns, tuple(rows)))
     report = Report("Tables", "", (Chapter(title="Tables", subtitle="", sections=(section,)),))
     return report.save(folder / "table.html")
 

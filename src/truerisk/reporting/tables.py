@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.reporting.escaping import visible
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     count,
@@ -72,13 +71,14 @@ def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None)
     names = measures or tuple(next(iter(evaluation.by_class.values())))
     columns = (Column("Class"), *(Column(title_of(name), numeric=True) for name in names))
     rows = tuple(
-        (label, *(_in_one_cell(estimates[name]) for name in names))
+        (label, *(with_interval(estimates[name]) for name in names))
         for label, estimates in evaluation.by_class.items()
     )
     return Table(f"Classes ({percent(evaluation.level)} intervals)", columns, rows)
 
 
-def _in_one_cell(estimate: Estimate) -> str:
+def with_interval(estimate: Estimate) -> str:
+    """Write a value and its interval; what is undefined has no interval."""
     words = written(estimate)
     return f"{words.value} {words.interval}" if estimate.is_defined else words.value
 
@@ -225,19 +225,3 @@ def _file(facts: Mapping[str, Any]) -> str:
         if value  # nothing dropped and not compressed need no words
     ]
     return f"{name}: {', '.join(words)}"
-
-
-def page_table(table: Table, most: int | None = None) -> dict[str, Any]:
-    r"""Give a table in plain values for a template: all texts visible, so many rows at most.
-
-    Examples
-    --------
-    >>> page_table(Table("Values", (Column("Model"),), (("a\x1b",), ("b",))), most=1)["rows"]
-    [['a\\x1b']]
-    """
-    columns = [
-        {"heading": visible(column.heading), "numeric": column.numeric} for column in table.columns
-    ]
-    rows = [[visible(cell.strip()) for cell in row] for row in table.rows[:most]]
-    left_out = len(table.rows) - len(rows)
-    return {"title": visible(table.title), "columns": columns, "rows": rows, "left_out": left_out}

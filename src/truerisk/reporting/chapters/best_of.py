@@ -8,7 +8,8 @@ from truerisk.reporting.chapters.learner import learner_chapter, method_title
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
 from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
-from truerisk.reporting.tables import Column, Table, page_table
+from truerisk.reporting.sections.tables import table_section
+from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     cost_words,
@@ -124,5 +125,4 @@ def _costs(found: "BestOf") -> Section:
                 cost_words("seconds_to_classify", classify),
             )
         rows.append((name, count(one.refits), *told))
-    table = page_table(Table("What each learner costs (means)", columns, tuple(rows)))
-    return Section("table", table["title"], table)
+    return table_section(Table("What each learner costs (means)", columns, tuple(rows)))

@@ -1,6 +1,6 @@
 """Comparisons → a chapter: every difference drawn against 0 and the region of equivalence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from truerisk.comparison.comparisons import Comparisons
@@ -16,12 +16,12 @@ from truerisk.reporting.sections.differences import (
     difference_tile,
     differences_section,
 )
-from truerisk.reporting.tables import Table, page_table
+from truerisk.reporting.sections.tables import table_section
+from truerisk.reporting.tables import Table
 from truerisk.reporting.wording import counted, measure_of, percent, title_of
 from truerisk.results import Comparison
 
 MOST_ROWS = 300  # differences drawn on one page
-MOST_TABLE_ROWS = 500
 MOST_TILES = 4  # models whose main measure has a tile
 SHARES = {(0.0, 1.0), (-1.0, 1.0)}  # measures of these ranges are drawn on one scale
 SIDES = {True: "Higher is better", False: "Lower is better", None: "Neither side is better"}
@@ -47,7 +47,7 @@ def comparisons_chapter(result: Comparisons) -> Chapter:
         subtitle=" · ".join(parts),
         verdict=sentences(result.verdict),
         tiles=tuple(_tiles(result)),
-        sections=(_differences(result), *table_sections(_tables(result))),
+        sections=(_differences(result), *map(table_section, _tables(result))),
         notes=sentences(comparison_remarks(result)),
     )
 
@@ -56,13 +56,6 @@ def _tables(result: Comparisons) -> Iterator[Table]:
     """Give the tables; that of two models would only say again what is drawn and written."""
     skipped = 1 if len(result.names) == 2 else 0
     yield from islice(comparison_tables(result), skipped, None)
-
-
-def table_sections(tables: Iterable[Table], most: int = MOST_TABLE_ROWS) -> Iterator[Section]:
-    """Give the section of each table, so many rows at most."""
-    for table in tables:
-        data = page_table(table, most)
-        yield Section("table", data["title"], data)
 
 
 def _tiles(result: Comparisons) -> Iterator[Tile]:

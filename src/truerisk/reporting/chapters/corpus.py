@@ -23,7 +23,7 @@ from truerisk.reporting.page.parts import (
     Tile,
     sentences,
 )
-from truerisk.reporting.tables import page_table
+from truerisk.reporting.sections.tables import table_section
 from truerisk.reporting.wording import count, counted, percent, title_of
 from truerisk.results import Estimate, Evaluation
 
@@ -38,7 +38,6 @@ AVERAGES = {"micro": "Micro average", "macro": "Macro average"}
 
 def corpus_chapter(evaluation: "CorpusEvaluation") -> Chapter:
     """Give all that a page says of the categories of a corpus."""
-    averages = page_table(average_table(evaluation))
     return Chapter(
         title="How well will each category be told?",
         subtitle=_subtitle(evaluation),
@@ -46,7 +45,7 @@ def corpus_chapter(evaluation: "CorpusEvaluation") -> Chapter:
         tiles=tuple(_tiles(evaluation)),
         sections=(
             Section("categories", "Category by category", _categories(evaluation), _lead()),
-            Section("table", averages["title"], averages, "Numbers are percent."),
+            table_section(average_table(evaluation), "Numbers are percent."),
         ),
         notes=sentences(evaluation.notes),
     )

@@ -12,10 +12,10 @@ from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
 from truerisk.reporting.sections.estimate_forest import Entry, forest_row
 from truerisk.reporting.sections.explorer import explorer_section
 from truerisk.reporting.sections.score_curves import score_sections
+from truerisk.reporting.sections.tables import table_section
 from truerisk.reporting.tables import (
     confusion_of,
     mistake_table,
-    page_table,
     remarks,
     share,
 )
@@ -83,7 +83,7 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
         )
     mistakes = mistake_table(evaluation)
     if mistakes is not None:
-        yield Section("table", visible(mistakes.title), page_table(mistakes))
+        yield table_section(mistakes)
     classes = _classes(evaluation)
     if classes is not None:
         yield Section("classes", "Class by class", classes)

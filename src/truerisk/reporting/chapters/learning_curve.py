@@ -19,7 +19,7 @@ from truerisk.reporting.sections.learning_curve_charts import (
     cost_chart,
     value_charts,
 )
-from truerisk.reporting.tables import page_table
+from truerisk.reporting.sections.tables import table_section
 from truerisk.reporting.wording import count, counted, percent, title_of, written
 from truerisk.results import Estimate
 
@@ -132,6 +132,4 @@ def _tables(curve: LearningCurve, wanted: float | None) -> Iterator[Section]:
     values, *others = curve_tables(curve)
     further = [] if wanted is None else [needed_table(curve, wanted)]
     further += [crossing_table(curve)] if curve.crossings else []
-    for table in (*further, values, *others):
-        found = page_table(table)
-        yield Section("table", found["title"], found)
+    yield from map(table_section, (*further, values, *others))

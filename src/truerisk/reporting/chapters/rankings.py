@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from truerisk.comparison.bayesian_hierarchical import HierarchicalPosterior
 from truerisk.comparison.over_datasets import OverDatasets, PairOverDatasets
-from truerisk.reporting.chapters.comparisons import SIDES, table_sections
+from truerisk.reporting.chapters.comparisons import SIDES
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
 from truerisk.reporting.rankings import (
@@ -23,6 +23,7 @@ from truerisk.reporting.sections.differences import (
 )
 from truerisk.reporting.sections.probability_bars import ProbabilityBar, probabilities_section
 from truerisk.reporting.sections.rank_picture import critical_difference_section
+from truerisk.reporting.sections.tables import table_section
 from truerisk.reporting.tables import Table
 from truerisk.reporting.wording import counted, percent
 from truerisk.results import Estimate
@@ -62,7 +63,7 @@ def _sections(found: OverDatasets) -> Iterator[Section]:
     left_out = len(found.pairs) - len(shown)
     yield _pairs(found, shown, left_out)
     yield _posteriors(found, shown, left_out)
-    yield from table_sections(_tables(found))
+    yield from map(table_section, _tables(found))
 
 
 def _tables(found: OverDatasets) -> Iterator[Table]:

@@ -24,7 +24,8 @@ from truerisk.reporting.page.charts import (
 )
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
 from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
-from truerisk.reporting.tables import Column, Table, page_table, spoken
+from truerisk.reporting.sections.tables import table_section
+from truerisk.reporting.tables import Column, Table, spoken
 from truerisk.reporting.wording import (
     count,
     counted,
@@ -209,8 +210,7 @@ def _table(found: "Selection") -> Section:
                 "→ chosen" if dict(one.parameters) == dict(found.best) else "",
             )
         )
-    table = page_table(Table("Every setting", columns, tuple(rows)), MOST_ROWS)
-    return Section("table", table["title"], table)
+    return table_section(Table("Every setting", columns, tuple(rows)))
 
 
 def _value(value: Any) -> str:  # noqa: ANN401

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
 from truerisk.reporting.sections.estimate_forest import Entry, estimate_forest
-from truerisk.reporting.tables import Column, Table, page_table, spoken
+from truerisk.reporting.sections.tables import table_section
+from truerisk.reporting.tables import Column, Table, spoken
 from truerisk.reporting.wording import (
     cost_words,
     counted,
@@ -117,12 +118,9 @@ def _costs(found: "SideBySide") -> Section:
         words = written(one)
         time = cost_words("cpu_seconds", took)
         rows.append((_title(one), words.value, words.interval, time, LEANINGS.get(one.method, "")))
-    table = page_table(Table("What each of them costs", columns, tuple(rows)))
     once = cost_words("cpu_seconds", found.training_seconds)
-    return Section(
-        "table",
-        table["title"],
-        table,
+    return table_section(
+        Table("What each of them costs", columns, tuple(rows)),
         f"The machine was trained once in {once}; each took so much longer.",
     )
 

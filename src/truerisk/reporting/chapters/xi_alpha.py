@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from truerisk.reporting.chapters.evaluation import evaluation_chapter
 from truerisk.reporting.page.parts import Chapter, Section, sentences
-from truerisk.reporting.tables import Column, Table, page_table, remarks
-from truerisk.reporting.wording import count, title_of, written
-from truerisk.results import Estimate
+from truerisk.reporting.sections.tables import table_section
+from truerisk.reporting.tables import Column, Table, remarks, with_interval
+from truerisk.reporting.wording import count, title_of
 
 if TYPE_CHECKING:
     from truerisk.estimation.xi_alpha import XiAlpha
@@ -53,19 +53,11 @@ def _at_every_rho(found: "XiAlpha") -> Section:
         *(Column(f"ρ = {rho:g}", numeric=True) for rho in found.at_rho),
     )
     rows = tuple(
-        (title_of(name), *(_in_one_cell(at[name]) for at in found.at_rho.values()))
+        (title_of(name), *(with_interval(at[name]) for at in found.at_rho.values()))
         for name in found
     )
-    table = page_table(Table("At every ρ", columns, rows))
-    return Section(
-        "table",
-        table["title"],
-        table,
+    return table_section(
+        Table("At every ρ", columns, rows),
         "At ρ = 2 no error of leave-one-out is missed, as long as the machine is stable; a smaller "
         "ρ leans less to the pessimistic side. Never refined.",
     )
-
-
-def _in_one_cell(estimate: Estimate) -> str:
-    words = written(estimate)
-    return f"{words.value} {words.interval}" if estimate.is_defined else words.value
