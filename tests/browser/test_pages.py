@@ -10,6 +10,7 @@ from truerisk.evaluation import evaluate_counts
 
 MOST_BYTES = 1_500_000
 WIDTHS = (320, 390, 768, 1200)  # the first is 1280 at 400 %, as WCAG 2.1 asks (1.4.10)
+PAPER = 717  # pixels of CSS across A4 less margins of 1 cm
 CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex]"
 
 # What is wider than the screen though nothing around it scrolls: the page would scroll sideways.
@@ -151,7 +152,8 @@ def test_every_control_is_reached_by_keyboard_and_seen(opened, page):
 def test_it_prints_all_that_it_says(opened, show, page):
     shown = opened(page, dark=True)
     words = shown.execute_script("return document.querySelector('main').innerText")
-    show(medium="print", dark=True)
+    show(medium="print", dark=True, width=PAPER)
+    assert shown.execute_script("return document.scrollingElement.scrollWidth") <= PAPER
     printed = shown.execute_script("return document.querySelector('main').innerText")
     # Controls may go, numbers may not.
     assert set(re.findall(r"\d\.\d+", words)) <= set(re.findall(r"\d\.\d+", printed))
