@@ -1,13 +1,18 @@
-"""Evaluations made by hand, so that what is printed can be told from what is computed."""
+"""Results to report on: evaluations made by hand, whose words can be foretold, and curves."""
 
 import math
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
 
+from truerisk.curves.learning_curve import learning_curve
 from truerisk.results import Estimate, Evaluation, Interval
 from truerisk.tallies.cells import Cells
+
+HOSTILE = "<script>alert(1)</script> $x_1$ =1+1"
 
 
 def estimate_of(measure, value, low, high, *, n=200, notes=(), method="clopper_pearson"):
@@ -99,3 +104,28 @@ def evaluation_with_curves():
         recall=steps, precision=1 - steps / 2, average_precision=0.75
     )
     return evaluation_of(curves={"roc": roc, "precision_recall": precision_recall})
+
+
+class Failing(DummyClassifier):
+    def fit(self, X, y):
+        if len(X) > 30:
+            message = "too <many>"
+            raise RuntimeError(message)
+        return super().fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def curve():
+    """Give the curves of a learner that learns and of one that does not; one name is hostile."""
+    rng = np.random.default_rng(0)
+    y = np.arange(160) % 2
+    X = rng.normal(size=(160, 3)) + 1.5 * y[:, None]
+    models = {"baseline": DummyClassifier(), HOSTILE: GaussianNB()}
+    return learning_curve(models, X, y, sizes=[8, 20, 40, 80], repeats=3, random_state=1)
+
+
+@pytest.fixture(scope="session")
+def failed():
+    """Give a curve whose largest size could not be trained on."""
+    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 2
+    return learning_curve(Failing(), X, y, sizes=[10, 20, 40], repeats=2, random_state=1)

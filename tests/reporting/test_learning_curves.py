@@ -4,13 +4,9 @@ import csv
 import io
 import json
 
-import numpy as np
 import pytest
 from rich.console import Console
-from sklearn.dummy import DummyClassifier
-from sklearn.naive_bayes import GaussianNB
 
-from truerisk.curves.learning_curve import learning_curve
 from truerisk.reporting.learning_curves import (
     cost_words,
     curve_csv,
@@ -21,29 +17,6 @@ from truerisk.reporting.learning_curves import (
 )
 
 HOSTILE = "<script>alert(1)</script> $x_1$ =1+1"
-
-
-class Failing(DummyClassifier):
-    def fit(self, X, y):
-        if len(X) > 30:
-            message = "too <many>"
-            raise RuntimeError(message)
-        return super().fit(X, y)
-
-
-@pytest.fixture(scope="module")
-def curve():
-    rng = np.random.default_rng(0)
-    y = np.arange(160) % 2
-    X = rng.normal(size=(160, 3)) + 1.5 * y[:, None]
-    models = {HOSTILE: GaussianNB(), "baseline": DummyClassifier()}
-    return learning_curve(models, X, y, sizes=[10, 20, 40, 80], repeats=3, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def failed():
-    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 2
-    return learning_curve(Failing(), X, y, sizes=[10, 20, 40], repeats=2, random_state=1)
 
 
 def _printed(curve, wanted=None):
@@ -89,10 +62,10 @@ def test_the_csv_has_every_number_in_full_and_no_formula(curve):
     rows = list(csv.DictReader(io.StringIO(curve_csv(curve))))
     assert len(rows) == 8
     point = curve[HOSTILE].points[2]
-    assert float(rows[2]["mean"]) == point.mean
-    assert float(rows[2]["high"]) == point.interval.high
-    assert float(rows[2]["cpu_seconds"]) == point.cpu_seconds
-    assert rows[0]["learner"] == HOSTILE
+    assert float(rows[6]["mean"]) == point.mean
+    assert float(rows[6]["high"]) == point.interval.high
+    assert float(rows[6]["cpu_seconds"]) == point.cpu_seconds
+    assert rows[6]["learner"] == HOSTILE
 
 
 def test_an_undefined_value_is_an_empty_cell(failed):
@@ -104,7 +77,7 @@ def test_an_undefined_value_is_an_empty_cell(failed):
 def test_the_json_holds_all_and_what_is_wanted(curve, failed):
     plain = json.loads(curve_json(curve, 0.05))
     assert plain["schema"] == "truerisk/learning-curve/1"
-    assert plain["curves"]["baseline"]["points"][0]["size"] == 10
+    assert plain["curves"]["baseline"]["points"][0]["size"] == 8
     assert set(plain["needed"]) == {HOSTILE, "baseline"}
     assert "needed" not in json.loads(curve_json(curve))
     assert json.loads(curve_json(failed, 0.2))["needed"] == {"Failing": None}

@@ -3,40 +3,11 @@
 import math
 from dataclasses import replace
 
-import numpy as np
-import pytest
-from sklearn.dummy import DummyClassifier
-from sklearn.naive_bayes import GaussianNB
-
-from truerisk.curves.learning_curve import learning_curve
 from truerisk.reporting.chapters.learning_curve import learning_curve_chapter
 from truerisk.reporting.page.report import report_of
 from truerisk.results import Interval
 
 HOSTILE = "<script>alert(1)</script> $x_1$ =1+1"
-
-
-class Failing(DummyClassifier):
-    def fit(self, X, y):
-        if len(X) > 30:
-            message = "too <many>"
-            raise RuntimeError(message)
-        return super().fit(X, y)
-
-
-@pytest.fixture(scope="module")
-def curve():
-    rng = np.random.default_rng(0)
-    y = np.arange(160) % 2
-    X = rng.normal(size=(160, 3)) + 1.5 * y[:, None]
-    models = {"baseline": DummyClassifier(), HOSTILE: GaussianNB()}
-    return learning_curve(models, X, y, sizes=[8, 20, 40, 80], repeats=3, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def failed():
-    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 2
-    return learning_curve(Failing(), X, y, sizes=[10, 20, 40], repeats=2, random_state=1)
 
 
 def _charts(chapter):

@@ -8,7 +8,7 @@ from truerisk.estimation.without_resampling import SideBySide
 from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
 from truerisk.reporting.sections.intervals_used import EXACT, is_weighted, uses_of
 from truerisk.reporting.sections.promises import promise_table
-from truerisk.results import Estimate, Interval
+from truerisk.results import Interval
 
 TRUTH = np.array([0, 1, 1, 0] * 30)
 SCORE = np.random.default_rng(0).random(120) * 0.6 + 0.4 * TRUTH
@@ -19,40 +19,22 @@ def test_weights_of_scores_alone_are_seen():
     assert not is_weighted(tr.evaluate(TRUTH, y_score=SCORE))
 
 
-def learner(method="cross_validation", name="agreement_binomial", target="this model", **settings):
-    estimate = Estimate(
-        value=0.2,
-        interval=Interval(0.1, 0.3, 0.95, name),
-        measure="error_rate",
-        method=method,
-        n=100,
-        target=target,
-    )
-    return tr.LearnerEvaluation(
-        estimates={"error_rate": estimate},
-        n=100,
-        level=0.95,
-        labels=("0", "1"),
-        positive="1",
-        settings={"method": method, **settings},
-    )
-
-
 @pytest.mark.parametrize(
-    ("evaluation", "design", "target"),
+    ("refits", "design", "target"),
     [
-        (learner(repeats=5), "5 × 10 folds", "this model"),
-        (learner(repeats=1, name="pooled_binomial"), "10 folds", "this model"),
-        (learner(repeats=5, name="corrected_t", target=LEARNER), "5 × 10 folds", LEARNER),
-        (learner("holdout", "clopper_pearson"), "a third held out", "this model"),
+        ({"repeats": 5}, "5 × 10 folds", "this model"),
+        ({"repeats": 1, "name": "pooled_binomial"}, "10 folds", "this model"),
+        ({"repeats": 5, "name": "corrected_t"}, "5 × 10 folds", LEARNER),
+        ({"method": "holdout", "name": "clopper_pearson"}, "a third held out", "this model"),
         (
-            learner("nested_cross_validation", "nested_cross_validation", LEARNER),
+            dict.fromkeys(("method", "name"), "nested_cross_validation"),
             "refits of its own",
             LEARNER,
         ),
     ],
 )
-def test_a_learner_is_told_what_was_measured_of_such_refits(evaluation, design, target):
+def test_a_learner_is_told_what_was_measured_of_such_refits(make_learner, refits, design, target):
+    evaluation = make_learner(target=target, **refits)
     [use] = uses_of(evaluation)
     page = "coverage-of-learners"
     found = coverage_of(
@@ -65,13 +47,13 @@ def test_a_learner_is_told_what_was_measured_of_such_refits(evaluation, design, 
     assert ("the learner's value" in row[-1]) == (target == LEARNER)
 
 
-def test_cross_validation_beside_a_machine_s_own_estimates_was_measured():
-    folds = learner()["error_rate"]
+def test_cross_validation_beside_a_machine_s_own_estimates_was_measured(make_learner):
+    folds = make_learner()["error_rate"]
     own = replace(folds, method="leave_one_out", interval=Interval(0.1, 0.3, 0.95, EXACT))
     both = SideBySide(estimates=(own, folds), seconds=(0.1, 0.1), training_seconds=0.1)
     alone, measured = uses_of(both)
     assert alone.measured is None
-    assert measured.measured == next(iter(uses_of(learner(repeats=5)))).measured
+    assert measured.measured == next(iter(uses_of(make_learner(repeats=5)))).measured
     assert measured.measured is not None
 
 

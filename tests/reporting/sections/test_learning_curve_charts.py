@@ -4,11 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
-from sklearn.naive_bayes import GaussianNB
 
 from truerisk.curves.growth import growth_of
-from truerisk.curves.learning_curve import learning_curve
 from truerisk.reporting.page.charts import HEIGHT, WIDTH, Scale, drawn
 from truerisk.reporting.sections.learning_curve_charts import (
     LAW_POINTS,
@@ -18,15 +15,6 @@ from truerisk.reporting.sections.learning_curve_charts import (
 )
 
 HOSTILE = "<script>alert(1)</script> $x_1$ =1+1"
-
-
-@pytest.fixture(scope="module")
-def curve():
-    rng = np.random.default_rng(0)
-    y = np.arange(160) % 2
-    X = rng.normal(size=(160, 3)) + 1.5 * y[:, None]
-    models = {"baseline": DummyClassifier(), HOSTILE: GaussianNB()}
-    return learning_curve(models, X, y, sizes=[8, 20, 40, 80], repeats=3, random_state=1)
 
 
 def _charts(curve, wanted=None):

@@ -69,27 +69,8 @@ def test_another_level_than_the_measured_one_is_told():
     assert told[-1].startswith("at 95 %, not 80 %: ")
 
 
-def learner(method="cross_validation", name="agreement_binomial", target="this model", **settings):
-    estimate = Estimate(
-        value=0.2,
-        interval=Interval(0.1, 0.3, 0.95, name),
-        measure="error_rate",
-        method=method,
-        n=100,
-        target=target,
-    )
-    return tr.LearnerEvaluation(
-        estimates={"error_rate": estimate},
-        n=100,
-        level=0.95,
-        labels=("0", "1"),
-        positive="1",
-        settings={"method": method, **settings},
-    )
-
-
-def test_other_refits_were_not_measured():
-    [row] = promise_table(learner("bootstrap")).rows
+def test_other_refits_were_not_measured(make_learner):
+    [row] = promise_table(make_learner("bootstrap")).rows
     assert row[-3:] == ("–", "–", "not measured for these refits")
 
 
@@ -163,7 +144,7 @@ def test_data_sets_have_the_signed_rank_interval():
     assert "n = 10 to 100" in row[-1]
 
 
-def test_what_promises_nothing_is_left_out():
-    whole = learner(name="whole_range", repeats=5)
+def test_what_promises_nothing_is_left_out(make_learner):
+    whole = make_learner(name="whole_range", repeats=5)
     assert promise_table(whole) is None
     assert promise_table(object()) is None
