@@ -41,7 +41,10 @@ PAGES = {
     "score classes": ("score", "classes.csv", "--seed", "1"),
     "score undefined": ("score", "undefined.csv"),
     "compare": ("compare", "old.csv", "new.csv", "--region", "0.02", "--seed", "1"),
-    "compare three": ("compare", "old.csv", "new.csv", "best.csv", "--seed", "1"),
+    "compare three": (
+        *("compare", "old.csv", "new.csv", "best.csv", "--seed", "1"),
+        *("--measures", "error_rate,f1,matthews_correlation"),
+    ),
     "estimate": ("estimate", "table.csv", "--target", "y", "--model", "tree", *FEW),
     "estimate best": (
         *("estimate", "table.csv", "--target", "y", *FEW),

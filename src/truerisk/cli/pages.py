@@ -51,7 +51,6 @@ PAGE = (
     ),
     *FIGURES,
 )
-PAGE_NAMES = ("html", "figures", "figure_formats")
 
 
 def page_options(function: Function) -> Function:
