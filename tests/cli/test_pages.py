@@ -24,7 +24,7 @@ def _options(name):
 
 @pytest.mark.parametrize("name", WITH_PAGE)
 def test_every_command_with_a_result_offers_a_page_and_pictures(name):
-    assert PAGE_NAMES <= set(_options(name))
+    assert set(_options(name)) >= PAGE_NAMES
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)
