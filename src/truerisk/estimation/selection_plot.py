@@ -7,6 +7,7 @@ import numpy as np
 
 from truerisk.estimation.selection import Candidate, Selection, setting_text
 from truerisk.measures.curves import plain_label
+from truerisk.measures.titles import title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def plot_selection(selection: Selection, ax: "Axes") -> "Axes":
     ax.plot(float(selection.best["C"]), selection.estimate.value, "*", color="black", markersize=12)
     ax.set_xscale("log")
     ax.set_xlabel("C")
-    ax.set_ylabel(selection.estimate.measure)
+    ax.set_ylabel(title_of(selection.estimate.measure))
     if len(lines) > 1:
         ax.legend()
     return ax
