@@ -81,3 +81,19 @@ def test_a_gram_matrix_that_does_not_fit_is_refused_before_it_is_made(monkeypatc
     monkeypatch.setattr(problems, "_free_memory", lambda: 1_000_000)
     with pytest.raises(MachineError, match=r"Gram matrix of 1000 examples .* Use LinearSVM"):
         gram_problem(Kernel("linear"), np.ones((1000, 2)))
+
+
+def test_a_lattice_on_which_the_exact_finish_ends_beside_the_optimum_is_solved_all_the_same():
+    # How many examples stand at each place, by label; found by chance among random tables.
+    places = {(-4, -1): 1, (-1, -1): 11, (-1, 1): 5, (0, -1): 10, (0, 1): 19, (1, -1): 6}
+    places |= {(1, 1): 6, (2, -1): 3, (2, 1): 1}
+    table = np.repeat(list(places), list(places.values()), axis=0).astype(float)
+    X, y = table[:, :1].copy(), table[:, 1].copy()
+    upper = np.full(len(y), 1e6)
+    found = DenseProblem(X).solve(y, upper, Effort())
+    assert found.gap <= 1e-6
+    loss = np.maximum(0.0, 1.0 - y * (X @ found.weights + found.bias)).sum()
+    # By hand: f = (x + 1)/3 errs by 60 in all, as f = 2x/3 + 1/3 does, with a smaller w.
+    assert loss == pytest.approx(60.0)
+    np.testing.assert_allclose(found.weights, [1 / 3], rtol=1e-6)
+    np.testing.assert_allclose(found.decision, X @ found.weights + found.bias, atol=1e-9)
