@@ -3,7 +3,7 @@
 `plot` takes axes and returns them; it sets no global style and shows nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +53,7 @@ class RocCurve:
         rises, runs = np.diff(self.tpr) > 0, np.diff(self.fpr) > 0
         corners = np.flatnonzero(np.append(True, rises) & np.append(runs, True))
         corners = np.unique([0, *corners, len(self.fpr) - 1])
-        x, y = self.fpr[corners].tolist(), self.tpr[corners].tolist()
-        chosen: list[int] = []
-        for at in range(len(x)):
-            while len(chosen) > 1 and _turn(x, y, (*chosen[-2:], at)) >= 0:
-                chosen.pop()
-            chosen.append(at)
-        kept = corners[chosen]
+        kept = corners[upper_hull(self.fpr[corners], self.tpr[corners])]
         fpr, tpr = self.fpr[kept], self.tpr[kept]
         area = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2)
         return RocCurve(fpr, tpr, self.thresholds[kept], area, self.label)
@@ -166,12 +160,25 @@ class NormalisedCostCurve:
         return ax
 
 
-def _turn(x: Sequence[float], y: Sequence[float], points: tuple[int, ...]) -> float:
-    """Positive when the way over three points turns left: the second is under the hull."""
-    first, second, third = points
-    return (x[second] - x[first]) * (y[third] - y[first]) - (y[second] - y[first]) * (
-        x[third] - x[first]
-    )
+def upper_hull(x: Values, y: Values) -> NDArray[np.intp]:
+    """Give the corners of the upper hull of points with ascending x (Andrew's monotone chain).
+
+    Examples
+    --------
+    >>> upper_hull(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 2.0, 1.0, 3.0])).tolist()
+    [0, 1, 3]
+    """
+    corners: list[int] = []
+    points = list(zip(x.tolist(), y.tolist(), strict=True))
+    for at, (px, py) in enumerate(points):
+        while len(corners) >= 2:
+            (ax, ay), (bx, by) = points[corners[-2]], points[corners[-1]]
+            turns_left = (bx - ax) * (py - ay) >= (by - ay) * (px - ax)
+            if not turns_left:  # nor is there a turn where a class is missing
+                break
+            corners.pop()
+        corners.append(at)
+    return np.array(corners, dtype=np.intp)
 
 
 def roc_curve(ranking: Ranking, label: str = "") -> RocCurve:

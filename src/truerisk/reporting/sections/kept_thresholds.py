@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.measures.curves import upper_hull
 from truerisk.measures.thresholds import Sweep
 
 Rows = NDArray[np.intp]
@@ -59,18 +60,4 @@ def _even(table: Sweep, steps: int) -> Rows:
 def _hull(table: Sweep) -> Rows:
     """Give the corners of the convex hull of the ROC curve, above and below it."""
     x, y = table.fp.astype(np.float64), table.tp.astype(np.float64)
-    return np.union1d(_upper_hull(x, y), _upper_hull(x, -y))
-
-
-def _upper_hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> Rows:
-    """Give the corners of the upper hull of points with ascending x (Andrew's monotone chain)."""
-    corners: list[int] = []
-    points = list(zip(x.tolist(), y.tolist(), strict=True))
-    for at, (px, py) in enumerate(points):
-        while len(corners) >= 2:
-            (ax, ay), (bx, by) = points[corners[-2]], points[corners[-1]]
-            if (bx - ax) * (py - ay) < (by - ay) * (px - ax):
-                break
-            corners.pop()
-        corners.append(at)
-    return np.array(corners, dtype=np.intp)
+    return np.union1d(upper_hull(x, y), upper_hull(x, -y))
