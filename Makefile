@@ -38,7 +38,7 @@ bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/result
 audit: $(READY)  ## measured coverage of every interval, size of every test; hours, goes on from .audit when stopped
 	$(BIN)/truerisk audit --output docs/coverage.md --figures src/truerisk/evaluation/measured_coverage.csv
 	$(BIN)/truerisk audit --learners --resume .audit --jobs 2 --output docs/coverage-of-learners.md --figures src/truerisk/evaluation/measured_coverage_of_learners.csv
-	$(BIN)/truerisk audit --perturbation --resume .audit --jobs 2 --output docs/coverage-of-perturbation.md --figures src/truerisk/estimation/measured_coverage.csv
+	$(BIN)/truerisk audit --perturbation --resume .audit --jobs 2 --output docs/coverage-of-perturbation.md --figures src/truerisk/estimation/svm/measured_coverage.csv
 	$(BIN)/truerisk audit --tests --resume .audit --jobs 2 --output docs/size-of-tests.md --figures src/truerisk/evaluation/measured_coverage_of_differences.csv
 
 lock:  ## choose new versions of the dependencies (needs uv)

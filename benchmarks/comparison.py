@@ -15,8 +15,8 @@ from sklearn.metrics import confusion_matrix, f1_score, roc_auc_score
 from statsmodels.stats.contingency_tables import mcnemar
 
 from benchmarks.perturbation import fastest, seconds
-from truerisk.comparison.compare import compare
-from truerisk.comparison.comparisons import Comparisons
+from truerisk.comparison.predictions.compare import compare
+from truerisk.comparison.predictions.comparisons import Comparisons
 
 TITLE = (
     "Two models with scores compared by tr.compare, beside paired resampling with scikit-learn "

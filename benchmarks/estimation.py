@@ -21,9 +21,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from truerisk.estimation.estimate import estimate
-from truerisk.estimation.examples import Examples
-from truerisk.estimation.methods import METHODS, Design
+from truerisk.estimation.refits.estimate import estimate
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.methods import METHODS, Design
 from truerisk.svm.linear import LinearSVM
 
 TITLE = "All measures with intervals by cross-validation, beside cross_validate for one metric"
@@ -88,8 +88,8 @@ class NothingToTrain(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Any:  # noqa: ANN401
         """Give probabilities that go with the calls."""
-        positive = expit(X.sum(axis=1))
-        return np.column_stack([1 - positive, positive])
+        pos_label = expit(X.sum(axis=1))
+        return np.column_stack([1 - pos_label, pos_label])
 
 
 @dataclass(frozen=True)

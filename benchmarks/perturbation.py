@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from benchmarks.leave_one_out_sets import Array, Data, from_file
-from truerisk.estimation.perturbation import perturbation
+from truerisk.estimation.svm.perturbation import perturbation
 from truerisk.svm.weighted_refits import decisions_under
 
 TITLE = (

@@ -42,15 +42,15 @@ def _command(path: Path) -> float:
 
 def _steps(path: Path) -> dict[str, float]:
     """Time the parts in one process, libraries loaded; the last one is another program's."""
-    from truerisk.estimation.category_machines import Training, train_machines  # noqa: PLC0415
-    from truerisk.estimation.corpus_parts import (  # noqa: PLC0415
+    from truerisk.estimation.corpus.category_machines import Training, train_machines  # noqa: PLC0415
+    from truerisk.estimation.corpus.corpus_parts import (  # noqa: PLC0415
         categories_of,
         parts_of,
         truth_of,
         vectors_of,
     )
-    from truerisk.estimation.trained_categories import Trained  # noqa: PLC0415
-    from truerisk.reading.corpora import read_corpus  # noqa: PLC0415
+    from truerisk.estimation.corpus.trained_categories import Trained  # noqa: PLC0415
+    from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
 
     corpus, reading = _timed(lambda: read_corpus(path))
     parts = parts_of(len(corpus), corpus.split)

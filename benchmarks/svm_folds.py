@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.svm_on_tables import tables
 from benchmarks.svm_on_text import TEN, labels, read, vectors
-from truerisk.estimation.divisions import repeated_folds
-from truerisk.estimation.machine_refits import machine_refit, prepared
-from truerisk.estimation.plans import Folds
+from truerisk.estimation.refits.divisions import repeated_folds
+from truerisk.estimation.refits.machine_refits import machine_refit, prepared
+from truerisk.estimation.refits.plans import Folds
 from truerisk.execution import run_each
 from truerisk.learners.refits import refit
 from truerisk.svm.linear import LinearSVM
@@ -47,7 +47,7 @@ BEST_OF = 3
 SLOW = 5.0  # seconds; what takes longer is timed once
 COSTS = (0.1, 1.0, 10.0)
 UNSURE = 1e-4  # decision values nearer to 0 may be called either way
-MOST_ROWS = 10_000  # of a table
+MAX_ROWS = 10_000  # of a table
 
 
 def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
@@ -60,7 +60,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
 
 def data_sets(*, quick: bool) -> Iterator[tuple[str, Any, Any]]:
     for name, X, y in tables(quick=quick):
-        if len(y) <= MOST_ROWS:
+        if len(y) <= MAX_ROWS:
             spread = X.std(axis=0)
             yield name, (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), codes(y)
     X, y = load_breast_cancer(return_X_y=True)

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 
-from truerisk.estimation.selection import select
-from truerisk.reading.corpora import read_corpus
+from truerisk.estimation.svm.selection import select
+from truerisk.inputs.corpora.corpora import read_corpus
 from truerisk.svm.linear import LinearSVM
 from truerisk.text.vectorizer import Vectorizer
 

@@ -10,9 +10,9 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 
 from benchmarks.intervals_at_once import best
-from truerisk.estimation.at_risk import at_risk, flags_of
-from truerisk.estimation.leave_one_out import leave_one_out
-from truerisk.estimation.xi_alpha import xi_alpha
+from truerisk.estimation.svm.at_risk import at_risk, flags_of
+from truerisk.estimation.svm.leave_one_out import leave_one_out
+from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM

@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from truerisk.reading import ReadingOptions, Roles, open_predictions
+from truerisk.inputs import ReadingOptions, Roles, open_predictions
 
 # No clock, and on CI the same examples every time.
 settings.register_profile(

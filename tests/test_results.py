@@ -25,7 +25,7 @@ EVALUATION = Evaluation(
     n=100,
     level=0.95,
     labels=("0", "1"),
-    positive="1",
+    pos_label="1",
 )
 
 

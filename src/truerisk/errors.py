@@ -5,7 +5,7 @@ class                when                                                  exit
 ===================  ====================================================  ====
 InputError           an argument or a file cannot mean what it says        3
 RefitError           a model failed in some of its refits                  4
-MachineError         disk, memory, worker, a file that changed while read  5
+ResourceError         disk, memory, worker, a file that changed while read  5
 NotConvergedWarning  a solver stopped at its cap; its gap is told          0
 UnstableWarning      an SVM has no support vector that pins its bias down  0
 ===================  ====================================================  ====
@@ -23,7 +23,7 @@ class RefitError(InputError):
     """The model could not be trained, or could not judge, in the refits that the message names."""
 
 
-class MachineError(RuntimeError):
+class ResourceError(RuntimeError):
     """The machine, not the input, stood in the way; nothing half-written is left behind."""
 
 

@@ -28,7 +28,7 @@ class Frozen:
         return _remade, (type(self), fields)
 
 
-class Shown(Frozen):
+class Reportable(Frozen):
     """What every result can do besides being read: become a page, and be drawn.
 
     How is known to `truerisk.reporting`, which is loaded by its name when it is first asked: the
@@ -84,7 +84,7 @@ class Interval:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(Shown):
+class Estimate(Reportable):
     """One number, what it is about, and how sure it is.
 
     `value` is never clipped; NaN says that it is undefined, and `notes` says why.  `target` says
@@ -145,7 +145,7 @@ class Resampled(Estimate):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation(Shown, Mapping[str, Estimate]):
+class Evaluation(Reportable, Mapping[str, Estimate]):
     """Every measure of one set of predictions: an ordered, read-only mapping of estimates.
 
     `by_class` holds the estimates of the single classes (empty for two classes); `verdict` says in
@@ -156,7 +156,7 @@ class Evaluation(Shown, Mapping[str, Estimate]):
     --------
     >>> right = Estimate(value=0.9, interval=None, measure="accuracy", method="counts", n=10)
     >>> evaluation = Evaluation(estimates={"accuracy": right}, n=10, level=0.95,
-    ...                         labels=("0", "1"), positive="1")
+    ...                         labels=("0", "1"), pos_label="1")
     >>> list(evaluation), evaluation["accuracy"].value
     (['accuracy'], 0.9)
     """
@@ -166,7 +166,7 @@ class Evaluation(Shown, Mapping[str, Estimate]):
     n: int
     level: float
     labels: tuple[str, ...]
-    positive: str | None
+    pos_label: str | None
     tallies: Any = field(repr=False, compare=False, default=None)
     curves: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
     verdict: tuple[str, ...] = ()
@@ -205,7 +205,7 @@ class Evaluation(Shown, Mapping[str, Estimate]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Shown):
+class Comparison(Reportable):
     """Whether the second of two models is really better than the first, by one measure.
 
     `difference` is second − first, in units of the measure.  `finding` is about the second model:

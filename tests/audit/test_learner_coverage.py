@@ -34,7 +34,7 @@ def refits(wrong, truth):
     return Refits(
         losses=np.stack([one.losses for one in samples]),
         parts=np.stack([one.parts for one in samples]),
-        positive=np.zeros((len(wrong), 50), dtype=bool),
+        pos_label=np.zeros((len(wrong), 50), dtype=bool),
         truth=np.column_stack([truth, np.zeros(len(truth))]),
         prevalence=0.5,
         held_out=np.stack([one.held_out for one in samples]),

@@ -3,7 +3,7 @@ import pytest
 
 from truerisk.audit import learner_files
 from truerisk.audit.learner_files import kept_arrays
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 
 
 def compute():
@@ -39,7 +39,7 @@ def test_a_broken_file_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_told_before_anything_is_computed(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(MachineError, match="cannot be made: File exists"):
+    with pytest.raises(ResourceError, match="cannot be made: File exists"):
         kept_arrays(tmp_path / "file", "a", {}, never)
 
 
@@ -48,6 +48,6 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(learner_files.os, "fsync", full)
-    with pytest.raises(MachineError, match="cannot be written: No space left on device"):
+    with pytest.raises(ResourceError, match="cannot be written: No space left on device"):
         kept_arrays(tmp_path, "a", {}, compute)
     assert not list(tmp_path.iterdir())

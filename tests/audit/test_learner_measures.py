@@ -24,8 +24,8 @@ def test_the_error_rate_gets_the_interval_that_is_audited(refits):
 
 def test_recall_gets_the_rule_of_agreement_among_the_positives(refits):
     found = measure_ends(refits, ("recall",))["recall"]
-    for ends, losses, positive in zip(found, refits.losses, refits.positive, strict=True):
-        among = agreement_interval(losses[:, positive])
+    for ends, losses, pos_label in zip(found, refits.losses, refits.pos_label, strict=True):
+        among = agreement_interval(losses[:, pos_label])
         assert ends == pytest.approx([1 - among.high, 1 - among.low], rel=1e-6)
 
 
@@ -42,5 +42,5 @@ def test_the_truth_is_that_of_the_table_of_fresh_examples(refits):
 
 def test_what_is_undefined_has_no_interval(refits):
     # All positives are missed and no negative is called positive: no precision.
-    none = dataclasses.replace(refits, losses=np.repeat(refits.positive[:, np.newaxis], 5, axis=1))
+    none = dataclasses.replace(refits, losses=np.repeat(refits.pos_label[:, np.newaxis], 5, axis=1))
     assert np.isnan(measure_ends(none, ("precision",))["precision"]).all()

@@ -42,13 +42,13 @@ def test_every_learner_sees_the_same_samples_in_the_same_folds():
     found = [run_cell(cell) for cell in cells]
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].parts, other.parts)
-        np.testing.assert_array_equal(found[0].positive, other.positive)
+        np.testing.assert_array_equal(found[0].pos_label, other.pos_label)
         assert (found[0].losses != other.losses).any()
 
 
 def test_folds_are_stratified():
     found = run_cell(dataclasses.replace(CELL, fresh=1000))
-    for sample, y in zip(found.parts, found.positive, strict=True):
+    for sample, y in zip(found.parts, found.pos_label, strict=True):
         for division in sample:
             counts = np.bincount(division[y], minlength=10)
             assert np.ptp(counts) <= 1

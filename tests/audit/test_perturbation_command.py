@@ -3,7 +3,7 @@ from click.testing import CliRunner
 
 from truerisk.audit import perturbation_cells, perturbation_coverage, sizes_trials
 from truerisk.cli import main
-from truerisk.estimation.measured_coverage import COLUMNS
+from truerisk.estimation.svm.measured_coverage import COLUMNS
 
 CELL = perturbation_cells.PerturbationCell(machine="linear", n=50, d=2, error=0.3)
 TRIAL = sizes_trials.Trial(kind="datasets", setting="scores to any digit", n=10)

@@ -13,7 +13,7 @@ from truerisk.audit.perturbation_coverage import (
     measure_cells,
     run_sample,
 )
-from truerisk.estimation.measured_coverage import DEFAULT
+from truerisk.estimation.svm.measured_coverage import DEFAULT
 
 CELL = PerturbationCell(machine="linear", n=50, d=2, error=0.3)
 

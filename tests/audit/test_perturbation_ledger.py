@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from truerisk.audit.perturbation_ledger import perturbation_ledger_text
-from truerisk.estimation.measured_coverage import PerturbationCoverage, measured_rows
+from truerisk.estimation.svm.measured_coverage import PerturbationCoverage, measured_rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage-of-perturbation.md"
 DEFAULT, AGREEMENT = "cross-validated, effective size", "agreement, 5 × 5"

@@ -47,7 +47,7 @@ def of_compare(drawn, measures, **options):
 @pytest.mark.parametrize("alike", [Alike(0.5), Alike(0.5, grouped=True)], ids=["rows", "groups"])
 def test_predictions_are_judged_as_users_judge_them(alike):
     drawn = scored(60, alike, np.random.default_rng(3))
-    measures, options = ["error_rate", "f1", "roc_auc", "log_loss"], {"positive": 1}
+    measures, options = ["error_rate", "f1", "roc_auc", "log_loss"], {"pos_label": 1}
     found = compared(drawn, measures, probabilities=True, **options)
     for name, expected in of_compare(drawn, measures, probabilities=True, **options).items():
         own = found[name]
@@ -74,7 +74,7 @@ def test_both_models_err_as_often_as_the_formula_says():
 
 
 def test_scores_are_probabilities_that_hold():
-    drawn = scored(LARGE, Alike(0.5, positive=0.2), np.random.default_rng(4))
+    drawn = scored(LARGE, Alike(0.5, pos_label=0.2), np.random.default_rng(4))
     for score in drawn["scores"]:
         likely = (score > 0.4) & (score < 0.5)
         assert drawn["y_true"][likely].mean() == pytest.approx(score[likely].mean(), abs=0.025)

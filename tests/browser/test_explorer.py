@@ -81,7 +81,7 @@ def scored(truth, score, **options):
     truth, score = np.asarray(truth), np.asarray(score, dtype=float)
     called = np.where(score >= 0.5, "yes", "no")
     named = np.where(truth, "yes", "no")
-    return evaluate(named, called, y_score=score, positive="yes", replicates=100, **options)
+    return evaluate(named, called, y_score=score, pos_label="yes", replicates=100, **options)
 
 
 def ordinary(n=160, rate=0.4, seed=1):
@@ -107,7 +107,7 @@ def library(truth, score, state):
     return evaluate(
         np.where(truth, "yes", "no"),
         called,
-        positive="yes",
+        pos_label="yes",
         reject="?",
         betas=BETAS,
         costs={name: state.get(name, COSTS[name]) for name in COSTS},
@@ -162,7 +162,7 @@ def test_a_million_examples_are_as_exact(opened, tmp_path):
         n=10**6,
         level=0.99,
         labels=("0", "1"),
-        positive="1",
+        pos_label="1",
         curves={"thresholds": table},
     )
     browser = opened(page_of(tmp_path / "page.html", evaluation))
@@ -171,7 +171,7 @@ def test_a_million_examples_are_as_exact(opened, tmp_path):
         expected = evaluate_counts(
             [[table.tn[row], table.fp[row]], [table.fn[row], table.tp[row]]],
             labels=["0", "1"],
-            positive="1",
+            pos_label="1",
             level=0.99,
             costs={"fp": 1, "fn": 1},
         )

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from truerisk.cli.estimate import TESTS
-from truerisk.comparison.compare_models import CHOICES, DEFAULT, compare_models
+from truerisk.comparison.learners.compare_models import CHOICES, DEFAULT, compare_models
+from truerisk.inputs.tables import read_table
 from truerisk.learners.named_models import find_model
-from truerisk.reading.tables import read_table
 from truerisk.results import as_plain
 
 ASKED = ("--target", "y", "--positive", "yes", "--seed", "1")
@@ -51,7 +51,7 @@ def test_it_says_what_the_library_says(run, table):
         read.y,
         names=("tree", "naive_bayes"),
         region=0.05,
-        positive="yes",
+        pos_label="yes",
         folds=3,
         repeats=1,
         random_state=1,

@@ -74,7 +74,7 @@ def test_it_resumes(data, tmp_path):
         (("--sizes", "10,x"), "`--sizes` must be whole numbers"),
         (("--resume", "run"), "`--seed` must be given with `--resume`"),
         (("--measure", "roc_auc", "--model", "majority"), "made of counts"),
-        (("--measure", "recall", "--model", "majority"), "`positive` must be given"),
+        (("--measure", "recall", "--model", "majority"), "`pos_label` must be given"),
         (("--target", "z"), "z"),
         (("--model", "svmm"), "Did you mean"),
     ],

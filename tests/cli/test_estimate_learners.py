@@ -12,11 +12,11 @@ import pytest
 
 from truerisk.cli import estimate as command
 from truerisk.cli.estimate import RESAMPLING
-from truerisk.estimation.estimate import estimate
-from truerisk.estimation.interval_rules import DEFAULT, RULES
-from truerisk.estimation.methods import METHODS
+from truerisk.estimation.refits.estimate import estimate
+from truerisk.estimation.refits.interval_rules import DEFAULT, RULES
+from truerisk.estimation.refits.methods import METHODS
+from truerisk.inputs.tables import read_table
 from truerisk.learners.named_models import MODELS, find_model
-from truerisk.reading.tables import read_table
 from truerisk.results import as_plain
 
 N = 100
@@ -66,7 +66,7 @@ def test_it_says_what_the_library_says(run, table):
         find_model("tree", read.kinds),
         read.X,
         read.y,
-        positive="yes",
+        pos_label="yes",
         folds=2,
         repeats=1,
         level=0.9,

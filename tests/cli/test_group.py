@@ -8,7 +8,7 @@ import pytest
 
 from truerisk import cli
 from truerisk.cli import COMMANDS, main
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 
 TRUERISK = (sys.executable, "-m", "truerisk.cli")
 
@@ -58,7 +58,7 @@ def test_an_unknown_command_is_a_wrong_option(run):
 
 FAILURES = [
     (InputError("`level` must be so; got 7."), 3, "Error: `level` must be so; got 7.\n"),
-    (MachineError("No room."), 5, "Error: No room.\n"),
+    (ResourceError("No room."), 5, "Error: No room.\n"),
     (MemoryError(), 5, "Error: The memory of this machine does not suffice.\n"),
     (OSError(28, "No space left on device", "x"), 5, "Error: No space left on device: x\n"),
     (KeyboardInterrupt(), 130, "Error: Interrupted; nothing was written.\n"),

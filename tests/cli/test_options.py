@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import truerisk.reading
+import truerisk.inputs
 from truerisk.cli.curve import curve
 from truerisk.cli.estimate import estimate
 from truerisk.cli.options import read_costs
@@ -87,10 +87,10 @@ def test_a_tab_may_be_written_as_backslash_t(run, tmp_path):
 
 
 def test_every_option_that_a_message_names_exists():
-    source = Path(truerisk.reading.__file__).parents[1]
+    source = Path(truerisk.inputs.__file__).parents[1]
     text = "\n".join(
         path.read_text(encoding="utf-8")
-        for folder in ("reading", "evaluation", "tallies", "checks.py")
+        for folder in ("inputs", "evaluation", "tallies", "checks.py")
         for path in (sorted((source / folder).rglob("*.py")) or [source / folder])
     )
     named = set(re.findall(r"--[a-z][a-z-]+[a-z]", text)) - {"--help"}

@@ -138,7 +138,7 @@ REFUSED = [
     ("an unknown method", ("--method", "loo"), 2, "Invalid value for '--method'"),
     ("a method of documents", ("--method", "xi_alpha"), 3, "`method` must be one of"),
     ("an unknown rule", ("--interval", "wald"), 2, "Invalid value for '--interval'"),
-    ("an unknown positive label", ("--positive", "maybe"), 3, "`positive` must be one of"),
+    ("an unknown positive label", ("--positive", "maybe"), 3, "`pos_label` must be one of"),
     ("a level in per cent", ("--level", "95"), 3, "Write 0.95 for 95 %"),
     ("no processes", ("--jobs", "0"), 3, "`n_jobs` must be a positive whole number"),
     ("more folds than a class has", ("--folds", "51"), 3, "must not exceed the examples of any"),

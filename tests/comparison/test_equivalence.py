@@ -11,7 +11,7 @@ from truerisk.comparison.equivalence import (
     non_inferiority_p,
     non_inferiority_p_from_ends,
 )
-from truerisk.comparison.paired_difference import paired_difference_ends
+from truerisk.comparison.predictions.paired_difference import paired_difference_ends
 from truerisk.errors import InputError
 
 regions = st.floats(0.02, 0.4)

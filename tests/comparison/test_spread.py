@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from truerisk.comparison.paired_difference import paired_difference_ends
+from truerisk.comparison.predictions.paired_difference import paired_difference_ends
 from truerisk.comparison.spread import Drawn, NoSpread, Spread, spread_of_influences
 
 values = st.floats(-1, 1).filter(lambda value: abs(value) > 1e-6)

@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import estimate
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.divisions import each_left_out, random_divisions
-from truerisk.estimation.examples import Examples
-from truerisk.estimation.judging import Judging
+from truerisk.estimation.refits.divisions import each_left_out, random_divisions
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.judging import Judging
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -165,7 +165,7 @@ def test_a_subsample_rejects_nothing():
 
 
 def test_the_positive_label_of_three_classes_is_that_of_its_own_row():
-    assert any("its own row" in note for note in run(TREE, THREE, positive=1).notes)
+    assert any("its own row" in note for note in run(TREE, THREE, pos_label=1).notes)
 
 
 def test_every_class_is_held_out_in_its_share():

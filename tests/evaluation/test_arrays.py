@@ -132,14 +132,14 @@ def test_a_threshold_makes_sets_of_scores():
 def test_rejected_examples_are_counted_apart():
     pred = np.where(np.abs(SCORE - 0.5) < 0.2, "?", np.where(PRED, "yes", "no"))
     truth = np.where(Y, "yes", "no")
-    evaluation = tr.evaluate(truth, pred, positive="yes", reject="?", random_state=1)
+    evaluation = tr.evaluate(truth, pred, pos_label="yes", reject="?", random_state=1)
     accepted = pred != "?"
     assert evaluation["rejection_rate"].value == np.mean(~accepted)
     assert evaluation["error_rate"].value == np.mean(truth[accepted] != pred[accepted])
 
 
 def test_all_rejected_leaves_only_the_rejection_rate():
-    evaluation = tr.evaluate([1, 0], [9, 9], reject="9", positive="1")
+    evaluation = tr.evaluate([1, 0], [9, 9], reject="9", pos_label="1")
     assert list(evaluation) == ["rejection_rate"]
     assert evaluation["rejection_rate"].value == 1.0
 
@@ -212,8 +212,8 @@ def test_leaving_a_measure_out_changes_no_other():
         (([0, 1],), {}, "`y_pred` or `y_score` must be given"),
         (([0, 1], [0]), {}, "`y_true` has 2, `y_pred` has 1"),
         (([], []), {}, "at least one example"),
-        ((["a", "b"], ["a", "b"]), {}, "`positive` must be given: the labels are 'a', 'b'"),
-        ((["a", "b"], ["a", "b"]), {"positive": "c"}, "one of the labels 'a', 'b'; got 'c'"),
+        ((["a", "b"], ["a", "b"]), {}, "`pos_label` must be given: the labels are 'a', 'b'"),
+        ((["a", "b"], ["a", "b"]), {"pos_label": "c"}, "one of the labels 'a', 'b'; got 'c'"),
         (([0, 1], [0, 1]), {"level": 95}, r"Write 0\.95 for 95 %"),
         (([0, 1], [0, 1]), {"levle": 0.9}, "options it knows"),
         (([0, 1], [0, 1]), {"binomial": "beta"}, "`binomial` must be one of clopper_pearson"),
@@ -236,10 +236,10 @@ CHANCE = 1 / (1 + np.exp(-SCORE))
 BOTH = np.column_stack([1 - CHANCE, CHANCE])
 
 
-@pytest.mark.parametrize("options", [{}, {"positive": "False"}], ids=["plain", "told"])
+@pytest.mark.parametrize("options", [{}, {"pos_label": "False"}], ids=["plain", "told"])
 def test_of_two_columns_of_probabilities_that_of_the_positive_label_is_taken(options):
     options |= {"probabilities": True, "random_state": 1}
-    column = CHANCE if "positive" not in options else 1 - CHANCE
+    column = CHANCE if "pos_label" not in options else 1 - CHANCE
     assert tr.evaluate(Y, PRED, y_score=BOTH, **options) == tr.evaluate(
         Y, PRED, y_score=column, **options
     )
@@ -271,5 +271,5 @@ def test_two_columns_that_are_no_probabilities_are_refused_though_one_would_do()
 
 def test_two_columns_are_two_rankings_where_nobody_knows_which_is_positive():
     named = np.where(Y, "spam", "ham")
-    assert tr.evaluate(named, y_score=BOTH).positive is None
-    assert tr.evaluate(named, y_score=BOTH, positive="spam").positive == "spam"
+    assert tr.evaluate(named, y_score=BOTH).pos_label is None
+    assert tr.evaluate(named, y_score=BOTH, pos_label="spam").pos_label == "spam"

@@ -256,9 +256,12 @@ def test_a_measure_that_cannot_vary_on_these_examples_is_left_open():
 def test_cells_that_are_two_kinds_of_right_share_the_prior():
     # A threshold tells "b" from the rest: true "a" and true "c" are both right when called "not b".
     truth, score = ["a", "b", "c", "b"] * 10, [0.1, 0.9, 0.2, 0.4] * 10
-    several = tr.evaluate(truth, y_score=score, positive="b", threshold=0.5)
+    several = tr.evaluate(truth, y_score=score, pos_label="b", threshold=0.5)
     two = tr.evaluate(
-        ["b" if one == "b" else "rest" for one in truth], y_score=score, positive="b", threshold=0.5
+        ["b" if one == "b" else "rest" for one in truth],
+        y_score=score,
+        pos_label="b",
+        threshold=0.5,
     )
     for name in ("cohen_kappa", "matthews_correlation"):
         assert ends(several[name].interval) == pytest.approx(ends(two[name].interval), rel=1e-12)

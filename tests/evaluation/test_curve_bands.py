@@ -25,8 +25,8 @@ rows = st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=2, max_siz
 
 
 def drawn(n, prevalence, rng):
-    positive = rng.random(n) < prevalence
-    return positive, rng.normal(size=n) + DISTANCE * positive
+    pos_label = rng.random(n) < prevalence
+    return pos_label, rng.normal(size=n) + DISTANCE * pos_label
 
 
 def true_roc(fpr):

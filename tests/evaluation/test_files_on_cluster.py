@@ -6,10 +6,10 @@ from pyarrow import parquet
 
 import truerisk as tr
 from truerisk.cli import main
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation import file_pieces
 from truerisk.execution import use_cluster
-from truerisk.reading import ReadingOptions, Roles
+from truerisk.inputs import ReadingOptions, Roles
 from truerisk.reporting.formats import as_json
 
 RNG = np.random.default_rng(8)
@@ -114,7 +114,7 @@ def test_rows_of_all_classes_are_kept_for_as_few_examples_as_in_one_pass(
     paths = write_parquet(tmp_path / "files", [three_classes(60), three_classes(80)])
     kept = evaluated(paths, {}, {})
     for module in ("prediction_tally", "files_on_cluster"):
-        monkeypatch.setattr(f"truerisk.evaluation.{module}.MOST_ENTRIES", 3 * 139)
+        monkeypatch.setattr(f"truerisk.evaluation.{module}.MAX_ENTRIES", 3 * 139)
     forgotten = evaluated(paths, {}, {})
     assert forgotten != kept
     with use_cluster(client):
@@ -205,7 +205,7 @@ def test_a_file_that_a_worker_does_not_see_is_told(client, write, monkeypatch):
     gone, other = path.with_name("gone.csv"), write("y_true,y_pred\nb,a\n", "other.csv")
     for seen, kind, message in (
         (gone, InputError, r"gone\.csv: must be seen by every worker"),
-        (other, MachineError, r"other\.csv: is another file for a worker .* \(18 bytes\)"),
+        (other, ResourceError, r"other\.csv: is another file for a worker .* \(18 bytes\)"),
     ):
         lead = unseen((seen,))
 

@@ -21,13 +21,13 @@ CLASSES = RNG.integers(0, 3, 120)
 TABLE = RNG.dirichlet([1, 1, 1], 120)
 
 
-def rows(group, weight=None, score=P, positive=Y):
-    return GroupedScores(score, positive, np.asarray(group), weight)
+def rows(group, weight=None, score=P, pos_label=Y):
+    return GroupedScores(score, pos_label, np.asarray(group), weight)
 
 
 def columns():
     return {
-        str(k): rows(np.arange(120), score=TABLE[:, k], positive=k == CLASSES) for k in range(3)
+        str(k): rows(np.arange(120), score=TABLE[:, k], pos_label=k == CLASSES) for k in range(3)
     }
 
 

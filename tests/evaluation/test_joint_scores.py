@@ -41,6 +41,6 @@ def test_many_classes_average_to_a_narrow_interval():
 
 
 def test_too_many_entries_leave_the_dependence_unknown(monkeypatch):
-    monkeypatch.setattr("truerisk.evaluation.prediction_tally.MOST_ENTRIES", 100)
+    monkeypatch.setattr("truerisk.evaluation.prediction_tally.MAX_ENTRIES", 100)
     evaluation = tr.evaluate(TRUTH, y_score=TRUTH + NOISE, multilabel=True, random_state=1)
     assert evaluation["roc_auc_macro"].interval.method == "mean_of_intervals"

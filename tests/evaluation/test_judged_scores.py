@@ -16,7 +16,7 @@ from truerisk.measures.registry import find_measure
 N = 60
 TWO, THREE = np.arange(N) % 2, np.arange(N) % 3
 ALL = np.arange(N)
-REQUEST = Request(random_state=1, probabilities=True, positive="1").checked()
+REQUEST = Request(random_state=1, probabilities=True, pos_label="1").checked()
 
 
 def of_two(scores, truth=TWO, groups=None, request=REQUEST):
@@ -26,7 +26,7 @@ def of_two(scores, truth=TWO, groups=None, request=REQUEST):
 
 def of_three(scores):
     sheets = [Sheet(ALL, score) for score in scores]
-    return JudgedScores(sheets, THREE, ("a", "b", "c"), None, replace(REQUEST, positive=None))
+    return JudgedScores(sheets, THREE, ("a", "b", "c"), None, replace(REQUEST, pos_label=None))
 
 
 def scores_of_two(seed, repetitions):

@@ -46,7 +46,7 @@ def test_a_part_with_codes_of_its_own_merges_into_what_one_pass_counts(
 
 def scored(scores):
     columns = Columns(np.array([0, 1]), [("n",), ("y",)], score=np.array(scores))
-    return PredictionTally(Request(positive="y", threshold=0.5)).add(columns)
+    return PredictionTally(Request(pos_label="y", threshold=0.5)).add(columns)
 
 
 def test_predictions_made_of_scores_keep_their_meaning():

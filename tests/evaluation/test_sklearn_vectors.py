@@ -26,7 +26,7 @@ def evaluation_of(inputs):
     if "labels" in inputs:
         options["labels"] = inputs["labels"]
     if "pos_label" in inputs:
-        options["positive"] = str(inputs["pos_label"])
+        options["pos_label"] = str(inputs["pos_label"])
     if multilabel:
         columns = [np.array(column) for column in columns]
     return tr.evaluate(*columns, multilabel=multilabel, **options)

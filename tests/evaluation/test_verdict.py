@@ -93,5 +93,5 @@ def test_small_classes_that_do_worse_are_told():
 
 
 def test_what_was_rejected_is_told():
-    found = said([1, 0, 1, 0], [1, 0, 9, 9], reject="9", positive="1")
+    found = said([1, 0, 1, 0], [1, 0, 9, 9], reject="9", pos_label="1")
     assert "It refuses to answer on 50.0 %" in found

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.execution import Checkpoint, run_each
 from truerisk.execution.records import encoded, framed
 
@@ -218,7 +218,7 @@ def full_disk_after(monkeypatch, writes):
 def test_a_full_disk_is_told_and_the_checkpoint_stays_usable(tmp_path, monkeypatch):
     with monkeypatch.context() as full:
         full_disk_after(full, 4)
-        with pytest.raises(MachineError, match=r"results-1 could not .* No space left on device"):
+        with pytest.raises(ResourceError, match=r"results-1 could not .* No space left on device"):
             run(tmp_path)
     path = tmp_path / "results-1"
     kept = path.read_bytes()
@@ -235,7 +235,7 @@ def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
 
     with monkeypatch.context() as broken:
         broken.setattr("truerisk.execution.checkpoint.os.fsync", fsync)
-        with pytest.raises(MachineError, match=r"run\.json could not .* Input/output error"):
+        with pytest.raises(ResourceError, match=r"run\.json could not .* Input/output error"):
             run(tmp_path)
     assert run(tmp_path) == SQUARES
 

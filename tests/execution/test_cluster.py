@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.execution import cluster, cluster_in_use, run_each, use_cluster
 
 
@@ -85,5 +85,5 @@ def test_what_is_no_cluster_is_refused(wrong):
 
 def test_a_cluster_that_does_not_answer_is_told(monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 0.5)
-    with pytest.raises(MachineError, match=r"No cluster answers at 'tcp://127\.0\.0\.1:9'"):
+    with pytest.raises(ResourceError, match=r"No cluster answers at 'tcp://127\.0\.0\.1:9'"):
         use_cluster("tcp://127.0.0.1:9")

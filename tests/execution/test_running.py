@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.execution import Checkpoint, processes, run_each, use_cluster
 from truerisk.execution.running import workers_of
 
@@ -189,7 +189,7 @@ def test_a_worker_killed_twice_is_told_with_what_is_kept(tmp_path):
     with Checkpoint.open(tmp_path / "run", {"seed": 1}) as checkpoint:
         results = run_each(task, {"factor": 2}, range(6), n_jobs=2, checkpoint=checkpoint)
         with pytest.raises(
-            MachineError, match=r"ended from outside twice, at item .* of 6"
+            ResourceError, match=r"ended from outside twice, at item .* of 6"
         ) as told:
             list(results)
     assert f"results are kept in {tmp_path / 'run'}" in str(told.value)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from truerisk.errors import MachineError
+from truerisk.errors import ResourceError
 from truerisk.execution import shared_memory
 from truerisk.execution.shared_memory import ALIGNMENT, mapped, written_once
 
@@ -89,7 +89,7 @@ def test_no_room_for_the_data_is_told(monkeypatch):
 
     monkeypatch.setattr(shared_memory, "_write", no_room)
     with (
-        pytest.raises(MachineError, match=r"No space left on device\. .* bytes are needed"),
+        pytest.raises(ResourceError, match=r"No space left on device\. .* bytes are needed"),
         written_once(content()),
     ):
         pass

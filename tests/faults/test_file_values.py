@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from truerisk.errors import InputError
-from truerisk.reading import ReadingOptions
+from truerisk.inputs import ReadingOptions
 
 
 def refused(message):

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from truerisk.errors import InputError, MachineError
-from truerisk.reading import ReadingOptions, Roles, open_predictions
+from truerisk.errors import InputError, ResourceError
+from truerisk.inputs import ReadingOptions, Roles, open_predictions
 
 GOOD = "y_true,y_pred,score\na,a,0.5\nb,a,0.25\n"
 
@@ -427,7 +427,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(write, change):
         other.replace(path)
     else:
         path.unlink()
-    with pytest.raises(MachineError, match="while it was read"):
+    with pytest.raises(ResourceError, match="while it was read"):
         list(batches)
 
 
@@ -444,7 +444,7 @@ def test_a_change_that_leaves_the_size_is_seen(write, change):
         other.write_text(GOOD.replace("b,a", "a,b"))
         os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
         other.replace(path)
-    with pytest.raises(MachineError, match="changed while it was read"):
+    with pytest.raises(ResourceError, match="changed while it was read"):
         list(files.batches())
 
 
@@ -453,5 +453,5 @@ def test_a_file_that_changes_between_two_readings_is_refused(write):
     files = open_predictions([path])
     list(files.batches())
     path.write_text(GOOD + "a,a,0.5\n")
-    with pytest.raises(MachineError, match="changed while it was read"):
+    with pytest.raises(ResourceError, match="changed while it was read"):
         list(files.batches())

@@ -99,7 +99,7 @@ def evaluation_of(labels):
         n=int(totals.sum()),
         level=0.95,
         labels=tuple(labels),
-        positive=name,
+        pos_label=name,
         tallies=cells,
         verdict=(f"The class {name} is weak.",),
         notes=(name,),

@@ -98,7 +98,7 @@ SETTINGS = [
     ("few replicates", ("--replicates", "10"), {"replicates": 10},
      "`replicates` must lie in [100, 10000000]; got 10."),
     ("unknown measure", ("--measure", "acc"), {"measures": ("acc",)}, "`measure` must be one of"),
-    ("one class", ("--max-classes", "1"), {"most_classes": 1}, "`most_classes` must lie in [2,"),
+    ("one class", ("--max-classes", "1"), {"max_classes": 1}, "`max_classes` must lie in [2,"),
 ]  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.errors import InputError, MachineError, RefitError
-from truerisk.estimation.estimate import estimate
+from truerisk.errors import InputError, RefitError, ResourceError
+from truerisk.estimation.refits.estimate import estimate
 
 RNG = np.random.default_rng(2)
 N = 40
@@ -141,7 +141,7 @@ def test_probabilities_of_a_wrong_length_are_named_by_their_fold():
 
 
 def test_a_model_out_of_memory_is_the_machines_fault_even_if_failures_are_allowed():
-    with pytest.raises(MachineError, match="Memory ran out in fold 1 of repetition 1: 12 GiB"):
+    with pytest.raises(ResourceError, match="Memory ran out in fold 1 of repetition 1: 12 GiB"):
         estimate(HasNoMemory(), X, Y, allow_failed=True, **FEW)
 
 
@@ -216,19 +216,19 @@ REFUSED = [
     ("missing labels", {"y": np.where(Y, 1, np.nan)}, "must have a label everywhere; "),
     (
         "NaN among texts",
-        {"y": ["a" if one else np.nan for one in Y], "positive": "a"},
+        {"y": ["a" if one else np.nan for one in Y], "pos_label": "a"},
         "`y` must have a label everywhere; ",
     ),
     (
         "'1' and 1 in one list",
-        {"y": ["1", 1, *[2] * 38], "positive": "2"},
+        {"y": ["1", 1, *[2] * 38], "pos_label": "2"},
         "`y` must hold labels of one type; got int, str",
     ),
-    ("empty labels", {"y": np.where(Y, "a", ""), "positive": "a"}, " are empty. Drop these"),
+    ("empty labels", {"y": np.where(Y, "a", ""), "pos_label": "a"}, " are empty. Drop these"),
     ("measurements", {"y": Y / 2}, "`y` must hold labels; got 0.5. Numbers with a fraction"),
     (
         "NA of pandas as label",
-        {"y": pd.Series([*np.where(Y, "a", "b")[1:], pd.NA], dtype="string"), "positive": "a"},
+        {"y": pd.Series([*np.where(Y, "a", "b")[1:], pd.NA], dtype="string"), "pos_label": "a"},
         "`y` must have a label everywhere; 1 are missing",
     ),
     ("rows of several lengths", {"X": [[1], [1, 2]] * 20}, "`X` must have rows of one length"),

@@ -114,29 +114,29 @@ FILES = [
         Row(  # of two called positive one is
             f"booleans written {yes}",
             PREDICTED + f"{yes},{yes}\n{no},{yes}\n{no},{no}\n", (), RESULT, (),
-            {"positive": yes, "settings.positive": yes, "estimates.precision.value": 0.5},
+            {"pos_label": yes, "settings.pos_label": yes, "estimates.precision.value": 0.5},
         )
         for no, yes in [("False", "True"), ("false", "true"), ("FALSE", "TRUE")]
     ),
     Row(
         "-1 and 1", PREDICTED + "-1,-1\n1,1\n1,-1\n", (), RESULT, (),
-        {"positive": "1", "estimates.recall.value": 0.5},
+        {"pos_label": "1", "estimates.recall.value": 0.5},
     ),
     Row(
         "which string is positive", SPAM, (), REFUSED,
-        ("`positive` must be given: the labels are 'ham', 'spam'", "Use --positive"),
+        ("`pos_label` must be given: the labels are 'ham', 'spam'", "Use --positive"),
     ),
     Row(
         "which string is scored", SCORED + "spam,0.9\nham,0.2\n", (), REFUSED,
-        ("`positive` must be given: the labels are 'ham', 'spam'",),
+        ("`pos_label` must be given: the labels are 'ham', 'spam'",),
     ),
     Row(  # ham comes first in the alphabet, and is positive all the same: found 2 of 3
         "positive string told", SPAM, ("--positive", "ham"), RESULT, (),
-        {"positive": "ham", "estimates.recall.value": 2 / 3},
+        {"pos_label": "ham", "estimates.recall.value": 2 / 3},
     ),
     Row(
         "positive string misspelt", SPAM, ("--positive", "eggs"), REFUSED,
-        ("`positive` must be one of the labels 'ham', 'spam'; got 'eggs'.",),
+        ("`pos_label` must be one of the labels 'ham', 'spam'; got 'eggs'.",),
     ),
     Row(
         "scores of the other class", REVERSED, (), RESULT,
@@ -169,7 +169,7 @@ FILES = [
     Row(
         "one class, a string, the other one named", PREDICTED + "ham,ham\n" * 5,
         ("--positive", "spam"), PARTIAL, (),
-        {"positive": "spam", "estimates.recall.value": None, "estimates.accuracy.value": 1.0},
+        {"pos_label": "spam", "estimates.recall.value": None, "estimates.accuracy.value": 1.0},
     ),
     Row(
         "nothing called positive", NONE_CALLED, (), PARTIAL,
@@ -380,7 +380,7 @@ def test_labels_of_another_type_in_a_typed_file_are_the_same_text(tmp_path):
     path = tmp_path / "p.parquet"
     parquet.write_table(pa.table({"y_true": [1, 0, 1], "y_pred": ["1", "0", "0"]}), path)
     _, found = score(path)
-    assert (found["labels"], found["positive"]) == (["0", "1"], "1")
+    assert (found["labels"], found["pos_label"]) == (["0", "1"], "1")
     assert found["estimates"]["accuracy"]["value"] == pytest.approx(2 / 3)
 
 
@@ -388,4 +388,4 @@ def test_booleans_of_a_typed_file_have_true_as_positive(tmp_path):
     path = tmp_path / "p.parquet"
     parquet.write_table(pa.table({"y_true": [True, False], "y_pred": [True, True]}), path)
     _, found = score(path, "--measure", "precision")
-    assert (found["positive"], found["estimates"]["precision"]["value"]) == ("True", 0.5)
+    assert (found["pos_label"], found["estimates"]["precision"]["value"]) == ("True", 0.5)

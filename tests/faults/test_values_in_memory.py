@@ -33,7 +33,7 @@ ARRAYS = [
     ("scores as labels", ([0, 1], [0.2, 0.9]), {},
      "`y_pred` must hold labels; got 0.2. Hand scores to `y_score`."),
     ("which string is positive", (["spam", "ham"], ["spam", "spam"]), {},
-     "`positive` must be given: the labels are 'ham', 'spam'"),
+     "`pos_label` must be given: the labels are 'ham', 'spam'"),
     ("probabilities outside [0, 1]", LABELS,
      {"y_score": [1.5, -2, 0.5, 0.5], "probabilities": True},
      "2 of 4 do not, and their range is [-2, 1.5]."),
@@ -81,7 +81,7 @@ def test_infinite_scores_in_memory_rank_when_allowed():
 
 def test_booleans_in_memory_have_true_as_positive():
     found = tr.evaluate([True, False, False], [True, True, False])
-    assert (found.positive, found.settings["positive"]) == ("True", "True")
+    assert (found.pos_label, found.settings["pos_label"]) == ("True", "True")
     assert found["precision"].value == 0.5
 
 

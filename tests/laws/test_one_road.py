@@ -31,7 +31,7 @@ rows = st.lists(
     min_size=2,
     max_size=60,
 )
-REQUEST = {"positive": "spam", "random_state": 4, "replicates": 100}
+REQUEST = {"pos_label": "spam", "random_state": 4, "replicates": 100}
 NAMES = ("truth", "pred", "score", "weight", "group")
 
 

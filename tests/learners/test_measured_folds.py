@@ -24,10 +24,10 @@ SCORED = [
 
 
 @pytest.mark.parametrize("name", COUNTED)
-@pytest.mark.parametrize("positive", ["0", "1"])
-def test_counts_give_what_an_evaluation_gives(name, positive):
-    expected = evaluate(TRUTH, CALLED, positive=positive, measures=(name,))[name].value
-    found = over_all_folds(MEASURES[name], TRUTH, CALLED, np.array([0, 1]), positive)
+@pytest.mark.parametrize("pos_label", ["0", "1"])
+def test_counts_give_what_an_evaluation_gives(name, pos_label):
+    expected = evaluate(TRUTH, CALLED, pos_label=pos_label, measures=(name,))[name].value
+    found = over_all_folds(MEASURES[name], TRUTH, CALLED, np.array([0, 1]), pos_label)
     assert found == pytest.approx(expected)
 
 

@@ -16,8 +16,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from truerisk.errors import InputError
+from truerisk.inputs.tables import read_table
 from truerisk.learners.named_models import ALIASES, MODELS, find_grid, find_model
-from truerisk.reading.tables import read_table
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.learners import preprocessing
 from truerisk.learners.preprocessing import Preprocessing, preprocessor
 
@@ -102,7 +102,7 @@ def test_a_sparse_matrix_is_taken_as_it_is():
 
 def test_an_array_that_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setattr(preprocessing, "LARGEST_DENSE", 31)
-    with pytest.raises(MachineError, match="2 × 2 features would take more than"):
+    with pytest.raises(ResourceError, match="2 × 2 features would take more than"):
         Preprocessing(form="array").fit_transform(csr_matrix(np.eye(2)))
 
 

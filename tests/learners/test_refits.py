@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.errors import InputError, MachineError
-from truerisk.estimation.plans import Folds, HeldOut
+from truerisk.errors import InputError, ResourceError
+from truerisk.estimation.refits.plans import Folds, HeldOut
 from truerisk.learners.refits import fresh_copy, positions, refit, rows_of, scores_of
 
 RNG = np.random.default_rng(3)
@@ -287,7 +287,7 @@ def test_a_model_that_raises_is_no_end_but_a_message():
         pytest.param(
             MemoryError(), "Memory ran out in fold 2 of repetition 1. Use fewer", id="bare"
         ),
-        pytest.param(MachineError("No room for 9 GB."), "No room for 9 GB.", id="by our own"),
+        pytest.param(ResourceError("No room for 9 GB."), "No room for 9 GB.", id="by our own"),
     ],
 )
 def test_what_the_machine_lacks_is_no_failure_of_the_model(problem, message):
@@ -296,7 +296,7 @@ def test_what_the_machine_lacks_is_no_failure_of_the_model(problem, message):
             raise problem
 
     plan = Folds(np.repeat(PARTS, 2, axis=0))
-    with pytest.raises(MachineError) as caught:
+    with pytest.raises(ResourceError) as caught:
         refit(shared(Hungry(), plan=plan), 1)
     assert str(caught.value).startswith(message)
 

@@ -145,9 +145,9 @@ def test_a_measure_the_model_cannot_give_is_refused():
     grid = {"model__C": (1.0,)}
     with refused("`measure` must not need probabilities, which the model does not give"):
         tuned(find_model("linear_svm"), grid, measure="log_loss").fit(X, Y)
-    with refused("`positive` must be given: the labels are 'no', 'yes'"):
+    with refused("`pos_label` must be given: the labels are 'no', 'yes'"):
         tuned(find_model("linear_svm"), grid, measure="f1").fit(X, np.array(["no", "yes"])[Y])
-    told = tuned(find_model("linear_svm"), grid, measure="f1", positive="no")
+    told = tuned(find_model("linear_svm"), grid, measure="f1", pos_label="no")
     assert 0 < told.fit(X, np.array(["no", "yes"])[Y]).best_value_ < 1
     with refused("f1 is of one against the rest, and there are 3."):
         tuned(find_model("linear_svm"), grid, measure="f1").fit(IRIS, SPECIES)

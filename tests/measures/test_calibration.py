@@ -78,7 +78,7 @@ def test_a_thinned_table_gives_nearly_the_same_curve():
 
 
 def test_the_label_of_positives_may_be_named():
-    curve = calibration(["ham", "spam"], [0.2, 0.9], positive="spam", bins=1)
+    curve = calibration(["ham", "spam"], [0.2, 0.9], pos_label="spam", bins=1)
     assert (curve.positives.tolist(), curve.count.tolist()) == ([1], [2])
 
 

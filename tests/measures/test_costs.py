@@ -21,7 +21,7 @@ def cost_of(cells, costs):
 def test_two_classes_by_hand():
     # 3 false negatives at 5 and 2 false positives at 1, among 10 examples: 17/10
     cells = cells_of([1] * 5 + [0] * 5, [0, 0, 0, 1, 1, 1, 1, 0, 0, 0])
-    costs = CostMatrix.of({"fp": 1, "fn": 5}, cells.labels, positive="1")
+    costs = CostMatrix.of({"fp": 1, "fn": 5}, cells.labels, pos_label="1")
     assert cost_of(cells, costs) == 1.7
 
 
@@ -52,7 +52,7 @@ def test_unit_costs_are_the_error_rate():
 )
 def test_costs_that_say_nothing_are_refused(costs, labels, message):
     with pytest.raises(InputError, match=message):
-        CostMatrix.of(costs, tuple(labels), positive="a")
+        CostMatrix.of(costs, tuple(labels), pos_label="a")
 
 
 def test_sets_of_labels_have_no_costs():
@@ -65,7 +65,7 @@ def test_sets_of_labels_have_no_costs():
 def test_what_is_right_costs_nothing_and_a_pair_is_truth_then_prediction():
     # 1 false negative, 1 false positive, 6 right: 5 + 1 of 8
     cells = cells_of([1] * 4 + [0] * 4, [1, 1, 1, 0, 0, 0, 0, 1])
-    costs = CostMatrix.of({"fp": 1, "fn": 5}, cells.labels, positive="1")
+    costs = CostMatrix.of({"fp": 1, "fn": 5}, cells.labels, pos_label="1")
     assert cost_of(cells, costs) == 6 / 8
-    by_pair = CostMatrix.of({("1", "0"): 5, ("0", "1"): 1}, cells.labels, positive="1")
+    by_pair = CostMatrix.of({("1", "0"): 5, ("0", "1"): 1}, cells.labels, pos_label="1")
     assert by_pair.values.tolist() == costs.values.tolist() == [[0, 1], [5, 0]]

@@ -109,10 +109,10 @@ def test_values_agree_with_scikit_learn(rows, weighted):
     tally.add(coded.truth, coded.predicted, weight=weight if weighted else None)
     counts = tally.cells(coded.members).class_counts()
     each = counts.one_vs_rest
-    positive = BinaryCounts(each.tp[1], each.fp[1], each.fn[1], each.tn[1])
+    pos_label = BinaryCounts(each.tp[1], each.fp[1], each.fn[1], each.tn[1])
     for name, peer in SCIKIT_LEARN.items():
         measure = find_measure(name)
-        ours = measure.value(positive if measure.needs == "binary counts" else counts)
+        ours = measure.value(pos_label if measure.needs == "binary counts" else counts)
         theirs = peer(y_true, y_pred, sample_weight=weight if weighted else None)
         assert float(ours) == pytest.approx(float(theirs), abs=1e-12), name
 

@@ -51,15 +51,15 @@ def test_auc_and_ks_are_undefined_without_negatives():
 
 @given(st.lists(st.tuples(st.integers(-5, 5), st.booleans()), min_size=1, max_size=30))
 def test_turning_the_scores_around_turns_the_auc_around(rows):
-    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
-    auc, turned = rank(scores, positive).auc, rank(-scores, positive).auc
+    scores, pos_label = (np.array(column) for column in zip(*rows, strict=True))
+    auc, turned = rank(scores, pos_label).auc, rank(-scores, pos_label).auc
     np.testing.assert_allclose(turned, 1 - auc, atol=1e-15)
 
 
 @given(st.lists(st.tuples(st.integers(-5, 5), st.booleans()), min_size=1, max_size=30))
 def test_only_the_order_of_the_scores_matters(rows):
-    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
-    first, second = rank(scores, positive), rank(np.exp(scores.astype(float)), positive)
+    scores, pos_label = (np.array(column) for column in zip(*rows, strict=True))
+    first, second = rank(scores, pos_label), rank(np.exp(scores.astype(float)), pos_label)
     for measure in measures_that_need("ranking"):
         np.testing.assert_array_equal(measure.value(first), measure.value(second))
 

@@ -41,7 +41,7 @@ def test_two_classes_by_probability_worked_by_hand():
 
 
 def test_two_classes_by_decision_value_worked_by_hand():
-    curve = rejection(["b", "a", "b"], [2.0, -1.0, 0.5], positive="b", threshold=1.0)
+    curve = rejection(["b", "a", "b"], [2.0, -1.0, 0.5], pos_label="b", threshold=1.0)
     # called b, a, a: the last is wrong, with the least evidence ½
     assert curve.thresholds.tolist() == [0.5, 1.0, 2.0]
     assert curve.errors.tolist() == [1, 0, 0]
@@ -107,7 +107,7 @@ def test_a_thinned_curve_has_the_area_of_the_whole():
         (([0, 5], [[0.2, 0.8]] * 2), {}, "got .*5.* Name the columns with `labels=`"),
         (([0, 1], [[0.2, 0.8]] * 2), {"labels": [0]}, "must name the 2 columns"),
         (([0, 1], [[0.2, np.nan]] * 2), {}, "`y_score` must be numbers; 2 are NaN"),
-        (([0, 1], [[0.2, 0.8]] * 2), {"positive": 1}, "must be left out when there are K"),
+        (([0, 1], [[0.2, 0.8]] * 2), {"pos_label": 1}, "must be left out when there are K"),
         (([0, 1], [0.1]), {}, "`y_true` has 2, `y_score` has 1"),
     ],
 )

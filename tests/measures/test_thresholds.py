@@ -66,15 +66,15 @@ def test_of_equally_good_thresholds_the_highest_is_taken():
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=2, max_size=25))
 def test_no_other_threshold_does_better(rows):
-    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
-    if positive.all() or not positive.any():
+    scores, pos_label = (np.array(column) for column in zip(*rows, strict=True))
+    if pos_label.all() or not pos_label.any():
         return
-    ranking = rank(scores, positive)
+    ranking = rank(scores, pos_label)
     calls = [scores >= at for at in np.unique(scores)]
     f2 = best_threshold(ranking, by="f_beta", beta=2.0)
-    assert f2.value == pytest.approx(max(fbeta_score(positive, call, beta=2) for call in calls))
+    assert f2.value == pytest.approx(max(fbeta_score(pos_label, call, beta=2) for call in calls))
     balanced = best_threshold(ranking, by="balanced_accuracy")
-    expected = max(balanced_accuracy_score(positive, call) for call in calls)
+    expected = max(balanced_accuracy_score(pos_label, call) for call in calls)
     assert balanced.value == pytest.approx(max(expected, 0.5))
     assert best_threshold(ranking).value == pytest.approx(ranking.summary.best_f1)
     assert best_threshold(ranking).at == ranking.summary.best_f1_threshold
@@ -179,6 +179,6 @@ def test_a_thinned_table_works_next_to_the_labels_and_has_the_threshold_that_was
     assert with_given_threshold(called, thinned) is thinned
     unsure = np.where(np.abs(scores - 1) < 0.3, "?", np.where(scores >= 1, "True", "False"))
     rejected = evaluate(
-        truth.astype(str), unsure, y_score=scores, reject="?", positive="True", measures=["recall"]
+        truth.astype(str), unsure, y_score=scores, reject="?", pos_label="True", measures=["recall"]
     )
     assert working_threshold(rejected) == 0  # two thresholds made these

@@ -8,7 +8,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from truerisk.curves.learning_curve import learning_curve
+from truerisk.estimation.curves.learning_curve import learning_curve
 from truerisk.results import Estimate, Evaluation, Interval
 from truerisk.tallies.cells import Cells
 
@@ -58,7 +58,7 @@ def evaluation_of(labels=("ham", "spam"), *, counts=((850, 40), (50, 50)), **fie
         "n": int(np.sum(counts)),
         "level": 0.95,
         "labels": tuple(labels),
-        "positive": labels[-1],
+        "pos_label": labels[-1],
         "tallies": cells_of(labels, counts),
         "verdict": ("Nine of a hundred examples are misjudged.", "Accuracy misleads here."),
         "notes": ("The positive class is rare.",),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from truerisk.estimation.corpus import estimate_corpus
-from truerisk.reading.corpora import Corpus
+from truerisk.estimation.corpus.corpus import estimate_corpus
+from truerisk.inputs.corpora.corpora import Corpus
 from truerisk.reporting.categories import (
     CORPUS_FORMATS,
     average_table,

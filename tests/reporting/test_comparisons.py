@@ -4,7 +4,7 @@ import json
 import pytest
 from rich.console import Console
 
-from truerisk.comparison.compare import compare
+from truerisk.comparison.predictions.compare import compare
 from truerisk.reporting.comparisons import (
     COMPARISON_FORMATS,
     comparison_facts,

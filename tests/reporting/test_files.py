@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.reporting.files import check_destination, write_whole
 
 
@@ -22,19 +22,19 @@ def test_its_permissions_are_those_of_any_new_file(tmp_path):
 
 
 def test_an_absent_folder_is_refused_before_anything_is_computed(tmp_path):
-    with pytest.raises(MachineError, match=r"must exist; .*absent does not\. Make it first"):
+    with pytest.raises(ResourceError, match=r"must exist; .*absent does not\. Make it first"):
         check_destination(tmp_path / "absent" / "report.html")
 
 
 def test_what_is_no_regular_file_is_never_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(MachineError, match="pipe is a device or a pipe"):
+    with pytest.raises(ResourceError, match="pipe is a device or a pipe"):
         check_destination(pipe)
 
 
 def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(MachineError, match="is a folder"):
+    with pytest.raises(ResourceError, match="is a folder"):
         check_destination(tmp_path)
 
 
@@ -52,7 +52,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "denied")
 
     monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(MachineError, match=r"cannot be written: Permission denied"):
+    with pytest.raises(ResourceError, match=r"cannot be written: Permission denied"):
         check_destination(tmp_path / "report.html")
 
 
@@ -72,7 +72,7 @@ def test_a_full_disk_leaves_the_old_report_and_no_other_file(tmp_path, monkeypat
     monkeypatch.setattr(os, step, full)
     if step == "replace":
         monkeypatch.setattr(type(path), "replace", full)
-    with pytest.raises(MachineError, match=r"No space left on device\. Nothing was changed"):
+    with pytest.raises(ResourceError, match=r"No space left on device\. Nothing was changed"):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

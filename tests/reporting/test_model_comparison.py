@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from truerisk.comparison.model_comparisons import BayesianComparison, Probabilities
+from truerisk.comparison.learners.model_comparisons import BayesianComparison, Probabilities
 from truerisk.reporting.model_comparison import (
     COMPARISON_FORMATS,
     model_comparison_table,

@@ -1,6 +1,6 @@
 import pytest
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.reproduction import Reproduction
 from truerisk.reproduction.pictures import check_picture, save_pictures
 
@@ -33,7 +33,7 @@ def test_another_ending_is_refused_before_anything_is_computed(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(MachineError, match="folder of the output must exist"):
+    with pytest.raises(ResourceError, match="folder of the output must exist"):
         check_picture(tmp_path / "none" / "a.png")
 
 

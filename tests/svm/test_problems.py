@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from truerisk.errors import MachineError
+from truerisk.errors import ResourceError
 from truerisk.svm import problems
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.problems import (
@@ -79,7 +79,7 @@ def test_the_form_follows_the_number_of_features():
 
 def test_a_gram_matrix_that_does_not_fit_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(problems, "_free_memory", lambda: 1_000_000)
-    with pytest.raises(MachineError, match=r"Gram matrix of 1000 examples .* Use LinearSVM"):
+    with pytest.raises(ResourceError, match=r"Gram matrix of 1000 examples .* Use LinearSVM"):
         gram_problem(Kernel("linear"), np.ones((1000, 2)))
 
 

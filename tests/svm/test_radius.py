@@ -46,7 +46,7 @@ def test_no_pair_exceeds_it_even_when_the_work_is_cut_short(seed, n, width, is_c
     with patch.context() as patched:
         patched.setattr(radius, "BLOCK", 3)
         if is_cut:
-            patched.setattr(radius, "MOST_WORK", 0)
+            patched.setattr(radius, "MAX_WORK", 0)
         for kernel in (LINEAR, CUBIC):
             exact = half_squared_diameter(kernel.between(X, X))
             for form in (X, sparse.csr_array(X)):
@@ -96,7 +96,7 @@ def test_a_gram_matrix_and_a_function_are_searched_whole():
 
 
 def test_many_examples_are_bounded_from_one_of_them(monkeypatch):
-    monkeypatch.setattr(radius, "MOST_WORK", 10)
+    monkeypatch.setattr(radius, "MAX_WORK", 10)
     X = np.random.default_rng(6).normal(size=(40, 4))
     value, rule = squared_radius(CUBIC, X)
     assert rule == BOUND_RULE
@@ -104,7 +104,7 @@ def test_many_examples_are_bounded_from_one_of_them(monkeypatch):
 
 
 def test_positive_entries_bound_the_pairs_by_their_lengths(monkeypatch):
-    monkeypatch.setattr(radius, "MOST_WORK", -1)
+    monkeypatch.setattr(radius, "MAX_WORK", -1)
     X = np.array([[5.0, 0.0], [4.0, 3.0], [0.0, 0.5], [0.0, 5.2]])
     value, rule = squared_radius(LINEAR, X)
     assert value <= (27.04 + 25.0) / 2 + 1e-12

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.estimation.leave_one_out import leave_one_out
+from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM

@@ -112,7 +112,7 @@ def test_a_column_of_ids_is_refused_as_labels():
     coded = code_labels(np.arange(6), np.arange(6))
     tally = CellTally().add(coded.truth, coded.predicted)
     with pytest.raises(InputError, match=r"at most 5 classes; got 6\. A score or an id"):
-        tally.cells(coded.members, most_classes=5)
+        tally.cells(coded.members, max_classes=5)
 
 
 def test_sets_of_labels_have_no_confusion_table():

@@ -134,7 +134,7 @@ def test_nan_is_refused(kind, sign):
 
 
 def test_too_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(radix_rank, "MOST_ROWS", 3)
+    monkeypatch.setattr(radix_rank, "MAX_ROWS", 3)
     with pytest.raises(InputError, match=r"fewer than 2\*\*31 rows to be ranked; got 3"):
         rank_by_radix([(np.zeros(3), np.array([True, False, True]))])
 

@@ -8,7 +8,7 @@ from truerisk.tallies import ranking_replicates
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_formulas import FORMULAS, Binned, evaluate, values_of
 from truerisk.tallies.ranking_replicates import (
-    MOST_BINS,
+    MAX_BINS,
     _counts_drawn,
     _rows_drawn,
     bins_of,
@@ -110,7 +110,7 @@ def test_bins_keep_every_example_and_the_order_inside():
     scores, positive = problem(30_000)
     ranking = rank(scores, positive)
     bins = bins_of(ranking)
-    assert len(bins.positives) <= MOST_BINS
+    assert len(bins.positives) <= MAX_BINS
     assert bins.positives.sum() == ranking.n_positive
     assert bins.negatives.sum() == ranking.n_negative
     binned = Binned(bins.positives[None], bins.negatives[None], bins.inside_auc, bins.spread)

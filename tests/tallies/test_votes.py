@@ -47,9 +47,9 @@ def effective_binomial(p, m):
 
 
 @st.composite
-def judged(draw, most_classes=4, most_groups=None):
+def judged(draw, max_classes=4, most_groups=None):
     """Draw a truth of several classes, and what several repetitions call it."""
-    classes = draw(st.integers(2, most_classes))
+    classes = draw(st.integers(2, max_classes))
     n = draw(st.integers(classes, 25))
     repetitions = draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -199,7 +199,7 @@ def test_groups_that_always_agree_have_no_disagreement():
 
 
 @settings(max_examples=20)
-@given(judged(most_classes=2))
+@given(judged(max_classes=2))
 def test_error_rate_and_accuracy_have_the_agreement_interval(case):
     truth, called, _, _ = case
     found = estimates_of(votes_of(truth, called))
@@ -212,7 +212,7 @@ def test_error_rate_and_accuracy_have_the_agreement_interval(case):
 
 
 @settings(max_examples=20)
-@given(judged(most_classes=2))
+@given(judged(max_classes=2))
 def test_precision_and_recall_have_the_agreement_interval_of_what_they_count(case):
     truth, called, _, _ = case
     found = estimates_of(votes_of(truth, called))
@@ -247,7 +247,7 @@ def test_equal_repetitions_say_what_evaluate_says_of_one(case):
     truth, called, _, classes = case
     found = estimates_of(votes_of(truth, [called[0]] * 3, classes=classes))
     names = np.array(list("abcdefgh"))
-    plain = tr.evaluate(names[truth], names[called[0]], positive="b", random_state=1)
+    plain = tr.evaluate(names[truth], names[called[0]], pos_label="b", random_state=1)
     for name in set(found) & set(plain):
         assert found[name].value == pytest.approx(plain[name].value, nan_ok=True), name
         ends = (plain[name].interval.low, plain[name].interval.high)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -41,7 +41,7 @@ def kept_arrays(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise MachineError(f"{folder} cannot be made: {problem.strerror}.") from problem
+        raise ResourceError(f"{folder} cannot be made: {problem.strerror}.") from problem
     path = folder / f"{name}.npz"
     if path.exists():
         return _read(path, settings)
@@ -81,6 +81,6 @@ def _write(path: Path, settings: Mapping[str, Any], arrays: Arrays) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as problem:
-        raise MachineError(f"{path} cannot be written: {problem.strerror}.") from problem
+        raise ResourceError(f"{path} cannot be written: {problem.strerror}.") from problem
     finally:
         beside.unlink(missing_ok=True)

@@ -232,7 +232,7 @@ def _problems(names: set[str]) -> str:
     lines = []
     for problem in PROBLEMS:
         if problem.name in names:
-            share = sum(cloud.share for cloud in problem.clouds if cloud.positive)
+            share = sum(cloud.share for cloud in problem.clouds if cloud.pos_label)
             tails = "normal" if problem.degrees == float("inf") else f"t, {problem.degrees:g} df"
             line = [problem.name, str(problem.features), f"{share:.2f}", tails]
             lines.append([*line, f"{problem.flipped:.2f}"])

@@ -42,13 +42,13 @@ def measure_ends(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[s
     NaN where the measure is undefined.
     """
     request = Request(
-        level=LEVEL, measures=measures, positive=LABELS[POSITIVE], random_state=0
+        level=LEVEL, measures=measures, pos_label=LABELS[POSITIVE], random_state=0
     ).checked()
     found: dict[str, list[Estimate]] = {name: [] for name in measures}
-    for losses, positive in zip(refits.losses, refits.positive, strict=True):
-        cells = votes_of(losses, positive).cells()
+    for losses, pos_label in zip(refits.losses, refits.pos_label, strict=True):
+        cells = votes_of(losses, pos_label).cells()
         tallies = Tallies(
-            LABELS, multilabel=False, positive=LABELS[POSITIVE], n=cells.n, cells=cells
+            LABELS, multilabel=False, pos_label=LABELS[POSITIVE], n=cells.n, cells=cells
         )
         evaluation = assemble(tallies, request, scores=_NoScores())
         for name in measures:
@@ -59,7 +59,7 @@ def measure_ends(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[s
     }
 
 
-def votes_of(losses: Labels, positive: Labels) -> Votes:
+def votes_of(losses: Labels, pos_label: Labels) -> Votes:
     """Count what the refits called the examples, from who was wrong.
 
     Examples
@@ -67,9 +67,9 @@ def votes_of(losses: Labels, positive: Labels) -> Votes:
     >>> votes_of(np.array([[False, True], [False, False]]), np.array([True, False])).counts.tolist()
     [[0, 2], [1, 1]]
     """
-    votes = Votes(positive.astype(np.int64), LABELS)
+    votes = Votes(pos_label.astype(np.int64), LABELS)
     for wrong in losses:
-        votes.add(np.arange(positive.size), (positive ^ wrong).astype(np.int32))
+        votes.add(np.arange(pos_label.size), (pos_label ^ wrong).astype(np.int32))
     return votes
 
 

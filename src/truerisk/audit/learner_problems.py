@@ -18,7 +18,7 @@ FEWEST = 2  # examples of either class in a sample; with fewer it is drawn again
 class Cloud:
     """A round cloud of examples of one class: its share of all, centre, and deviation."""
 
-    positive: bool
+    pos_label: bool
     share: float
     centre: tuple[float, ...]
     deviation: float = 1.0
@@ -63,7 +63,7 @@ class Problem:
         X = rng.standard_normal((n, self.features))
         X *= spread[:, np.newaxis]
         X += np.array([cloud.centre for cloud in self.clouds])[of]
-        y = np.array([cloud.positive for cloud in self.clouds])[of]
+        y = np.array([cloud.pos_label for cloud in self.clouds])[of]
         if self.flipped:
             y ^= rng.random(n) < self.flipped
         return X, y
@@ -86,7 +86,7 @@ class Problem:
         error = 0.0
         for cloud in self.clouds:
             at = (float(w @ np.array(cloud.centre)) + constant) / (cloud.deviation * length)
-            at = -at if cloud.positive else at
+            at = -at if cloud.pos_label else at
             tail = stdtr(self.degrees, at) if math.isfinite(self.degrees) else ndtr(at)
             error += cloud.share * float(tail)
         return self.flipped + (1 - 2 * self.flipped) * error
@@ -103,9 +103,9 @@ def _two(
 ) -> tuple[Cloud, ...]:
     """Put the negative class at 0 with deviation 1, the positive one at the distance from it."""
     return (
-        Cloud(positive=False, share=1 - share, centre=_along(features, informative, 0.0)),
+        Cloud(pos_label=False, share=1 - share, centre=_along(features, informative, 0.0)),
         Cloud(
-            positive=True,
+            pos_label=True,
             share=share,
             centre=_along(features, informative, distance),
             deviation=deviation,
@@ -117,12 +117,12 @@ def _crescent(radius: float, bows: int) -> tuple[Cloud, ...]:
     """Put a positive core within a bow of negative clouds, three fifths of a circle long."""
     angles = 1.2 * math.pi * (np.arange(bows) + 0.5) / bows
     centres = [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles]
-    bow = (Cloud(positive=False, share=0.5 / bows, centre=at, deviation=0.7) for at in centres)
-    return (Cloud(positive=True, share=0.5, centre=(0.0, 0.0)), *bow)
+    bow = (Cloud(pos_label=False, share=0.5 / bows, centre=at, deviation=0.7) for at in centres)
+    return (Cloud(pos_label=True, share=0.5, centre=(0.0, 0.0)), *bow)
 
 
 CORNERS = tuple(
-    Cloud(positive=a == b, share=0.25, centre=(1.5 * a, 1.5 * b)) for a in (-1, 1) for b in (-1, 1)
+    Cloud(pos_label=a == b, share=0.25, centre=(1.5 * a, 1.5 * b)) for a in (-1, 1) for b in (-1, 1)
 )
 
 PROBLEMS = (

@@ -19,13 +19,13 @@ from truerisk.audit.learner_problems import PROBLEMS, Array, Labels, Problem
 from truerisk.audit.learner_rules import LinearDiscriminant, NaiveBayes, Parts
 from truerisk.audit.populations import FRESH_EXAMPLES
 from truerisk.checks import check_choice
-from truerisk.estimation.splits import k_fold
+from truerisk.estimation.refits.splits import k_fold
 
 FOLDS, REPEATS = 10, 5  # the product's default: repeated stratified cross-validation
 LEVEL = 0.95
 HELD_OUT = 3  # one part in three is held out
 SAMPLE, FRESH, FURTHER = 0, 1, 2  # streams of random numbers
-PACKED = ("losses", "positive")  # kept as bits
+PACKED = ("losses", "pos_label")  # kept as bits
 
 
 class Learner(Protocol):
@@ -68,7 +68,7 @@ class Refits:
     """What the refits of one cell came to, a row a sample.
 
     `losses` and `parts` are samples × repeats × examples: whether the refit that left the example
-    out got it wrong, and in which fold it was; `positive` is samples × examples.  `truth` is what
+    out got it wrong, and in which fold it was; `pos_label` is samples × examples.  `truth` is what
     the model trained on the whole sample does on fresh examples: the shares of all that it misses
     and that it calls positive wrongly.  `prevalence` is the share of positives among these, and
     `held_out` is k wrong of m held out.
@@ -76,7 +76,7 @@ class Refits:
 
     losses: Labels
     parts: NDArray[np.uint8]
-    positive: Labels
+    pos_label: Labels
     truth: Array
     prevalence: float
     held_out: NDArray[np.int64]
@@ -122,7 +122,7 @@ def run_cell(cell: Cell) -> Refits:
     losses = np.empty((cell.repetitions, REPEATS, cell.n), dtype=np.bool_)
     folds = np.empty(losses.shape, dtype=np.uint8)
     held_out = np.empty((cell.repetitions, 2), dtype=np.int64)
-    positive = np.empty((cell.repetitions, cell.n), dtype=np.bool_)
+    pos_label = np.empty((cell.repetitions, cell.n), dtype=np.bool_)
     models = []
     keeps = np.arange(HELD_OUT)[np.newaxis] > 0
     for at in range(cell.repetitions):
@@ -131,7 +131,7 @@ def run_cell(cell: Cell) -> Refits:
         parts = np.stack([divided(y, FOLDS, rng) for _ in range(REPEATS)])
         thirds = divided(y, HELD_OUT, rng)[np.newaxis]
         losses[at] = cross_validated_losses(learner, X, y, parts, FOLDS, rng)
-        folds[at], positive[at] = parts, y
+        folds[at], pos_label[at] = parts, y
         tested = thirds[0] == 0
         called = learner.calls(X, y, thirds, keeps, rng)[0, 0]
         held_out[at] = np.count_nonzero((called != y) & tested), np.count_nonzero(tested)
@@ -141,7 +141,7 @@ def run_cell(cell: Cell) -> Refits:
     return Refits(
         losses=losses,
         parts=folds,
-        positive=positive,
+        pos_label=pos_label,
         truth=np.stack(shares, axis=1),
         prevalence=float(np.mean(y)),
         held_out=held_out,

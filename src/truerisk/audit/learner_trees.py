@@ -50,14 +50,14 @@ def grow(  # noqa: C901, PLR0912, PLR0915, PLR0917 (compiled: no keywords, one l
     nodes, node = 1, 0
     while node < nodes:
         start, stop = first[node], end[node]
-        positive = 0
+        pos_label = 0
         for at in range(start, stop):
-            positive += y[ordered[0, at]]
+            pos_label += y[ordered[0, at]]
         size = stop - start
-        call[node] = 2 * positive > size
+        call[node] = 2 * pos_label > size
         split[node] = LEAF
         best, best_feature, best_size = -1.0, LEAF, 0
-        if 0 < positive < size and level[node] < depth:
+        if 0 < pos_label < size and level[node] < depth:
             for f in features:
                 left_positive = 0
                 for at in range(start, stop - 1):
@@ -67,7 +67,7 @@ def grow(  # noqa: C901, PLR0912, PLR0915, PLR0917 (compiled: no keywords, one l
                         left = at + 1 - start
                         right = size - left
                         left_negative = left - left_positive
-                        right_positive = positive - left_positive
+                        right_positive = pos_label - left_positive
                         right_negative = right - right_positive
                         # Least impurity is the largest sum of squared counts over the size.
                         purity = (left_positive**2 + left_negative**2) / left

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from truerisk.checks import check_choice
-from truerisk.estimation.measured_coverage import LINEAR, NORMAL, STANDARD_C
+from truerisk.estimation.svm.measured_coverage import LINEAR, NORMAL, STANDARD_C
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.bool_]

@@ -18,10 +18,10 @@ from truerisk.audit.learner_files import Arrays, kept_arrays
 from truerisk.audit.perturbation_cells import FOLDS, SAMPLE, Array, PerturbationCell
 from truerisk.checks import check_whole_number
 from truerisk.errors import UnstableWarning
-from truerisk.estimation.divisions import repeated_folds
-from truerisk.estimation.measured_coverage import LEVEL, PerturbationCoverage
-from truerisk.estimation.perturbation import Design, FoundLosses, perturbed_estimate
-from truerisk.estimation.perturbed_losses import perturbed_losses
+from truerisk.estimation.refits.divisions import repeated_folds
+from truerisk.estimation.svm.measured_coverage import LEVEL, PerturbationCoverage
+from truerisk.estimation.svm.perturbation import Design, FoundLosses, perturbed_estimate
+from truerisk.estimation.svm.perturbed_losses import perturbed_losses
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.perturbed import ends_of

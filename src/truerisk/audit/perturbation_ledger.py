@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from truerisk.audit.learner_ledger import WANTED, is_in_range, may_be_in_range
 from truerisk.audit.perturbation_cells import EXPONENTIAL, FEWEST, FRESH_EXAMPLES
 from truerisk.audit.perturbation_coverage import AGREEMENT, EXACT, REPEATS
-from truerisk.estimation.measured_coverage import (
+from truerisk.estimation.svm.measured_coverage import (
     DEFAULT,
     LEVEL,
     LINEAR,

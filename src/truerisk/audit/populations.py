@@ -65,9 +65,9 @@ class ScoredPopulation:
 
     def _shares(self) -> NDArray[np.float64]:
         found, false_alarm = ndtr(self.distance - self.threshold), ndtr(-self.threshold)
-        positive = self.prevalence * np.array([found, 1 - found])
+        pos_label = self.prevalence * np.array([found, 1 - found])
         return np.array(
-            [positive, (1 - self.prevalence) * np.array([false_alarm, 1 - false_alarm])]
+            [pos_label, (1 - self.prevalence) * np.array([false_alarm, 1 - false_alarm])]
         )
 
     def _draw(

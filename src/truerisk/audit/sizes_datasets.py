@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.audit.sizes_outcomes import Found, Outcome, with_interval
-from truerisk.comparison.multiplicity import hochberg, holm
-from truerisk.comparison.rank_tests import (
+from truerisk.comparison.datasets.rank_tests import (
     friedman,
     nemenyi_p_value,
     rank_test,
     ranks_of,
 )
-from truerisk.comparison.signed_rank import (
+from truerisk.comparison.datasets.signed_rank import (
     difference_interval,
     sign_test,
     signed_rank,
     without_noise,
 )
+from truerisk.comparison.multiplicity import hochberg, holm
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.audit.sizes_outcomes import Found, outcome_of
-from truerisk.comparison.compare_models import compare_models
-from truerisk.comparison.perturbation_difference import perturbation_difference
+from truerisk.comparison.learners.compare_models import compare_models
+from truerisk.comparison.learners.perturbed import perturbation_difference
 from truerisk.svm.linear import LinearSVM
 
 Array = NDArray[np.float64]

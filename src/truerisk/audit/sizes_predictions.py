@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from truerisk.audit.sizes_outcomes import Found, Outcome, outcome_of
-from truerisk.comparison.compare import request_of
-from truerisk.comparison.joined import JoinedPredictions, join_arrays
-from truerisk.comparison.paired_measures import PairedMeasures
-from truerisk.comparison.right_answers import by_table
+from truerisk.comparison.predictions.compare import request_of
+from truerisk.comparison.predictions.joined import JoinedPredictions, join_arrays
+from truerisk.comparison.predictions.paired_measures import PairedMeasures
+from truerisk.comparison.predictions.right_answers import by_table
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
 
@@ -57,14 +57,14 @@ class Alike:
     """How two models resemble each other: `correlation` is that of their scores in a class."""
 
     correlation: float
-    positive: float = 0.3
+    pos_label: float = 0.3
     grouped: bool = False
 
 
 BINARY = {
     "3 in 10 positive, scores correlated 0.2": Alike(0.2),
     "3 in 10 positive, scores correlated 0.9": Alike(0.9),
-    "1 in 10 positive, scores correlated 0.5": Alike(0.5, positive=0.1),
+    "1 in 10 positive, scores correlated 0.5": Alike(0.5, pos_label=0.1),
 }
 CLASSES = {
     "three classes, errors correlated 0.2": Alike(0.2),
@@ -106,9 +106,9 @@ def group_of(n: int) -> NDArray[np.intp]:
 
 def scored(n: int, alike: Alike, rng: np.random.Generator) -> dict[str, Any]:
     """Draw labels, and what two equally good models say of them; calibrated, without groups."""
-    y = rng.random(n) < alike.positive
+    y = rng.random(n) < alike.pos_label
     scores = [one + DISTANCE * y for one in two_outlooks(n, alike, rng)]
-    even = logit(alike.positive) - DISTANCE**2 / 2
+    even = logit(alike.pos_label) - DISTANCE**2 / 2
     return {
         "y_true": y.astype(int),
         "predictions": [(score > THRESHOLD).astype(int) for score in scores],
@@ -167,7 +167,7 @@ def _paired(joined: JoinedPredictions, request: Request) -> PairedMeasures:
 def by_counts(setting: str, n: int, rng: np.random.Generator) -> Found:
     """Try the tests that need no resamples."""
     drawn = scored(n, {**BINARY, **GROUPS}[setting], rng)
-    return compared(drawn, COUNTED, positive=1, probabilities=True)
+    return compared(drawn, COUNTED, pos_label=1, probabilities=True)
 
 
 def by_classes(setting: str, n: int, rng: np.random.Generator) -> Found:
@@ -177,4 +177,4 @@ def by_classes(setting: str, n: int, rng: np.random.Generator) -> Found:
 
 def by_rankings(setting: str, n: int, rng: np.random.Generator) -> Found:
     """Try the tests that resample."""
-    return compared(scored(n, {**BINARY, **GROUPS}[setting], rng), RANKED, positive=1)
+    return compared(scored(n, {**BINARY, **GROUPS}[setting], rng), RANKED, pos_label=1)

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 import click
 
-from truerisk.errors import InputError, MachineError, RefitError
+from truerisk.errors import InputError, RefitError, ResourceError
 
 GARBAGE_THRESHOLD = 200_000  # objects made before garbage is looked for; Python's own is 700
 
@@ -89,7 +89,7 @@ class Commands(click.Group):
             _fail(str(error), PARTIAL)
         except InputError as error:
             _fail(str(error), BAD_INPUT)
-        except MachineError as error:
+        except ResourceError as error:
             _fail(str(error), MACHINE)
         except MemoryError:
             _fail("The memory of this machine does not suffice.", MACHINE)

@@ -14,7 +14,7 @@ from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from, table_from
 
 if TYPE_CHECKING:
-    from truerisk.reading.tables import Table
+    from truerisk.inputs.tables import Table
     from truerisk.results import Comparison
 
 DIVISION = ("folds", "repeats")
@@ -45,7 +45,7 @@ def compare_learners(data: Path, options: dict[str, Any]) -> None:
 def _compared(
     names: tuple[str, str], table: "Table", seed: int, options: dict[str, Any]
 ) -> "Comparison":
-    from truerisk.comparison.compare_models import compare_models  # noqa: PLC0415  (start-up time)
+    from truerisk.comparison.learners.compare_models import compare_models  # noqa: PLC0415  (start-up time)
 
     first, second = (
         models_from((name,), table, len(table), tune=options["tune"])[name] for name in names
@@ -68,7 +68,7 @@ def _compared(
             region=options["region"],
             level=options["level"],
             names=names if names[0] != names[1] else [f"{names[0]} ({at})" for at in (1, 2)],
-            positive=options["positive"],
+            pos_label=options["pos_label"],
             random_state=seed,
             n_jobs=options["jobs"],
             resume=options["resume"],

@@ -160,7 +160,7 @@ def _learners(resume: Path | None, repetitions: int | None, jobs: int) -> Page:
 def _perturbation(resume: Path | None, repetitions: int | None, jobs: int) -> Page:
     from truerisk.audit import perturbation_cells, perturbation_coverage  # noqa: PLC0415
     from truerisk.audit.perturbation_ledger import perturbation_ledger_text  # noqa: PLC0415
-    from truerisk.estimation.measured_coverage import as_csv  # noqa: PLC0415
+    from truerisk.estimation.svm.measured_coverage import as_csv  # noqa: PLC0415
 
     drawn = perturbation_coverage.SAMPLES if repetitions is None else repetitions
     cells = perturbation_cells.all_cells()

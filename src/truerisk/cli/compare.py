@@ -24,7 +24,7 @@ from truerisk.errors import InputError
 from truerisk.measures import AVERAGES, MEASURES
 
 if TYPE_CHECKING:
-    from truerisk.comparison.comparisons import Comparisons
+    from truerisk.comparison.predictions.comparisons import Comparisons
     from truerisk.results import Comparison
 
 INTERVALS = ("tango", "newcombe", "bonett_price", "wald")
@@ -124,14 +124,14 @@ def _compared(
     region: float | dict[str, float] | None,
     options: dict[str, Any],
 ) -> "Comparisons":
-    from truerisk.comparison.compare_files import compare_files  # noqa: PLC0415  (start-up time)
+    from truerisk.comparison.predictions.compare_files import compare_files  # noqa: PLC0415  (start-up time)
     from truerisk.evaluation.request import Request  # noqa: PLC0415
 
     roles, strictness = reading_from(options)
     measures = tuple(one.strip() for text in options["measures"] for one in text.split(","))
     request = Request(
         level=options["level"],
-        positive=options["positive"],
+        pos_label=options["pos_label"],
         betas=options["beta"],
         costs=read_costs(options["costs"]),
         replicates=options["replicates"],
@@ -139,7 +139,7 @@ def _compared(
         probabilities=options["probabilities"],
         threshold=options["threshold"],
         measures=measures or None,
-        most_classes=options["max_classes"],
+        max_classes=options["max_classes"],
     )
     with Progress("Comparing", quiet=options["quiet"]) as progress:
         return compare_files(

@@ -15,7 +15,7 @@ from truerisk.cli.progress import Progress
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 
 if TYPE_CHECKING:
-    from truerisk.estimation.corpus import CorpusEvaluation
+    from truerisk.estimation.corpus.corpus import CorpusEvaluation
 
 
 def estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
@@ -28,9 +28,9 @@ def estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
 
 
 def _evaluation(corpus: Path, options: dict[str, Any]) -> "CorpusEvaluation":
-    from truerisk.estimation.corpus import estimate_corpus  # noqa: PLC0415  (costs start-up time)
-    from truerisk.reading import ReadingOptions  # noqa: PLC0415
-    from truerisk.reading.corpora import read_corpus  # noqa: PLC0415
+    from truerisk.estimation.corpus.corpus import estimate_corpus  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs import ReadingOptions  # noqa: PLC0415
+    from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
 
     # Who asks for a random division does not want the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]

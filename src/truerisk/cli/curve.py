@@ -25,7 +25,7 @@ from truerisk.cli.table_options import (
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
-    from truerisk.curves.results import LearningCurve
+    from truerisk.estimation.curves.results import LearningCurve
 
 NO_ESTIMATE = "none"
 
@@ -91,7 +91,7 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
-    from truerisk.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
+    from truerisk.estimation.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
     from truerisk.results import as_plain  # noqa: PLC0415
 
     sizes = _numbers(options["sizes"])
@@ -111,7 +111,7 @@ def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
             test_size=options["test_size"],
             level=options["level"],
             estimate=None if options["estimate"] == NO_ESTIMATE else options["estimate"],
-            positive=options["positive"],
+            pos_label=options["pos_label"],
             groups=table.groups,
             random_state=seed,
             n_jobs=options["jobs"],

@@ -74,7 +74,7 @@ def _scored() -> Any:  # noqa: ANN401
         truth,
         _called(score),
         y_score=score,
-        positive="spam",
+        pos_label="spam",
         costs={"fp": 5, "fn": 1},
         probabilities=True,
         random_state=SEED,
@@ -85,7 +85,7 @@ def _scored() -> Any:  # noqa: ANN401
 
 def _compared() -> Any:  # noqa: ANN401
     from truerisk.cli.demo_data import better_filter, spam_filter  # noqa: PLC0415
-    from truerisk.comparison.compare import compare  # noqa: PLC0415  (costs start-up time)
+    from truerisk.comparison.predictions.compare import compare  # noqa: PLC0415  (costs start-up time)
 
     truth, score = spam_filter()
     better = better_filter()
@@ -96,7 +96,7 @@ def _compared() -> Any:  # noqa: ANN401
             _called(better),
             scores=(score, better),
             names=("today's filter", "newer filter"),
-            positive="spam",
+            pos_label="spam",
             region=REGION,
             random_state=SEED,
         )
@@ -106,8 +106,8 @@ def _compared() -> Any:  # noqa: ANN401
 def _without_test_set() -> Any:  # noqa: ANN401
     from time import perf_counter  # noqa: PLC0415
 
-    from truerisk.estimation.estimate import estimate  # noqa: PLC0415  (costs start-up time)
-    from truerisk.estimation.without_resampling import without_resampling  # noqa: PLC0415
+    from truerisk.estimation.refits.estimate import estimate  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.svm.without_resampling import without_resampling  # noqa: PLC0415
 
     machine, X, y = _tumours()
     with Progress("Training"):
@@ -126,7 +126,7 @@ def _without_test_set() -> Any:  # noqa: ANN401
 
 
 def _perturbed() -> Any:  # noqa: ANN401
-    from truerisk.estimation.perturbation import perturbation  # noqa: PLC0415  (start-up time)
+    from truerisk.estimation.svm.perturbation import perturbation  # noqa: PLC0415  (start-up time)
 
     machine, X, y = _tumours()
     with Progress("Training") as progress:
@@ -140,7 +140,7 @@ def _perturbed() -> Any:  # noqa: ANN401
 def _categories() -> Any:  # noqa: ANN401
     from truerisk.cli.demo_data import news  # noqa: PLC0415  (costs start-up time)
     from truerisk.cli.output import console  # noqa: PLC0415
-    from truerisk.estimation.corpus import estimate_corpus  # noqa: PLC0415
+    from truerisk.estimation.corpus.corpus import estimate_corpus  # noqa: PLC0415
     from truerisk.reporting.categories import average_table  # noqa: PLC0415
     from truerisk.reporting.summary import print_table  # noqa: PLC0415
 
@@ -151,7 +151,7 @@ def _categories() -> Any:  # noqa: ANN401
 
 
 def _grown() -> Any:  # noqa: ANN401
-    from truerisk.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
+    from truerisk.estimation.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
 
     machine, X, y = _tumours()
     with Progress("Training") as progress:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from truerisk.reading.corpora import Corpus
+    from truerisk.inputs.corpora.corpora import Corpus
 
 MAILS = 1500
 SHARE_OF_SPAM = 0.14
@@ -61,7 +61,7 @@ def better_filter() -> list[float]:
 
 def news() -> "Corpus":
     """Generate short news of eight topics, some of them of two, the frequent topics first."""
-    from truerisk.reading.corpora import Corpus  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs.corpora.corpora import Corpus  # noqa: PLC0415  (costs start-up time)
 
     source = random.Random(SEED)  # noqa: S311  (an example, no secret)
     texts, labels = [], []

@@ -22,7 +22,7 @@ ONLY_DOCUMENTS = (
 )  # fmt: skip
 ONLY_TABLES = (
     "interval", "folds", "repeats", "test_size", "not_stratified", "allow_small_classes",
-    "allow_failed", "tune", "measure", "positive", "group", "drop", "categorical",
+    "allow_failed", "tune", "measure", "pos_label", "group", "drop", "categorical",
     "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over", "against", "test",
     "region",
 )  # fmt: skip

@@ -12,9 +12,9 @@ from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from, table_from
 
 if TYPE_CHECKING:
-    from truerisk.estimation.best_of import BestOf
-    from truerisk.estimation.learner_evaluation import LearnerEvaluation
-    from truerisk.reading.tables import Table
+    from truerisk.estimation.refits.best_of import BestOf
+    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+    from truerisk.inputs.tables import Table
     from truerisk.results import Estimate
 
 DESIGN = ("folds", "repeats", "test_size")
@@ -69,7 +69,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         "method": options["method"] or "cross_validation",
         "interval": options["interval"],
         "level": options["level"],
-        "positive": options["positive"],
+        "pos_label": options["pos_label"],
         **({"stratified": False} if options["not_stratified"] else {}),
         **({"allow_small_classes": True} if options["allow_small_classes"] else {}),
         "allow_failed": options["allow_failed"],
@@ -79,7 +79,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _one(model: Any, table: "Table", settings: dict[str, Any]) -> "LearnerEvaluation":  # noqa: ANN401
-    from truerisk.estimation.estimate import estimate  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.refits.estimate import estimate  # noqa: PLC0415  (costs start-up time)
 
     return estimate(model, table.X, table.y, groups=table.groups, **settings)
 
@@ -87,7 +87,7 @@ def _one(model: Any, table: "Table", settings: dict[str, Any]) -> "LearnerEvalua
 def _several(
     models: dict[str, Any], table: "Table", settings: dict[str, Any], measure: str
 ) -> "BestOf":
-    from truerisk.estimation.best_of import best_of  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.refits.best_of import best_of  # noqa: PLC0415  (costs start-up time)
 
     return best_of(models, table.X, table.y, measure=measure, groups=table.groups, **settings)
 

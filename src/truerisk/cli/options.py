@@ -11,7 +11,7 @@ import click
 from truerisk.errors import InputError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-MOST_COST_BYTES = 2**24
+MAX_COST_BYTES = 2**24
 
 FILE = click.Path(exists=True, path_type=Path)
 group_option = click.option(
@@ -85,7 +85,10 @@ level_option = click.option(
     "--level", type=float, default=0.95, show_default=True, help="Confidence level."
 )
 positive_option = click.option(
-    "--positive", metavar="LABEL", help="Positive label; known for 0/1, -1/1 and booleans."
+    "--positive",
+    "pos_label",
+    metavar="LABEL",
+    help="Positive label; known for 0/1, -1/1 and booleans.",
 )
 seed_option = click.option(
     "--seed",
@@ -115,7 +118,7 @@ def reading_options(function: Function) -> Function:
 
 def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     """Take the reading options out of a command's options: roles of columns, and strictness."""
-    from truerisk.reading import ReadingOptions, Roles  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs import ReadingOptions, Roles  # noqa: PLC0415  (costs start-up time)
 
     taken = {name: options.pop(name) for name in READING_NAMES}
     score = taken["score"]
@@ -167,7 +170,7 @@ def read_costs(text: str | None) -> Any:  # noqa: ANN401
         raise InputError(
             f"`--costs` must be costs by outcome, such as fp=1,fn=5, or a file; got {text!r}."
         )
-    if path.stat().st_size > MOST_COST_BYTES:
+    if path.stat().st_size > MAX_COST_BYTES:
         raise InputError(f"`--costs` must be a small file; {text!r} has over 16 MiB.")
     try:
         content = path.read_text(encoding="utf-8-sig")

@@ -13,7 +13,7 @@ from truerisk.cli.options import with_options
 from truerisk.cli.progress import PATIENCE, Progress
 
 if TYPE_CHECKING:
-    from truerisk.reading.tables import Table
+    from truerisk.inputs.tables import Table
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -17,8 +17,8 @@ from truerisk.results import as_plain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from truerisk.estimation.perturbation import Perturbed
-    from truerisk.reading.tables import Table
+    from truerisk.estimation.svm.perturbation import Perturbed
+    from truerisk.inputs.tables import Table
     from truerisk.results import Comparison, Estimate
 
 COLUMNS = ("rule", "error_rate", "low", "high", "about", "notes")
@@ -112,7 +112,7 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":
-    from truerisk.estimation.perturbation import perturbation  # noqa: PLC0415  (start-up time)
+    from truerisk.estimation.svm.perturbation import perturbation  # noqa: PLC0415  (start-up time)
 
     model = models_from((name,), table, len(table))[name]
     found = perturbation(model, table.X, table.y, **settings)
@@ -120,7 +120,7 @@ def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed
 
 
 def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str, Estimate]":
-    from truerisk.estimation.rival_intervals import rival_intervals  # noqa: PLC0415  (start-up)
+    from truerisk.estimation.svm.rival_intervals import rival_intervals  # noqa: PLC0415  (start-up)
 
     model = models_from((name,), table, len(table))[name]
     taken = ("replicates", "folds", "level", "random_state", "n_jobs")
@@ -131,7 +131,7 @@ def _difference(
     data: Path, table: "Table", options: dict[str, Any], settings: dict[str, Any]
 ) -> "Comparison":
     """Compare the machine on the table without some columns with that on all of it."""
-    from truerisk.comparison.perturbation_difference import (  # noqa: PLC0415  (start-up time)
+    from truerisk.comparison.learners.perturbed import (  # noqa: PLC0415  (start-up time)
         perturbation_difference,
     )
 

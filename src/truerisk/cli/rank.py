@@ -18,8 +18,8 @@ from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
-    from truerisk.comparison.over_datasets import OverDatasets
-    from truerisk.comparison.score_table import ScoreTable
+    from truerisk.comparison.datasets.over_datasets import OverDatasets
+    from truerisk.comparison.datasets.score_table import ScoreTable
 
 
 @click.command(short_help="Which classifier is better over many data sets?")
@@ -102,8 +102,8 @@ def _write_picture(found: "OverDatasets", path: Path) -> None:
 
 
 def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
-    from truerisk.comparison.score_table import read_scores  # noqa: PLC0415  (start-up time)
-    from truerisk.reading.options import ReadingOptions  # noqa: PLC0415
+    from truerisk.comparison.datasets.score_table import read_scores  # noqa: PLC0415  (start-up time)
+    from truerisk.inputs.options import ReadingOptions  # noqa: PLC0415
 
     return read_scores(
         scores,
@@ -118,7 +118,7 @@ def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
 
 
 def _ranked(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
-    from truerisk.comparison.many_datasets import compare_over_datasets  # noqa: PLC0415
+    from truerisk.comparison.datasets.many_datasets import compare_over_datasets  # noqa: PLC0415
 
     return compare_over_datasets(
         table.scores,

@@ -47,16 +47,16 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     roles, strictness = reading_from(options)
     examples = read_scores(files, roles, strictness)
     if examples.scores.ndim == 1:
-        positive = examples.positive(options["positive"])
+        pos_label = examples.pos_label(options["pos_label"])
         curve = rejection(
-            examples.is_positive(positive), examples.scores, threshold=options["threshold"]
+            examples.is_positive(pos_label), examples.scores, threshold=options["threshold"]
         )
     else:
         curve = rejection(
             examples.truth(),
             examples.scores,
             labels=examples.classes,
-            positive=options["positive"],
+            pos_label=options["pos_label"],
             threshold=options["threshold"],
         )
     wanted = {

@@ -137,7 +137,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
     roles, strictness = reading_from(options)
     asked = {
         "level": options["level"],
-        "positive": options["positive"],
+        "pos_label": options["pos_label"],
         "betas": options["beta"],
         "costs": read_costs(options["costs"]),
         "binomial": options["interval"],
@@ -150,7 +150,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
         "measures": options["measures"] or None,
-        "most_classes": options["max_classes"],
+        "max_classes": options["max_classes"],
     }
     if options["counts"] is not None:
         return evaluate_counts(read_counts(options["counts"]), **asked)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 from truerisk.evaluation.positive import positive_of_two
-from truerisk.reading import ReadingOptions, Roles, open_predictions
+from truerisk.inputs import ReadingOptions, Roles, open_predictions
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class ScoredExamples:
     classes: tuple[str, ...] | None
     roles: str
 
-    def positive(self, asked: str | None) -> str:
+    def pos_label(self, asked: str | None) -> str:
         """Give the positive label; refuse to guess it."""
         return positive_of_two(self.labels, asked)
 
-    def is_positive(self, positive: str) -> NDArray[np.bool_]:
+    def is_positive(self, pos_label: str) -> NDArray[np.bool_]:
         """Say of each example whether it belongs to the positive class."""
-        at = self.labels.index(positive) if positive in self.labels else -1
+        at = self.labels.index(pos_label) if pos_label in self.labels else -1
         return np.asarray(self.codes == at)
 
     def truth(self) -> NDArray[np.str_]:

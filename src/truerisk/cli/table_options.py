@@ -21,7 +21,7 @@ from truerisk.cli.options import (
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
-    from truerisk.reading.tables import Table
+    from truerisk.inputs.tables import Table
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -75,8 +75,8 @@ def running_options(function: Function) -> Function:
 
 def table_from(data: Path, options: dict[str, Any]) -> "Table":
     """Read the table that the options describe."""
-    from truerisk.reading import ReadingOptions  # noqa: PLC0415  (costs start-up time)
-    from truerisk.reading.tables import read_table  # noqa: PLC0415
+    from truerisk.inputs import ReadingOptions  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs.tables import read_table  # noqa: PLC0415
 
     return read_table(
         data,

@@ -69,14 +69,14 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     roles, strictness = reading_from(options)
     chosen = _criterion(**{name: options[name] for name in ("best", "beta", "costs")})
     examples = read_scores(files, roles, strictness)
-    positive = examples.positive(options["positive"])
-    ranking = rank(one_score(examples), examples.is_positive(positive), examples.weight)
+    pos_label = examples.pos_label(options["pos_label"])
+    ranking = rank(one_score(examples), examples.is_positive(pos_label), examples.weight)
     best, meeting = best_threshold(ranking, **chosen), breakeven(ranking)
     rows = _rows(sweep(ranking), options["sweep"])
     columns = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "f1")
     form = options["form"]
     if form is None:
-        click.echo(f"{visible(examples.roles)}; positive: {visible(positive)}\n")
+        click.echo(f"{visible(examples.roles)}; positive: {visible(pos_label)}\n")
         _tell(best, meeting, chosen)
         if rows:
             words = [tuple(map(_short, row)) for row in rows]
@@ -84,7 +84,7 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
         click.echo(OPTIMISTIC)
     else:
         facts = {
-            "positive": positive,
+            "pos_label": pos_label,
             "columns": examples.roles,
             "best": dataclasses.asdict(best),
             "breakeven": dataclasses.asdict(meeting),

@@ -13,7 +13,7 @@ from truerisk.results import Comparison, Estimate, Finding, Interval
 
 Ends = tuple[float, float]
 
-MOST_EXAMPLES = 1e12  # nobody has more
+MAX_EXAMPLES = 1e12  # nobody has more
 POWER = 0.8  # with which `settled_by` examples would tell the difference seen
 
 
@@ -139,7 +139,7 @@ def examples_to_settle(value: float, interval: Interval, n: float) -> int | None
     z = -float(ndtri((1 - interval.level) / 2))
     error = interval.width / (2 * z)
     times = ((z + float(ndtri(POWER))) * error) / abs(value)
-    if times > math.sqrt(MOST_EXAMPLES / n):
+    if times > math.sqrt(MAX_EXAMPLES / n):
         return None
     return max(math.ceil(n) + 1, math.ceil(n * times**2))
 

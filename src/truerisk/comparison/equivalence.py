@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from truerisk.checks import check_number
-from truerisk.comparison.paired_difference import check_paired_table, paired_score_p
+from truerisk.comparison.predictions.paired_difference import check_paired_table, paired_score_p
 from truerisk.errors import InputError
 
 Ends = tuple[float, float]

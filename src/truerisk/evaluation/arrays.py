@@ -12,7 +12,7 @@ from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import Columns, PredictionTally
 from truerisk.evaluation.request import Request
-from truerisk.reading.labels import LabelBook
+from truerisk.inputs.labels import LabelBook
 from truerisk.results import Evaluation
 from truerisk.tallies.labels import (
     CodedLabels,
@@ -87,10 +87,10 @@ def evaluate(
         _refuse_empty(coded)
     classes = _classes(scores, labels, coded, y_true)
     if scores is not None and classes is not None and not multilabel:
-        positive = _positive_of_pair(classes, coded, request)
-        if positive is not None:
+        pos_label = _positive_of_pair(classes, coded, request)
+        if pos_label is not None:
             coded = _with_made_predictions(coded, scores, classes, request)
-            scores, classes = scores[:, classes.index(positive)], None
+            scores, classes = scores[:, classes.index(pos_label)], None
     tally = PredictionTally(request, multilabel, classes)
     columns = Columns(
         coded.truth,
@@ -218,10 +218,10 @@ def _classes(
 
 def _positive_of_pair(classes: tuple[str, ...], coded: CodedLabels, request: Request) -> str | None:
     """Give the positive label if the columns are of two classes, and it is told or plain."""
-    positive = plain_positive(classes) if request.positive is None else request.positive
+    pos_label = plain_positive(classes) if request.pos_label is None else request.pos_label
     known = {*classes, request.reject}
     met = {label for one in coded.members for label in one}
-    return positive if len(classes) == 2 and positive in classes and met <= known else None
+    return pos_label if len(classes) == 2 and pos_label in classes and met <= known else None
 
 
 def _with_made_predictions(

@@ -23,7 +23,7 @@ from truerisk.results import Estimate, Evaluation
 from truerisk.tallies.cells import Cells, Rejections
 from truerisk.tallies.votes import GroupedJudgements
 
-MOST_LISTED = 10  # labels that one sentence names
+MAX_LISTED = 10  # labels that one sentence names
 
 
 class ScoreEstimates(Protocol):
@@ -49,14 +49,14 @@ def assemble(
     ranked = RankingEstimates(tallies, request) if scores is None else scores
     found = [*_overall(tallies, request, counted), *ranked.overall()]
     estimates = {one.measure: one for one in found if _is_wanted(one, request)}
-    by_class = _by_class(counted, ranked) if tallies.positive is None else {}
+    by_class = _by_class(counted, ranked) if tallies.pos_label is None else {}
     return Evaluation(
         estimates=estimates,
         by_class=by_class,
         n=tallies.n,
         level=request.level,
         labels=tallies.labels,
-        positive=tallies.positive,
+        pos_label=tallies.pos_label,
         tallies=tallies.cells,
         curves=_curves(tallies),
         verdict=tuple(verdict_of(tallies, estimates, by_class)),
@@ -71,7 +71,7 @@ def _count_estimates(tallies: Tallies, request: Request) -> CountEstimates | Non
         return None
     costs = None
     if request.costs is not None:
-        costs = CostMatrix.of(request.costs, tallies.cells.labels, tallies.positive)
+        costs = CostMatrix.of(request.costs, tallies.cells.labels, tallies.pos_label)
     return CountEstimates(tallies.cells, request, costs)
 
 
@@ -83,8 +83,8 @@ def _overall(
     if counted is None:
         return
     yield from counted.overall()
-    if tallies.positive is not None and len(counted.cells.labels) <= 2:
-        yield from counted.of_label(counted.cells.labels.index(tallies.positive))
+    if tallies.pos_label is not None and len(counted.cells.labels) <= 2:
+        yield from counted.of_label(counted.cells.labels.index(tallies.pos_label))
     else:
         yield from counted.averaged()
 
@@ -131,19 +131,19 @@ def _curves(tallies: Tallies) -> dict[str, Any]:
 
 
 def _notes(tallies: Tallies, request: Request) -> Iterator[str]:
-    if request.positive is not None and tallies.positive is None:
+    if request.pos_label is not None and tallies.pos_label is None:
         yield (
-            f"There are {len(tallies.labels)} classes: the measures of {shown(request.positive)} "
+            f"There are {len(tallies.labels)} classes: the measures of {shown(request.pos_label)} "
             "are those of its own row in the table of classes."
         )
     if tallies.cells is None:
         yield "No predicted labels: give them, or a threshold for the scores, for more measures."
     else:
-        yield from _cell_notes(tallies.cells, tallies.positive)
+        yield from _cell_notes(tallies.cells, tallies.pos_label)
     yield from _score_notes(tallies, request)
 
 
-def _cell_notes(cells: Cells, positive: str | None) -> Iterator[str]:
+def _cell_notes(cells: Cells, pos_label: str | None) -> Iterator[str]:
     groups = None if cells.by_group is None else len(cells.by_group)
     if isinstance(cells.judgements, GroupedJudgements):
         groups = cells.judgements.units
@@ -154,7 +154,7 @@ def _cell_notes(cells: Cells, positive: str | None) -> Iterator[str]:
             f"The examples are weighted: {cells.n} of them are worth {cells.effective_n:.1f} "
             "of equal weight."
         )
-    if not cells.multilabel and positive is None:
+    if not cells.multilabel and pos_label is None:
         counts = cells.class_counts()
         labels = np.array(cells.labels)
         never_true = labels[(counts.truth == 0) & (counts.predicted > 0)]
@@ -166,9 +166,9 @@ def _cell_notes(cells: Cells, positive: str | None) -> Iterator[str]:
 
 
 def _listed(labels: NDArray[np.str_]) -> str:
-    left = len(labels) - MOST_LISTED
+    left = len(labels) - MAX_LISTED
     more = f" and {left} more" if left > 0 else ""
-    return ", ".join(map(shown, labels[:MOST_LISTED].tolist())) + more
+    return ", ".join(map(shown, labels[:MAX_LISTED].tolist())) + more
 
 
 def _score_notes(tallies: Tallies, request: Request) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _look_like_probabilities(tallies: Tallies) -> bool:
 def _settings(tallies: Tallies, request: Request) -> dict[str, Any]:
     names = ("level", "binomial", "cell_interval", "replicates", "random_state")
     settings = {name: getattr(request, name) for name in names}
-    settings["positive"] = tallies.positive
+    settings["pos_label"] = tallies.pos_label
     settings["target"] = "this model"
     for name in ("costs", "threshold", "reject", "average_over"):
         if getattr(request, name) is not None:

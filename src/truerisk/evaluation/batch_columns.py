@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from truerisk.evaluation.prediction_tally import Columns, Members
-from truerisk.reading import Batch, LabelBook, ReadingOptions
+from truerisk.inputs import Batch, LabelBook, ReadingOptions
 
 
 def columns_of(

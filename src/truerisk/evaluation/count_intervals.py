@@ -27,7 +27,7 @@ from truerisk.measures.proportion import Proportion, ratio
 from truerisk.results import Interval
 
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
-MOST_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
+MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
 
 
 def proportion_interval(
@@ -214,7 +214,7 @@ METHODS: dict[str, Callable[[Question], Interval | None]] = {
 def _of_replicates(
     question: Question, values: NDArray[Any], method: str, acceleration: float
 ) -> Interval | None:
-    if np.isnan(values).mean() > MOST_UNDEFINED or np.isinf(values).any():
+    if np.isnan(values).mean() > MAX_UNDEFINED or np.isinf(values).any():
         return None
     interval, _ = replicate_interval(
         values,

@@ -12,17 +12,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.batch_columns import columns_of
 from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.request import Request
-from truerisk.reading import Batch, LabelBook, ReadingOptions, ResolvedRoles
-from truerisk.reading.checked_batches import BatchMaker
-from truerisk.reading.formats import FileFacts, Fingerprint
-from truerisk.reading.ids import hashes
-from truerisk.reading.parquet import DAMAGE, ParquetFile
-from truerisk.reading.refusals import shown_path
-from truerisk.reading.rows import Reader, Rows, Wanted
+from truerisk.inputs import Batch, LabelBook, ReadingOptions, ResolvedRoles
+from truerisk.inputs.ids import hashes
+from truerisk.inputs.records.checked_batches import BatchMaker
+from truerisk.inputs.records.formats import FileFacts, Fingerprint
+from truerisk.inputs.records.parquet import DAMAGE, ParquetFile
+from truerisk.inputs.records.refusals import shown_path
+from truerisk.inputs.records.rows import Reader, Rows, Wanted
 
 ROWS_A_PIECE = 2**22  # of a Parquet file: some seconds of work, and some 20 MB of scores sent back
 
@@ -149,7 +149,7 @@ def _rows(reader: Reader, reading: PieceReading, place: int) -> Iterator[Rows]:
         ) from None
     # Numbers of devices, and on some file systems of files, differ from machine to machine.
     if (here.size, here.modified) != (seen_by_caller.size, seen_by_caller.modified):
-        raise MachineError(
+        raise ResourceError(
             f"{shown_path(path)}: is another file for a worker of the cluster ({here.size} bytes) "
             f"than here ({seen_by_caller.size} bytes), or it changes. Nothing of it was used."
         )

@@ -9,7 +9,7 @@ from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.batch_columns import columns_of, members_of
 from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.request import Request
-from truerisk.reading import PredictionFiles, ReadingOptions, Roles, open_predictions
+from truerisk.inputs import PredictionFiles, ReadingOptions, Roles, open_predictions
 from truerisk.results import Evaluation
 
 Progress = Callable[[int], None]

@@ -17,16 +17,16 @@ from truerisk.evaluation.file_pieces import (
     pieces_of,
     tally_piece,
 )
-from truerisk.evaluation.joint_scores import MOST_ENTRIES
+from truerisk.evaluation.joint_scores import MAX_ENTRIES
 from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.recoding import merge_recoded
 from truerisk.evaluation.request import Request
 from truerisk.execution import Result, run_each
-from truerisk.reading import Batch, PredictionFiles
-from truerisk.reading.checked_batches import BatchMaker
-from truerisk.reading.ids import Hashes, UniqueIds
-from truerisk.reading.predictions import wanted_columns
-from truerisk.reading.refusals import refusal
+from truerisk.inputs import Batch, PredictionFiles
+from truerisk.inputs.ids import Hashes, UniqueIds
+from truerisk.inputs.predictions import wanted_columns
+from truerisk.inputs.records.checked_batches import BatchMaker
+from truerisk.inputs.records.refusals import refusal
 
 
 class FilesOnCluster(PredictionFiles):
@@ -73,7 +73,7 @@ class FilesOnCluster(PredictionFiles):
             first = itertools.islice(batches, 1)
             for columns in columns_of(first, self.labels, self.options):
                 tally.add(columns)
-        return dataclasses.replace(reading.request, positive=next(iter(tally.rankings), None))
+        return dataclasses.replace(reading.request, pos_label=next(iter(tally.rankings), None))
 
     def _take(self, whole: PredictionTally, found: TalliedPiece, place: int) -> None:
         labels = [self.labels.add(text) for text in found.labels]
@@ -125,5 +125,5 @@ def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:  # noqa: ANN4
 
 def _forget_too_many(whole: PredictionTally) -> None:
     """Keep rows of all classes only if there are as few of them as one pass would keep."""
-    if whole.joint_rows and whole.n * whole.joint_rows[0].score.shape[1] > MOST_ENTRIES:
+    if whole.joint_rows and whole.n * whole.joint_rows[0].score.shape[1] > MAX_ENTRIES:
         whole.joint_rows.clear()

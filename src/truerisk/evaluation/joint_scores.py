@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from truerisk.tallies.ranking_replicates import cluster_replicates
 
-MOST_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
+MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
 REPLICATES = 100  # enough for a correlation that is averaged over many pairs of classes
 
 

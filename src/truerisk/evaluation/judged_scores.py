@@ -56,7 +56,7 @@ class JudgedScores:
     sheets: Sequence[Sheet]
     truth: NDArray[Any]
     labels: tuple[str, ...]
-    positive: str | None
+    pos_label: str | None
     request: Request
     groups: NDArray[np.intp] | None = None
 
@@ -64,7 +64,7 @@ class JudgedScores:
     def tallies(self) -> tuple[Tallies, ...]:
         """The rankings of each sheet."""
         members = [(label,) for label in self.labels]
-        request = replace(self.request, positive=self.positive, threshold=None)
+        request = replace(self.request, pos_label=self.pos_label, threshold=None)
         found = []
         for sheet in self.sheets:
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)

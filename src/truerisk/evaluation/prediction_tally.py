@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.grouped_scores import GroupedScores, joined
-from truerisk.evaluation.joint_scores import MOST_ENTRIES, JointScores
+from truerisk.evaluation.joint_scores import MAX_ENTRIES, JointScores
 from truerisk.evaluation.positive import other_of_pair, positive_of_two
 from truerisk.evaluation.request import Request
 from truerisk.tallies.cells import Cells, CellTally
@@ -22,7 +22,7 @@ from truerisk.tallies.score_tally import ScoreTally
 
 MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made
 
-LEAST_WEIGHT = 1e-100
+MIN_WEIGHT = 1e-100
 
 THE_REST = ("\0",)  # stands for the label that is not positive until all labels are known
 
@@ -47,7 +47,7 @@ class Tallies:
 
     labels: tuple[str, ...]
     multilabel: bool
-    positive: str | None
+    pos_label: str | None
     n: int
     cells: Cells | None = None
     all_cells: Cells | None = None
@@ -165,7 +165,7 @@ class PredictionTally:
     def _add_joint_rows(
         self, score: NDArray[Any], truth: NDArray[np.bool_], columns: Columns
     ) -> None:
-        if columns.group is None and self.n * score.shape[1] <= MOST_ENTRIES:
+        if columns.group is None and self.n * score.shape[1] <= MAX_ENTRIES:
             rows = JointScores(score.astype(np.float64), truth, columns.weight)
             self.joint_rows.append(rows)
 
@@ -190,10 +190,10 @@ class PredictionTally:
         if self.rankings:
             return next(iter(self.rankings))
         labels = _labels(columns)
-        asked = self.request.positive or plain_positive(labels)
+        asked = self.request.pos_label or plain_positive(labels)
         if asked is None and len(labels) > 2:
             raise InputError(
-                f"`positive` must say which of the {len(labels)} classes the one score column "
+                f"`pos_label` must say which of the {len(labels)} classes the one score column "
                 "scores; or give one score column for each class."
             )
         return asked or positive_of_two(labels, None)
@@ -226,14 +226,14 @@ class PredictionTally:
             every = {code: () if one == (reject,) else one for code, one in every.items()}
         codes = self.truth_codes if self.cells is None else self.cells.codes()
         met = {label for code in codes for label in every[code]}
-        positive = self._final_positive(in_order({*met, *(self.classes or ())}))
+        pos_label = self._final_positive(in_order({*met, *(self.classes or ())}))
         all_cells = None
         if self.cells is not None:
             all_cells = self.cells.cells(
                 every,
                 multilabel=self.multilabel,
                 also=self._known(met),
-                most_classes=self.request.most_classes,
+                max_classes=self.request.max_classes,
             )
         if all_cells is not None and not all_cells.totals.any():
             raise InputError(
@@ -244,9 +244,9 @@ class PredictionTally:
             cells = all_cells.only(np.asarray(all_cells.predicted.any(axis=1)))
         labels = in_order({*met, *(self.classes or ()), *(cells.labels if cells else ())})
         return Tallies(
-            labels=labels if positive is None else other_of_pair(positive, labels),
+            labels=labels if pos_label is None else other_of_pair(pos_label, labels),
             multilabel=self.multilabel,
-            positive=positive,
+            pos_label=pos_label,
             n=self.n,
             cells=cells,
             all_cells=all_cells,
@@ -271,24 +271,24 @@ class PredictionTally:
 
     def _two_sided(self, every: dict[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
         """Call everything that is not positive by one name: scores tell only two sides apart."""
-        positive = next(iter(self.rankings))
+        pos_label = next(iter(self.rankings))
         met = {label for one in every.values() if one != THE_REST for label in one}
-        others = [label for label in other_of_pair(positive, met) if label != positive]
-        rest = others[0] if len(others) == 1 else f"not {positive}"
-        return {code: one if one == (positive,) else (rest,) for code, one in every.items()}
+        others = [label for label in other_of_pair(pos_label, met) if label != pos_label]
+        rest = others[0] if len(others) == 1 else f"not {pos_label}"
+        return {code: one if one == (pos_label,) else (rest,) for code, one in every.items()}
 
     def _known(self, met: set[str]) -> tuple[str, ...]:
         """List the labels that exist whether or not they occur."""
-        asked = (self.request.positive,) if self.request.positive is not None else ()
+        asked = (self.request.pos_label,) if self.request.pos_label is not None else ()
         known = (*(self.classes or ()), *(self.request.average_over or ()), *asked)
         plain = plain_positive({*met, *known})
         return known if plain is None else (*known, *other_of_pair(plain, met))
 
     def _final_positive(self, labels: tuple[str, ...]) -> str | None:
-        asked = self.request.positive
+        asked = self.request.pos_label
         if asked is not None and len(labels) > 1 and asked not in labels:
             listed = ", ".join(map(shown, labels[:10]))
-            raise InputError(f"`positive` must be one of the labels {listed}; got {shown(asked)}.")
+            raise InputError(f"`pos_label` must be one of the labels {listed}; got {shown(asked)}.")
         if self.multilabel or self.classes is not None or len(labels) > 2:
             single = self.classes is None and self.rankings
             return next(iter(self.rankings)) if single else None
@@ -299,10 +299,10 @@ def _refuse_extreme(weight: NDArray[np.float64] | None) -> None:
     """Refuse weights whose squares, which the intervals need, are no numbers any more."""
     if weight is None:
         return
-    extreme = (weight > 0) & ((weight < LEAST_WEIGHT) | (weight > 1 / LEAST_WEIGHT))
+    extreme = (weight > 0) & ((weight < MIN_WEIGHT) | (weight > 1 / MIN_WEIGHT))
     if extreme.any():
         raise InputError(
-            f"`weight` must be 0 or between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}; "
+            f"`weight` must be 0 or between {MIN_WEIGHT:g} and {1 / MIN_WEIGHT:g}; "
             f"got {weight[extreme][0]:g}. Multiply all weights by one number: only ratios count."
         )
 

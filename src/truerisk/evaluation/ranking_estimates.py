@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.evaluation.count_estimates import averaged_measure, finished, generator_for
-from truerisk.evaluation.count_intervals import MOST_UNDEFINED
+from truerisk.evaluation.count_intervals import MAX_UNDEFINED
 from truerisk.evaluation.grouped_scores import GroupedScores
 from truerisk.evaluation.joint_scores import distance_of_mean
 from truerisk.evaluation.mean_estimates import MeanEstimates
@@ -142,7 +142,7 @@ class RankingEstimates:
             return self._open()
         level = self.request.level
         binomial = _binomial_of_ranks(name, value, _units(ranking, grouped), level)
-        if drawn is None or np.isnan(drawn).mean() > MOST_UNDEFINED:
+        if drawn is None or np.isnan(drawn).mean() > MAX_UNDEFINED:
             kind = "binomial_of_positives"
             return replace(binomial, method=kind if grouped is None else f"cluster_{kind}")
         drawn_ends, _ = replicate_interval(
@@ -248,8 +248,8 @@ def _units(ranking: Ranking, grouped: GroupedScores | None) -> tuple[float, floa
     if grouped is None:
         worth = ranking.effective_n / ranking.n
         return ranking.rows[0] * worth, ranking.rows[1] * worth
-    positive = grouped.is_positive
-    return tuple(float(len(np.unique(grouped.group[rows]))) for rows in (positive, ~positive))  # type: ignore[return-value]
+    pos_label = grouped.is_positive
+    return tuple(float(len(np.unique(grouped.group[rows]))) for rows in (pos_label, ~pos_label))  # type: ignore[return-value]
 
 
 def _binomial_of_ranks(

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.measures.averages import AVERAGE_NAMES, base_and_average
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, find_measure
-from truerisk.tallies.cells import MOST_CLASSES
+from truerisk.tallies.cells import MAX_CLASSES
 
 AVERAGE_ENDINGS = tuple(f"_{name}" for name in AVERAGE_NAMES)
 LARGEST_SEED = 2**32 - 1
@@ -24,7 +24,7 @@ class Request:
     ----------
     level
         Confidence level of every interval.
-    positive
+    pos_label
         The positive label; needed unless the labels are {0, 1}, {-1, 1} or booleans.
     betas
         Further F_β and E_β to report beside F1.
@@ -51,17 +51,17 @@ class Request:
         The predicted label that means "not classified".
     measures
         Only these measures; all when not given.
-    most_classes
+    max_classes
         Refuse more classes than this: a score or an id was probably taken for a label.
 
     Examples
     --------
-    >>> Request(positive="spam", betas=(2.0,)).level
+    >>> Request(pos_label="spam", betas=(2.0,)).level
     0.95
     """
 
     level: float = 0.95
-    positive: str | None = None
+    pos_label: str | None = None
     betas: tuple[float, ...] = ()
     costs: Any = None
     binomial: str = "clopper_pearson"
@@ -74,7 +74,7 @@ class Request:
     threshold: float | None = None
     reject: str | None = None
     measures: tuple[str, ...] | None = None
-    most_classes: int = MOST_CLASSES
+    max_classes: int = MAX_CLASSES
 
     def wanted(self, names: Iterable[str], ending: str = "") -> list[str]:
         """Keep the names that, with the ending, were asked for."""
@@ -91,7 +91,7 @@ class Request:
         check_choice(self.binomial, BINOMIAL_INTERVALS, "binomial")
         check_choice(self.cell_interval, CELL_INTERVALS, "cell_interval")
         check_whole_number(self.replicates, "replicates", low=100, high=10_000_000)
-        check_whole_number(self.most_classes, "most_classes", low=2)
+        check_whole_number(self.max_classes, "max_classes", low=2)
         if not _is_nan(self.zero_division):
             check_number(self.zero_division, "zero_division", low=0.0, high=1.0)
         if self.threshold is not None:
@@ -104,8 +104,8 @@ class Request:
         if seed is None:
             seed = int(np.random.default_rng().integers(LARGEST_SEED))
         check_whole_number(seed, "random_state")
-        positive = None if self.positive is None else str(self.positive)
-        return replace(self, random_state=seed, positive=positive)
+        pos_label = None if self.pos_label is None else str(self.pos_label)
+        return replace(self, random_state=seed, pos_label=pos_label)
 
 
 def _is_nan(value: float) -> bool:

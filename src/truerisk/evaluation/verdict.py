@@ -113,14 +113,14 @@ def accuracy_misleads(findings: Findings) -> Iterator[str]:
 
 def what_it_finds(findings: Findings) -> Iterator[str]:
     """Say what recall and precision mean for the positive class."""
-    positive = findings.tallies.positive
+    pos_label = findings.tallies.pos_label
     recall, precision = findings.defined("recall"), findings.defined("precision")
-    if positive is None:
+    if pos_label is None:
         return
     if recall is not None:
-        yield f"Of the examples that are {shown(positive)} it finds {_percent(recall)}."
+        yield f"Of the examples that are {shown(pos_label)} it finds {_percent(recall)}."
     if precision is not None:
-        yield f"Of those it calls {shown(positive)}, {_percent(precision)} are."
+        yield f"Of those it calls {shown(pos_label)}, {_percent(precision)} are."
 
 
 def no_better_than_chance(findings: Findings) -> Iterator[str]:

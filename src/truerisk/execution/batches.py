@@ -22,7 +22,7 @@ Finished = tuple[list[Result], float]  # the results of a batch, and the seconds
 
 UNDER_WAY = 3  # batches a worker: one that runs, and two so that it never waits for the caller
 SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
-LEAST_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
+MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
 
 
 class WorkerDied(Exception):  # noqa: N818  (it never leaves the package)
@@ -112,7 +112,7 @@ def _next_size(seconds_an_item: float, items_left: int, workers: int) -> int:
     """Choose a batch that takes long enough to be worth sending, and leaves work for the others."""
     seconds = max(seconds_an_item, 1e-6)
     fair = items_left // (UNDER_WAY * workers)
-    return max(1, int(LEAST_SECONDS / seconds), min(int(SECONDS_A_BATCH / seconds), fair))
+    return max(1, int(MIN_SECONDS / seconds), min(int(SECONDS_A_BATCH / seconds), fair))
 
 
 def _no_further_workers() -> AbstractContextManager[Any]:

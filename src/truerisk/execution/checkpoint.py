@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from truerisk.checks import shown
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.execution.batches import Result
 from truerisk.execution.records import Damaged, decoded, encoded, framed, next_content
 
@@ -260,8 +260,8 @@ def _locked(folder: Path) -> BinaryIO:
     return file
 
 
-def _machine_error(path: Path, error: OSError) -> MachineError:
-    return MachineError(
+def _machine_error(path: Path, error: OSError) -> ResourceError:
+    return ResourceError(
         f"The checkpoint {path} could not be read or written: {error.strerror}. What it holds so "
         "far stays usable: put that right and start the same run again to go on."
     )

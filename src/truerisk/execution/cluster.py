@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from truerisk.checks import shown
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.execution.batches import Finished, Result, Task, WorkerDied, in_order, run_batch
 
 SECONDS_TO_CONNECT = 30
@@ -32,7 +32,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         try:
             self.client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
         except (NobodyCame, OSError) as error:
-            raise MachineError(
+            raise ResourceError(
                 f"The cluster {self._address()} has no workers. Start some, or leave the cluster "
                 "out to run here."
             ) from error
@@ -136,7 +136,7 @@ def _connected(cluster: Any) -> Cluster:  # noqa: ANN401
             f"{shown(cluster)}."
         ) from error
     except OSError as error:
-        raise MachineError(
+        raise ResourceError(
             f"No cluster answers at {shown(cluster)} within {SECONDS_TO_CONNECT} s. Start one "
             "(dask scheduler), or correct the address."
         ) from error

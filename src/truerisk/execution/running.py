@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.checks import check_whole_number, shown
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 from truerisk.execution.batches import Result, Task, WorkerDied, as_stored, read_only
 from truerisk.execution.checkpoint import Checkpoint, Part
 from truerisk.execution.cluster import cluster_in_use
@@ -138,7 +138,7 @@ def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
         else:
             return
     kept = "" if run.part is None else f" {run.part.kept()}"
-    raise MachineError(
+    raise ResourceError(
         f"A worker was ended from outside twice, at item {done + 1} of {len(run.items)}; the "
         "second time with half the workers. Most often memory has run out: use fewer workers, or "
         f"less data.{kept}"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from truerisk.errors import MachineError
+from truerisk.errors import ResourceError
 
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of one's own is made in it)
 ROOM_LEFT = 2  # the share of the memory's folder that may be taken is one of this many
@@ -41,7 +41,7 @@ def written_once(content: object) -> Iterator[Path]:
         try:
             _write(folder, pickled, arrays)
         except OSError as error:
-            raise MachineError(
+            raise ResourceError(
                 f"The data for the workers could not be written to {folder.parent}: "
                 f"{error.strerror}. {size:,} bytes are needed there; `n_jobs=1` needs none."
             ) from error

@@ -19,7 +19,7 @@ from truerisk.results import Interval
 
 STEPS = 8  # of Newton's method on the smooth stand-in; more did not raise the extremes found
 RIDGE = 1e-3  # of the mean curvature: where examples can be parted, the stand-in has no optimum
-MOST_PRODUCTS = 2**24  # numbers held at a time
+MAX_PRODUCTS = 2**24  # numbers held at a time
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def largest_sums(X: Array, y: Array, gains: Array, wrong: NDArray[np.bool_]) -> 
     # Of at most as many examples as there are coefficients, any part can be called wrong.
     settled = np.count_nonzero(gains, axis=1) <= design.shape[1]
     best[settled] = possible[settled]
-    size = max(1, MOST_PRODUCTS // max(1, design.shape[1] ** 2))
+    size = max(1, MAX_PRODUCTS // max(1, design.shape[1] ** 2))
     rows = np.flatnonzero(~settled)
     for part in (rows[at : at + size] for at in range(0, len(rows), size)):
         best[part] = np.maximum(best[part], _by_newton(design, y, gains[part]))

@@ -35,8 +35,8 @@ from truerisk.intervals.beta_quantile import Array, beta_log_odds
 from truerisk.intervals.binomial import Bounds, clopper_pearson
 
 EXACT_UP_TO = 100
-LEAST_LEVEL = 0.2  # a lower level is answered with the band of this one
-LEAST_MISS = 5e-6  # a smaller one is shared out evenly (Bonferroni): the recursion has no digits
+MIN_LEVEL = 0.2  # a lower level is answered with the band of this one
+MIN_MISS = 5e-6  # a smaller one is shared out evenly (Bonferroni): the recursion has no digits
 TOLERANCE = 1e-7
 CAUTION = 0.99  # interpolation is off by less
 
@@ -121,8 +121,8 @@ def local_level(n: int, level: float = 0.95) -> float:
     level = check_level(level)
     if n <= 1:
         return level
-    wanted = -math.log(max(level, LEAST_LEVEL))
-    if wanted < LEAST_MISS:
+    wanted = -math.log(max(level, MIN_LEVEL))
+    if wanted < MIN_MISS:
         return 1 - (1 - level) / n
     return 1 - (_local_miss(n, wanted) if n <= EXACT_UP_TO else _interpolated(n, wanted))
 

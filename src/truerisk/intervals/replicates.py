@@ -17,9 +17,9 @@ from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 TAIL_REPLICATES = 25  # replicates beyond each end: its Monte Carlo error is then a fifth of a tail
-MOST_REPLICATES = 500_000  # minutes of work; a level that needs more asks too much of resampling
+MAX_REPLICATES = 500_000  # minutes of work; a level that needs more asks too much of resampling
 WEIGHTS_HELD = 2**22  # of groups, at a time
-LEAST_SHAPE = 1e-290  # two cells that both underflow still have a ratio
+MIN_SHAPE = 1e-290  # two cells that both underflow still have a ratio
 
 Ends = tuple[float, float]
 ReplicateMethod = Callable[[Array, float, float, float], Ends]
@@ -155,9 +155,9 @@ def replicates_for(level: float, *, least: int = 1000) -> int:
     (1000, 50000)
     """
     wanted = math.ceil(2 * TAIL_REPLICATES / (1 - check_level(level)) - 1e-6)
-    if wanted > MOST_REPLICATES:
+    if wanted > MAX_REPLICATES:
         raise InputError(
-            f"`level` must be at most {1 - 2 * TAIL_REPLICATES / MOST_REPLICATES:g} for intervals "
+            f"`level` must be at most {1 - 2 * TAIL_REPLICATES / MAX_REPLICATES:g} for intervals "
             f"by resampling, which measures of scores have; got {level!r}. Lower it."
         )
     return max(least, wanted)
@@ -265,10 +265,10 @@ def dirichlet_cells(
     check_whole_number(replicates, "replicates", low=1)
     prior = check_number(prior_total, "prior_total", low=1e-6) / totals.size
     drawn = rng.standard_gamma(totals + prior, size=(replicates, totals.size))
-    drawn = np.maximum(drawn, LEAST_SHAPE)
+    drawn = np.maximum(drawn, MIN_SHAPE)
     n = float(totals.sum())
     scaled: Array = drawn * ((n if n > 0 else 1.0) / drawn.sum(axis=1, keepdims=True))
-    return np.maximum(scaled, LEAST_SHAPE)
+    return np.maximum(scaled, MIN_SHAPE)
 
 
 def _quantiles(values: Array, probabilities: tuple[float, float]) -> list[float]:

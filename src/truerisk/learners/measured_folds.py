@@ -22,7 +22,7 @@ def over_all_folds(
     truth: Codes,
     called: Codes,
     classes: NDArray[Any],
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
 ) -> float:
     """Give a measure of counts, from codes of `classes`.
 
@@ -45,7 +45,7 @@ def over_all_folds(
     if measure.needs == "class counts" and measure.name != "cost":
         return float(measure.value(counts))
     if measure.needs == "binary counts":
-        at = positive_place(measure, classes, positive)
+        at = positive_place(measure, classes, pos_label)
         return float(measure.value(counts.one_vs_rest)[at])
     raise InputError(
         f"`measure` must be one of labels or scores to choose settings by; got {measure.name}."
@@ -56,7 +56,7 @@ def mean_over_folds(
     measure: Measure,
     folds: Sequence[tuple[Codes, Floats]],
     classes: NDArray[Any],
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
 ) -> float:
     """Give a measure of scores, fold by fold, and average; of several classes, over these too.
 
@@ -67,7 +67,7 @@ def mean_over_folds(
     >>> mean_over_folds(MEASURES["roc_auc"], [fold, fold], np.array([0, 1]))
     0.5
     """
-    return float(np.mean([_of_scores(measure, *fold, classes, positive) for fold in folds]))
+    return float(np.mean([_of_scores(measure, *fold, classes, pos_label) for fold in folds]))
 
 
 def needed_scores(found: Mapping[str, NDArray[Any]], measure: Measure) -> Floats:
@@ -84,7 +84,7 @@ def needed_scores(found: Mapping[str, NDArray[Any]], measure: Measure) -> Floats
     return found["score"]
 
 
-def positive_place(measure: Measure, classes: NDArray[Any], positive: Any) -> int:  # noqa: ANN401
+def positive_place(measure: Measure, classes: NDArray[Any], pos_label: Any) -> int:  # noqa: ANN401
     """Find the positive class among two."""
     names = [str(one) for one in classes]
     if len(names) > 2:
@@ -92,7 +92,7 @@ def positive_place(measure: Measure, classes: NDArray[Any], positive: Any) -> in
             f"`measure` must be one of all classes, such as balanced_accuracy; {measure.name} is "
             f"of one against the rest, and there are {len(names)}."
         )
-    return names.index(positive_of_two(names, None if positive is None else str(positive)))
+    return names.index(positive_of_two(names, None if pos_label is None else str(pos_label)))
 
 
 def _of_scores(
@@ -100,14 +100,14 @@ def _of_scores(
     truth: Codes,
     scores: Floats,
     classes: NDArray[Any],
-    positive: Any,  # noqa: ANN401
+    pos_label: Any,  # noqa: ANN401
 ) -> float:
     if measure.needs == "probabilities":
         tally = ProbabilityTally().add(scores, truth == 1 if scores.ndim == 1 else truth)
         return float(measure.value(tally))
     if scores.ndim == 1:
         # Scores are of the second class: those of the first are their opposites.
-        at = positive_place(measure, classes, positive)
+        at = positive_place(measure, classes, pos_label)
         return float(measure.value(rank(scores if at == 1 else -scores, truth == at)))
     of_each = [
         measure.value(rank(np.ascontiguousarray(column), truth == code))

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from truerisk.text.vectorizer import Vectorizer
 
 Array = NDArray[np.float64]
-LEAST_VARIANCE = (
-    1e-9  # of the largest variance of a column: a class of equal values is no certainty
-)
+MIN_VARIANCE = 1e-9  # of the largest variance of a column: a class of equal values is no certainty
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -141,7 +139,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 inside = inside if len(inside) else known
                 self.means_[label, place] = inside.mean()
                 self.variances_[label, place] = inside.var()
-            least = LEAST_VARIANCE * spread if spread > 0 else 1.0
+            least = MIN_VARIANCE * spread if spread > 0 else 1.0
             self.variances_[:, place] += least
 
     def _learn_categories(self, codes: Array, member: NDArray[np.bool_]) -> None:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truerisk.checks import check_choice
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 
 if TYPE_CHECKING:
     from truerisk.text.vectorizer import Vectorizer
@@ -20,7 +20,7 @@ KINDS = ("number", "category", "text")
 FORMS = ("features", "array", "codes")
 Form = Literal["features", "array", "codes"]
 MISSING = -1.0
-MOST_CODES = 255  # as many as histograms of gradient boosting have bins
+MAX_CODES = 255  # as many as histograms of gradient boosting have bins
 WIDE, SPARSE = 100, 0.2  # features, and share of them that are not 0: from there CSR is faster
 LARGEST_DENSE = 2**31  # bytes; a learner that takes no sparse matrix is refused a larger one
 
@@ -212,7 +212,7 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @staticmethod
     def _densified(X: Any) -> Array:  # noqa: ANN401
         if 8 * X.shape[0] * X.shape[1] > LARGEST_DENSE:
-            raise MachineError(
+            raise ResourceError(
                 f"{X.shape[0]} × {X.shape[1]} features would take more than "
                 f"{LARGEST_DENSE // 2**30} GiB as an array, which this model needs. "
                 f"Choose one that takes sparse features, such as linear_svm."
@@ -281,9 +281,9 @@ def _met(column: Array, known: Array) -> tuple[NDArray[np.intp], NDArray[np.intp
 def _most_frequent(column: Array) -> Array:
     """Give the codes that occur, in order, of many only those that occur most often."""
     known, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-    if len(known) <= MOST_CODES:
+    if len(known) <= MAX_CODES:
         return known
-    return np.sort(known[np.argsort(-counts, kind="stable")[:MOST_CODES]])
+    return np.sort(known[np.argsort(-counts, kind="stable")[:MAX_CODES]])
 
 
 def _fitted_words(texts: list[str]) -> "tuple[Vectorizer, csr_matrix]":

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import InputError, MachineError
+from truerisk.errors import InputError, ResourceError
 
 Arrays = dict[str, NDArray[Any]]
 
 SILENT = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)  # of libraries, not of data
-MOST_TOLD = 300  # characters of a warning
+MAX_TOLD = 300  # characters of a warning
 
 
 def refit(shared: Mapping[str, Any], at: int) -> Arrays:
@@ -32,12 +32,12 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     arrays
         `predicted` (positions in `values`), what `scores_of` finds, `seconds` (to induce, to
         classify).  A model that fails gives `failed`, its message; one that warns gives `warned`,
-        its first warning.  That memory ran out is no fault of the model: MachineError.
+        its first warning.  That memory ran out is no fault of the model: ResourceError.
 
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
-    >>> from truerisk.estimation.plans import TrainingSet
+    >>> from truerisk.estimation.refits.plans import TrainingSet
     >>> shared = {"model": DummyClassifier(), "X": np.zeros((3, 1)), "y": np.array([5, 5, 7]),
     ...           "values": np.array([5, 7]), "plan": TrainingSet(3), "seed": 1}
     >>> refit(shared, 0)["predicted"]
@@ -47,11 +47,11 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
         warnings.simplefilter("always")
         try:
             found = _trained_and_judged(shared, at)
-        except MachineError:
+        except ResourceError:
             raise
         except MemoryError as problem:
             told = f": {problem}" if str(problem) else ""
-            raise MachineError(
+            raise ResourceError(
                 f"Memory ran out in {shared['plan'].name(at)}{told}. Use fewer workers, a smaller "
                 "model, or less data."
             ) from problem
@@ -60,7 +60,7 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     warned = [one for one in met if not issubclass(one.category, SILENT)]
     if warned:
         first = f"{warned[0].category.__name__}: {warned[0].message}"
-        found["warned"] = np.array(first[:MOST_TOLD])
+        found["warned"] = np.array(first[:MAX_TOLD])
     return found
 
 

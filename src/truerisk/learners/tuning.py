@@ -48,7 +48,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         The number of folds; fewer if the smallest class has fewer examples.
     measure
         A measure of the registry.
-    positive
+    pos_label
         The positive label, where the measure needs one and it is not plain.
     random_state
         Seed of the folds, and of the model where its own is open.
@@ -79,14 +79,14 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         *,
         folds: int = 5,
         measure: str = "accuracy",
-        positive: Any = None,  # noqa: ANN401
+        pos_label: Any = None,  # noqa: ANN401
         random_state: int | None = None,
     ) -> None:
         self.model = model
         self.grid = grid
         self.folds = folds
         self.measure = measure
-        self.positive = positive
+        self.pos_label = pos_label
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "TunedModel":  # noqa: ANN401
@@ -206,8 +206,8 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             else:
                 called[test] = positions(fitted.predict(judged), self.classes_)
         if folds:
-            return mean_over_folds(measure, folds, self.classes_, self.positive)
-        return over_all_folds(measure, truth, called, self.classes_, self.positive)
+            return mean_over_folds(measure, folds, self.classes_, self.pos_label)
+        return over_all_folds(measure, truth, called, self.classes_, self.pos_label)
 
 
 def tuned(
@@ -216,7 +216,7 @@ def tuned(
     *,
     folds: int = 5,
     measure: str = "accuracy",
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
     random_state: int | None = None,
 ) -> TunedModel:
     """Make a model that chooses its settings in each `fit`; see `TunedModel`.
@@ -236,7 +236,7 @@ def tuned(
                 f"`find_model` write model__{name}."
             )
     return TunedModel(
-        model, grid, folds=folds, measure=measure, positive=positive, random_state=random_state
+        model, grid, folds=folds, measure=measure, pos_label=pos_label, random_state=random_state
     )
 
 

@@ -79,16 +79,16 @@ def base_and_average(name: str) -> tuple[str, str | None]:
 
 
 def value_of_tables(
-    name: str, tables: NDArray[Any], positive: int | None, over: Mask | None = None
+    name: str, tables: NDArray[Any], pos_label: int | None, over: Mask | None = None
 ) -> NDArray[Any] | None:
     """Apply a measure of counts, or an average of one, to confusion tables (…, K, K).
 
-    `positive` is the class that measures of one class are about, `over` says which classes to
+    `pos_label` is the class that measures of one class are about, `over` says which classes to
     average over.  None for a measure that needs more than counts; NaN where it is undefined.
 
     Examples
     --------
-    >>> value_of_tables("recall", np.array([[[8, 2], [1, 4]], [[9, 1], [5, 0]]]), positive=1)
+    >>> value_of_tables("recall", np.array([[[8, 2], [1, 4]], [[9, 1], [5, 0]]]), pos_label=1)
     array([0.8, 0. ])
     """
     base, average = base_and_average(name)
@@ -106,10 +106,10 @@ def value_of_tables(
         found = AVERAGES[average].function(measure, counts, over, np.nan)
     elif measure.needs == "class counts" and average is None and name != "cost":
         found = measure.value(counts)
-    elif measure.needs == "binary counts" and average is None and positive is not None:
+    elif measure.needs == "binary counts" and average is None and pos_label is not None:
         each = counts.one_vs_rest
         parts = (each.tp, each.fp, each.fn, each.tn)
-        found = measure.value(BinaryCounts(*(part[..., positive] for part in parts)))
+        found = measure.value(BinaryCounts(*(part[..., pos_label] for part in parts)))
     else:
         return None
     return np.asarray(found, dtype=np.float64)

@@ -57,7 +57,7 @@ def calibration(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
     bins: int = 10,
     sample_weight: ArrayLike | None = None,
 ) -> CalibrationCurve:
@@ -69,7 +69,7 @@ def calibration(
         Labels.
     y_score
         Probabilities of the positive label.
-    positive
+    pos_label
         The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.
     bins
         At most so many bins, each of about as many examples.
@@ -84,7 +84,7 @@ def calibration(
     >>> round(curve.expected_calibration_error, 6)
     0.25
     """
-    ranking = rank_labels(y_true, y_score, positive, sample_weight)
+    ranking = rank_labels(y_true, y_score, pos_label, sample_weight)
     return calibration_curve(sweep(ranking), bins)
 
 

@@ -20,7 +20,7 @@ class CostMatrix:
 
     Examples
     --------
-    >>> costs = CostMatrix.of({"fp": 1, "fn": 5}, ("0", "1"), positive="1")
+    >>> costs = CostMatrix.of({"fp": 1, "fn": 5}, ("0", "1"), pos_label="1")
     >>> costs.values.tolist()
     [[0.0, 1.0], [5.0, 0.0]]
     """
@@ -29,7 +29,7 @@ class CostMatrix:
     values: NDArray[np.float64]
 
     @classmethod
-    def of(cls, costs: Any, labels: Sequence[str], positive: str | None) -> "CostMatrix":  # noqa: ANN401
+    def of(cls, costs: Any, labels: Sequence[str], pos_label: str | None) -> "CostMatrix":  # noqa: ANN401
         """Read costs given by outcome (`{"fp": 1, "fn": 5}`), by label pair, or as a table.
 
         Pairs are `{(true, predicted): cost}`; what is not named costs 0.
@@ -38,7 +38,7 @@ class CostMatrix:
         if isinstance(costs, CostMatrix):
             return costs
         if isinstance(costs, Mapping) and set(costs) <= set(OUTCOMES):
-            return cls(names, _by_outcome(costs, names, positive))
+            return cls(names, _by_outcome(costs, names, pos_label))
         if isinstance(costs, Mapping):
             return cls(names, _by_pair(costs, names))
         table = np.asarray(costs, dtype=np.float64)
@@ -66,9 +66,9 @@ class CostMatrix:
 
 
 def _by_outcome(
-    costs: Mapping[str, float], labels: tuple[str, ...], positive: str | None
+    costs: Mapping[str, float], labels: tuple[str, ...], pos_label: str | None
 ) -> NDArray[np.float64]:
-    if len(labels) > 2 or positive is None:
+    if len(labels) > 2 or pos_label is None:
         raise InputError(
             f"`costs` must be given by pairs of labels when there are {len(labels)} classes; "
             f"got {shown(dict(costs))}."
@@ -77,7 +77,7 @@ def _by_outcome(
     for row, truth in enumerate(labels):
         for column, predicted in enumerate(labels):
             right = "t" if truth == predicted else "f"
-            called = "p" if predicted == positive else "n"
+            called = "p" if predicted == pos_label else "n"
             table[row, column] = costs.get(right + called, 0.0)
     return _finite(table)
 

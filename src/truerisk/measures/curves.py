@@ -218,7 +218,7 @@ def roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
     sample_weight: ArrayLike | None = None,
 ) -> RocCurve:
     """Draw the ROC curve of scores.
@@ -229,7 +229,7 @@ def roc(
         Labels.
     y_score
         One number an example; larger means more positive.
-    positive
+    pos_label
         The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.
     sample_weight
         Non-negative weights.
@@ -240,14 +240,14 @@ def roc(
     >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.auc
     ([0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0, 1.0], 1.0)
     """
-    return roc_curve(rank_labels(y_true, y_score, positive, sample_weight))
+    return roc_curve(rank_labels(y_true, y_score, pos_label, sample_weight))
 
 
 def precision_recall(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
     sample_weight: ArrayLike | None = None,
 ) -> PrecisionRecallCurve:
     """Draw the precision-recall curve of scores; parameters as for `roc`.
@@ -258,7 +258,7 @@ def precision_recall(
     >>> curve.recall.tolist(), curve.precision.round(2).tolist()
     ([0.5, 0.5, 1.0, 1.0], [1.0, 0.5, 0.67, 0.5])
     """
-    return precision_recall_curve(rank_labels(y_true, y_score, positive, sample_weight))
+    return precision_recall_curve(rank_labels(y_true, y_score, pos_label, sample_weight))
 
 
 def cost(
@@ -266,7 +266,7 @@ def cost(
     y_score: ArrayLike,
     costs: Mapping[str, float],
     *,
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
     sample_weight: ArrayLike | None = None,
 ) -> CostCurve:
     """Draw the cost of scores over the thresholds; other parameters as for `roc`.
@@ -282,7 +282,7 @@ def cost(
     >>> curve.best.at, curve.best.value
     (0.3, 0.25)
     """
-    return cost_curve(rank_labels(y_true, y_score, positive, sample_weight), costs)
+    return cost_curve(rank_labels(y_true, y_score, pos_label, sample_weight), costs)
 
 
 def plain_label(text: str) -> str:

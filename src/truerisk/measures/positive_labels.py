@@ -14,16 +14,16 @@ from truerisk.tallies.ranking import Ranking, rank
 def rank_labels(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    positive: Any,  # noqa: ANN401
+    pos_label: Any,  # noqa: ANN401
     weight: ArrayLike | None,
 ) -> Ranking:
     """Rank scores by the labels of their examples."""
     labels, scores = np.asarray(y_true), np.asarray(y_score)
     check_same_length(y_true=labels, y_score=scores)
-    return rank(scores, is_positive(labels, positive), weight)
+    return rank(scores, is_positive(labels, pos_label), weight)
 
 
-def is_positive(labels: NDArray[Any], positive: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401
+def is_positive(labels: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401
     """Tell which labels are the positive one.
 
     Examples
@@ -33,14 +33,14 @@ def is_positive(labels: NDArray[Any], positive: Any = None) -> NDArray[np.bool_]
     """
     if labels.ndim != 1:
         raise InputError(f"`y_true` must be one column of labels; got shape {labels.shape}.")
-    if labels.dtype == np.bool_ and positive is None:
+    if labels.dtype == np.bool_ and pos_label is None:
         return labels
-    if positive is not None:
-        found = np.asarray(labels == positive)
+    if pos_label is not None:
+        found = np.asarray(labels == pos_label)
         if found.shape != labels.shape or not found.any():
             some = shown(np.unique(labels)[:5].tolist())
             raise InputError(
-                f"`positive` must be a label that occurs, such as {some}; got {shown(positive)}."
+                f"`pos_label` must be a label that occurs, such as {some}; got {shown(pos_label)}."
             )
         return found.astype(np.bool_)
     values = np.unique(labels)
@@ -49,7 +49,7 @@ def is_positive(labels: NDArray[Any], positive: Any = None) -> NDArray[np.bool_]
     if plain is None:
         raise InputError(
             "`y_true` must hold {0, 1}, {-1, 1} or booleans when the positive label is not named; "
-            f"got {shown(values[:5].tolist())}. Name it with `positive=`."
+            f"got {shown(values[:5].tolist())}. Name it with `pos_label=`."
         )
     if plain not in texts:
         return np.zeros(len(labels), dtype=np.bool_)

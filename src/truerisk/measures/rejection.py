@@ -97,7 +97,7 @@ def rejection(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    positive: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
     threshold: float | None = None,
     labels: Sequence[Any] | None = None,
 ) -> ErrorRejectCurve:
@@ -116,7 +116,7 @@ def rejection(
     y_score
         (n,): probabilities of the positive class, or decision values if `threshold` is given;
         (n, K): a score for each class.
-    positive
+    pos_label
         For two classes, the positive label; may be left out for {0, 1}, {-1, 1} and booleans.
     threshold
         Scores from here on mean positive.
@@ -137,10 +137,12 @@ def rejection(
     truth, scores = np.asarray(y_true), np.asarray(y_score)
     check_same_length(y_true=truth, y_score=scores)
     if scores.ndim == 2:
-        if threshold is not None or positive is not None:
-            raise InputError("`positive` and `threshold` must be left out when there are K scores.")
+        if threshold is not None or pos_label is not None:
+            raise InputError(
+                "`pos_label` and `threshold` must be left out when there are K scores."
+            )
         return error_reject(*_of_classes(truth, scores, labels))
-    truly = is_positive(truth, positive)
+    truly = is_positive(truth, pos_label)
     if threshold is None:
         if not np.all((scores >= 0) & (scores <= 1)):
             raise InputError(

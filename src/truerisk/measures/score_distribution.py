@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 
-MOST_BINS = 40
+MAX_BINS = 40
 TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
 NARROWEST = 1e-12  # a range this small beside its numbers has no room for edges
 SMALLEST = 1e-290  # nor has one this small beside 0
@@ -64,8 +64,8 @@ def score_distribution(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    positive: Any = None,  # noqa: ANN401
-    bins: int = MOST_BINS,
+    pos_label: Any = None,  # noqa: ANN401
+    bins: int = MAX_BINS,
     sample_weight: ArrayLike | None = None,
 ) -> ScoreDistribution:
     """Count the scores of positives and negatives in bins; other parameters as for `roc`.
@@ -81,11 +81,11 @@ def score_distribution(
     >>> found.edges.tolist(), found.positives.tolist(), found.negatives.tolist()
     ([0.0, 0.5, 1.0], [1, 1], [1, 1])
     """
-    ranking = rank_labels(y_true, y_score, positive, sample_weight)
+    ranking = rank_labels(y_true, y_score, pos_label, sample_weight)
     return distribution_of(sweep(ranking), bins)
 
 
-def distribution_of(table: Sweep, bins: int = MOST_BINS, label: str = "") -> ScoreDistribution:
+def distribution_of(table: Sweep, bins: int = MAX_BINS, label: str = "") -> ScoreDistribution:
     """Count the scores of a table in bins; parameters as for `score_distribution`.
 
     The counts are exact; where the table is thinned they are those at the next kept score, less

@@ -202,10 +202,10 @@ def counts_of_labels(evaluation: Evaluation) -> dict[str, float] | None:
     >>> counts_of_labels(evaluate([0, 1, 0, 1], [0, 1, 1, 1]))
     {'tp': 2.0, 'fp': 1.0, 'fn': 0.0, 'tn': 1.0}
     """
-    cells, positive = evaluation.tallies, evaluation.positive
-    if not isinstance(cells, Cells) or positive not in cells.labels:
+    cells, pos_label = evaluation.tallies, evaluation.pos_label
+    if not isinstance(cells, Cells) or pos_label not in cells.labels:
         return None
-    counts, place = cells.class_counts().one_vs_rest, cells.labels.index(positive)
+    counts, place = cells.class_counts().one_vs_rest, cells.labels.index(pos_label)
     return {name: float(getattr(counts, name)[place]) for name in OUTCOMES}
 
 

@@ -11,7 +11,7 @@ from truerisk.results import Estimate, Evaluation, as_plain
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from truerisk.estimation.corpus import CorpusEvaluation
+    from truerisk.estimation.corpus.corpus import CorpusEvaluation
 
 SCHEMA = "truerisk/corpus/1"
 WIDTH = 120  # of a table where no terminal says how wide it is

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from truerisk.comparison.comparisons import Comparisons
+from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
 from truerisk.reporting.sections.differences import signed_words
 from truerisk.reporting.tables import Column, Facts, Table, setting_facts, source_facts, spoken
@@ -29,7 +29,7 @@ CSV_COLUMNS = (
     "level", "interval", "p_value", "adjusted_p_value", "method", "finding", "region",
     "settled_by", "notes",
 )  # fmt: skip
-MOST_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
+MAX_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
 
 
 def print_comparisons(result: Comparisons, console: "Console") -> None:
@@ -52,7 +52,7 @@ def _terminal_tables(result: Comparisons) -> Iterator[Table]:
         yield two_model_table(result)
     else:
         yield pair_table(result)
-        if len(result.names) <= MOST_MODELS_SHOWN:
+        if len(result.names) <= MAX_MODELS_SHOWN:
             yield value_table(result)
     others = other_test_table(result, (result.measure,))
     yield from (table for table in (right_table(result), others) if table)
@@ -124,7 +124,7 @@ def finding_among(result: Comparisons, comparison: Comparison) -> str:
 
     Examples
     --------
-    >>> from truerisk.comparison.compare import compare
+    >>> from truerisk.comparison.predictions.compare import compare
     >>> a, b, c = [1] * 11 + [0] * 9, [1] * 17 + [0] * 3, [1] * 16 + [0] * 4
     >>> result = compare([1] * 20, a, b, c, measures=["accuracy"])
     >>> [(one.finding, finding_among(result, one)) for one in result.pairs][1]

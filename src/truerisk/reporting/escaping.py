@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # Controls, formatting (bidi, zero width), surrogates, private and unassigned code points, and the
 # two separators that break lines.
 INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-MOST_CHARACTERS = 200
-MOST_MARKS = 4  # accents on one letter; more of them climb over the lines around it
+MAX_CHARACTERS = 200
+MAX_MARKS = 4  # accents on one letter; more of them climb over the lines around it
 
 FORMULA_STARTS = "=+-@\t\r\0＝＋－＠"  # the last four are the full-width forms
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -68,7 +68,7 @@ _MARKDOWN = str.maketrans(MARKDOWN)
 _LATEX = str.maketrans(LATEX)
 
 
-def visible(text: object, most: int = MOST_CHARACTERS) -> str:
+def visible(text: object, most: int = MAX_CHARACTERS) -> str:
     """Show what would not be seen, or would move other characters, as its escape.
 
     A space at either end becomes "␣": two labels that differ only there must not look the same.
@@ -96,7 +96,7 @@ def _without_hidden(text: str) -> str:
     for character in text:
         category = unicodedata.category(character)
         marks = marks + 1 if category == "Mn" else 0
-        hidden = category in INVISIBLE or marks > MOST_MARKS
+        hidden = category in INVISIBLE or marks > MAX_MARKS
         odd_space = category == "Zs" and character != " "
         shown.append(_escape(character) if hidden or odd_space else character)
     return "".join(shown)

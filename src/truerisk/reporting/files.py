@@ -5,8 +5,8 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from truerisk.errors import InputError, MachineError
-from truerisk.reading.refusals import shown_path
+from truerisk.errors import InputError, ResourceError
+from truerisk.inputs.records.refusals import shown_path
 
 
 def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
@@ -18,11 +18,11 @@ def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
         raise InputError(f"The output must not be an input; {shown_path(path)} is read as well.")
     folder = path.parent
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise MachineError(f"The output must be a file; {shown_path(path)} is a device or a pipe.")
+        raise ResourceError(f"The output must be a file; {shown_path(path)} is a device or a pipe.")
     if path.is_dir():
-        raise MachineError(f"The output must be a file; {shown_path(path)} is a folder.")
+        raise ResourceError(f"The output must be a file; {shown_path(path)} is a folder.")
     if not folder.is_dir():
-        raise MachineError(
+        raise ResourceError(
             f"The folder of the output must exist; {shown_path(folder)} does not. Make it first."
         )
     trial = _beside(path)
@@ -62,6 +62,6 @@ def _open_new(path: Path) -> int:
     return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
 
 
-def _cannot_write(path: Path, error: OSError) -> MachineError:
+def _cannot_write(path: Path, error: OSError) -> ResourceError:
     reason = os.strerror(error.errno) if error.errno else str(error)
-    return MachineError(f"{shown_path(path)} cannot be written: {reason}. Nothing was changed.")
+    return ResourceError(f"{shown_path(path)} cannot be written: {reason}. Nothing was changed.")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from truerisk.curves.results import CurvePoint, LearnerCurve, LearningCurve
-from truerisk.curves.runs import COSTS
+from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.estimation.curves.runs import COSTS
 from truerisk.reporting.formats import csv_lines, json_text
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import (
@@ -39,7 +39,7 @@ CSV_COLUMNS = (
     "estimate_sd", *COSTS, "notes",
 )  # fmt: skip
 TWICE = 2
-MOST_WRITTEN = 1e12  # a larger number of examples gets an exponent
+MAX_WRITTEN = 1e12  # a larger number of examples gets an exponent
 
 
 def print_curve(curve: LearningCurve, console: "Console", wanted: float | None = None) -> None:
@@ -221,7 +221,7 @@ def _rough(size: float) -> str:
     """Write a number of examples that a law points to, with no more digits than it deserves."""
     if math.isinf(size):
         return number(size)
-    return f"{float(f'{size:.2g}'):,.0f}" if size < MOST_WRITTEN else f"{size:.1e}"
+    return f"{float(f'{size:.2g}'):,.0f}" if size < MAX_WRITTEN else f"{size:.1e}"
 
 
 def crossing_table(curve: LearningCurve) -> Table:

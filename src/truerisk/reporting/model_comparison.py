@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from truerisk.comparison.model_comparisons import BayesianComparison
+from truerisk.comparison.learners.model_comparisons import BayesianComparison
 from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import interval_heading, p_words, title_of, written

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truerisk.comparison.bayesian_hierarchical import HierarchicalPosterior
-from truerisk.comparison.bayesian_signed_rank import PracticalPosterior
-from truerisk.comparison.over_datasets import OverDatasets, PairOverDatasets
+from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
+from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
+from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.reporting.formats import csv_lines, json_text, markdown_table
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import (
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCHEMA = "truerisk/over-datasets/1"
-MOST_PAIRS = 60  # on a terminal
+MAX_PAIRS = 60  # on a terminal
 CSV_COLUMNS = (
     "first", "second", "difference", "low", "high", "level", "wins", "ties", "losses",
     "wilcoxon_p", "holm_p", "sign_p", "nemenyi_p", "equivalence_p", "worse", "equivalent",
@@ -40,9 +40,9 @@ def print_ranking(found: OverDatasets, console: "Console") -> None:
 
     print_sentences(found.verdict, console)
     for table in ranking_tables(found):
-        shown = Table(table.title, table.columns, table.rows[:MOST_PAIRS])
+        shown = Table(table.title, table.columns, table.rows[:MAX_PAIRS])
         print_table(shown, console)
-        left = len(table.rows) - MOST_PAIRS
+        left = len(table.rows) - MAX_PAIRS
         if left > 0:
             print_sentences([f"{left:,} pairs more: --json and --csv have them."], console)
     print_sentences(ranking_notes(found), console, heading="Notes")

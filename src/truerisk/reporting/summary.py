@@ -21,10 +21,10 @@ from truerisk.reporting.tables import (
 from truerisk.reporting.wording import UNDEFINED
 from truerisk.results import Evaluation
 
-MOST_CLASSES_SHOWN = 20
+MAX_CLASSES_SHOWN = 20
 CLASS_MEASURES = ("precision", "recall", "f1")  # three fit beside their intervals
 WIDE_CELLS = 4  # classes up to which count and share stand side by side
-MOST_IN_A_LINE = 2000
+MAX_IN_A_LINE = 2000
 
 
 def print_summary(evaluation: Evaluation, console: Console) -> None:
@@ -36,7 +36,7 @@ def print_summary(evaluation: Evaluation, console: Console) -> None:
     for table in (_classes(evaluation), confusion, mistake_table(evaluation)):
         if table is not None:
             print_table(table, console)
-    left = len(evaluation.by_class) - MOST_CLASSES_SHOWN
+    left = len(evaluation.by_class) - MAX_CLASSES_SHOWN
     if left > 0:
         console.print(Text(f"… and {left:,} classes more: --json and --html show them."))
         console.print()
@@ -46,7 +46,7 @@ def print_summary(evaluation: Evaluation, console: Console) -> None:
 
 def print_sentences(sentences: Iterable[str], console: Console, heading: str | None = None) -> None:
     """Print sentences as a list, wrapped."""
-    told = [visible(sentence, most=MOST_IN_A_LINE) for sentence in sentences]
+    told = [visible(sentence, most=MAX_IN_A_LINE) for sentence in sentences]
     if not told:
         return
     if heading is not None:
@@ -86,7 +86,7 @@ def print_facts(facts: Iterable[tuple[str, str]], console: Console) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in facts:
-        words = (visible(name), visible(value, most=MOST_IN_A_LINE))
+        words = (visible(name), visible(value, most=MAX_IN_A_LINE))
         grid.add_row(Text(words[0], style="dim"), Text(words[1]))
     console.print(Text("Settings and source", style="bold"))
     console.print(Padding(grid, (0, 0, 1, 0)))
@@ -104,7 +104,5 @@ def _classes(evaluation: Evaluation) -> Table | None:
     chosen = tuple(name for name in CLASS_MEASURES if name in offered) or tuple(offered)[:3]
     table = class_table(evaluation, chosen)
     return (
-        None
-        if table is None
-        else Table(table.title, table.columns, table.rows[:MOST_CLASSES_SHOWN])
+        None if table is None else Table(table.title, table.columns, table.rows[:MAX_CLASSES_SHOWN])
     )

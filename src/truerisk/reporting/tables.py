@@ -21,9 +21,10 @@ from truerisk.results import Estimate, Evaluation, as_plain
 Facts = Iterator[tuple[str, str]]
 
 WIDEST_CONFUSION = 12  # more classes than this do not fit on a screen
-MOST_MISTAKES = 10
-MOST_NAMED = 4  # measures in one remark
+MAX_MISTAKES = 10
+MAX_NAMED = 4  # measures in one remark
 SPOKEN = {
+    "pos_label": "positive label",
     "binomial": "interval of k of n",
     "cell_interval": "interval of other measures",
     "random_state": "seed",
@@ -123,7 +124,7 @@ def mistake_table(evaluation: Evaluation) -> Table | None:
         return None
     labels, counts = found
     wrong = counts - np.diag(np.diag(counts))
-    worst = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
+    worst = np.argsort(-wrong, axis=None, kind="stable")[:MAX_MISTAKES]
     totals = counts.sum(axis=1)
     rows = []
     for truth, called in zip(*np.unravel_index(worst, wrong.shape), strict=True):
@@ -163,7 +164,7 @@ def remarks(evaluation: Evaluation) -> tuple[str, ...]:
 def _remark(titles: list[str], note: str) -> str:
     reason = note.removeprefix("undefined: ")
     named = "; ".join(titles)
-    if len(titles) > MOST_NAMED:
+    if len(titles) > MAX_NAMED:
         named = f"{titles[0]}; … {titles[-1]} ({len(titles)} measures)"
     are = "is" if len(titles) == 1 else "are"
     link = ":" if reason == note else f" {are} undefined:"
@@ -181,10 +182,10 @@ def evaluation_facts(evaluation: Evaluation, told: Collection[str] = ()) -> Fact
     yield "examples", count(evaluation.n)
     if evaluation.labels:
         yield "classes", f"{len(evaluation.labels):,}"
-    yield "positive label", plain_text(evaluation.positive)
+    yield "positive label", plain_text(evaluation.pos_label)
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", targets_of(evaluation.values())
-    yield from setting_facts(evaluation.settings, told={"level", "positive", "target", *told})
+    yield from setting_facts(evaluation.settings, told={"level", "pos_label", "target", *told})
 
 
 def targets_of(estimates: Iterable[Estimate]) -> str:

@@ -25,11 +25,11 @@ __all__ = [
     "written",
 ]
 
-LEAST_P = 1e-4  # a smaller p-value is written as being smaller
+MIN_P = 1e-4  # a smaller p-value is written as being smaller
 UNDEFINED = "undefined"
 NO_INTERVAL = "–"
-FEWEST_DECIMALS = 3
-MOST_DECIMALS = 15
+MIN_DECIMALS = 3
+MAX_DECIMALS = 15
 SMALL = 1e-4  # under this a number is written with an exponent
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -58,7 +58,7 @@ def written(estimate: Estimate) -> Written:
     Written(value='0.20000', interval='[0.19992, 0.20008]')
     """
     interval = estimate.interval
-    decimals = decimals_for(interval.width) if interval is not None else FEWEST_DECIMALS
+    decimals = decimals_for(interval.width) if interval is not None else MIN_DECIMALS
     value = number(estimate.value, decimals)
     if interval is None:
         return Written(value, NO_INTERVAL)
@@ -68,11 +68,11 @@ def written(estimate: Estimate) -> Written:
 def decimals_for(width: float) -> int:
     """Give the decimals that show two digits of a width, three at least."""
     if not 0 < width < math.inf:
-        return FEWEST_DECIMALS
-    return min(max(FEWEST_DECIMALS, 1 - math.floor(math.log10(width))), MOST_DECIMALS)
+        return MIN_DECIMALS
+    return min(max(MIN_DECIMALS, 1 - math.floor(math.log10(width))), MAX_DECIMALS)
 
 
-def number(value: float, decimals: int = FEWEST_DECIMALS) -> str:
+def number(value: float, decimals: int = MIN_DECIMALS) -> str:
     """Write a number; NaN is undefined, and a small one gets an exponent rather than zeros.
 
     Examples
@@ -155,7 +155,7 @@ def p_words(p_value: float | None) -> str:
         return NO_INTERVAL
     if math.isnan(p_value):
         return UNDEFINED
-    if p_value < LEAST_P:
+    if p_value < MIN_P:
         return "<0.0001"
     return f"{p_value:.4f}" if p_value < 0.01 else f"{p_value:.3f}"
 

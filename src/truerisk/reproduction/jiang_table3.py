@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import InputError
-from truerisk.estimation.examples import Examples
-from truerisk.estimation.rival_intervals import (
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.svm.rival_intervals import (
     divided_errors,
     halves_and_whole,
     splitting_deviation,
 )
-from truerisk.estimation.rival_refits import Case
+from truerisk.estimation.svm.rival_refits import Case
 from truerisk.execution.running import run_each
+from truerisk.inputs.tables import read_table
 from truerisk.intervals.rho_based import rho_based_deviation
-from truerisk.reading.tables import read_table
 from truerisk.reproduction.jiang_printed import SOURCE, printed_rows
 from truerisk.reproduction.jiang_settings import JiangSettings
 from truerisk.reproduction.jiang_trials import LEVEL, Array, Perturbing

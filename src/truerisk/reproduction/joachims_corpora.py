@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from truerisk.errors import InputError
-from truerisk.reading.corpora import read_corpus
-from truerisk.reading.refusals import shown_path
+from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.records.refusals import shown_path
 from truerisk.reproduction.joachims_trials import Documents
 
 FOLDERS = ("", "text")

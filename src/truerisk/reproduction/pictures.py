@@ -4,8 +4,8 @@ import io
 from pathlib import Path
 
 from truerisk.checks import shown
-from truerisk.errors import InputError, MachineError
-from truerisk.reading.refusals import shown_path
+from truerisk.errors import InputError, ResourceError
+from truerisk.inputs.records.refusals import shown_path
 from truerisk.reporting.files import check_destination
 from truerisk.reproduction.reproduced import Reproduction
 
@@ -41,5 +41,5 @@ def save_pictures(table: Reproduction, path: Path) -> Path:
         path.write_bytes(drawn.getvalue())
     except OSError as error:
         path.unlink(missing_ok=True)
-        raise MachineError(f"{shown_path(path)} cannot be written: {error.strerror}.") from error
+        raise ResourceError(f"{shown_path(path)} cannot be written: {error.strerror}.") from error
     return path

@@ -20,7 +20,7 @@ SOURCE = (
     "4th Workshop on Evaluation Methods for Machine Learning, Montreal, 2009"
 )
 DELTA = 0.025  # for each side, so that both together hold with probability .95
-LEAST_DIGITS = 3  # trailing zeros are left out: 0.2 is 0.200
+MIN_DIGITS = 3  # trailing zeros are left out: 0.2 is 0.200
 GAUSSIAN_TOLERANCE = 0.0015  # centre, deviation and ends were each cut to three digits
 COLUMNS = (
     *("data set", "classifier", "m", "k", "R_T"),
@@ -121,7 +121,7 @@ def prints_as(value: float | Fraction, figure: str, *, rounded: bool = False) ->
     >>> prints_as(0.0966, "0.096"), prints_as(0.0966, "0.097", rounded=True)
     (True, True)
     """
-    digits = max(LEAST_DIGITS, -int(Decimal(figure).as_tuple().exponent))
+    digits = max(MIN_DIGITS, -int(Decimal(figure).as_tuple().exponent))
     scaled = Fraction(value) * 10**digits + (Fraction(1, 2) if rounded else 0)
     return bool(math.floor(scaled) == Fraction(figure) * 10**digits)
 

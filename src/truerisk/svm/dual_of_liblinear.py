@@ -26,7 +26,7 @@ from truerisk.svm.solution import Solution
 from truerisk.svm.training_kernel import TrainingKernel, Which
 
 JITTER = 1e-12  # of the mean x·x: rows may be equal
-MOST_ROUNDS = 20  # of fixing those α that leave their bounds
+MAX_ROUNDS = 20  # of fixing those α that leave their bounds
 WIDENINGS = (10.0, 100.0, 1000.0)  # how near the margin counts as on it, in units of `tol`
 GOOD = 1e-3  # the part of |w| that α may leave unexplained without a word
 BAD = 0.05  # and the part that says that the examples are others
@@ -182,7 +182,7 @@ def _within_bounds(matrix: Array, wanted: Array, upper: Array) -> Array:
     """Solve by least squares; what leaves its bounds is set there, and the rest solved again."""
     alpha = np.zeros(len(wanted))
     open_: NDArray[np.bool_] = np.ones(len(wanted), dtype=bool)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         fixed = matrix[np.ix_(open_, ~open_)] @ alpha[~open_]
         alpha[open_] = np.linalg.solve(matrix[np.ix_(open_, open_)], wanted[open_] - fixed)
         out = open_ & ((alpha < 0.0) | (alpha > upper))

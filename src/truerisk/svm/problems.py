@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import MachineError
+from truerisk.errors import ResourceError
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.solution import LinearSolution, Solution
@@ -214,7 +214,7 @@ def gram_problem(kernel: Kernel, X: Any) -> GramProblem:  # noqa: ANN401
     n = X.shape[0]
     needed, there = 8 * n * n, _free_memory()
     if there is not None and 3 * needed > there:
-        raise MachineError(
+        raise ResourceError(
             f"The Gram matrix of {n} examples and the work on it take {3 * needed / 2**30:.1f} "
             f"GiB; {there / 2**30:.1f} GiB are free. "
             "Use LinearSVM, which needs none, or fewer examples."

@@ -23,7 +23,7 @@ from truerisk.svm.kernels import Array, Kernel, squared_lengths
 
 UNIT = 1e-9  # how far from 1 a squared length may be by rounding
 BLOCK = 256  # rows whose distances are computed at a time
-MOST_WORK = 1_000_000_000  # multiplications: a fraction of a second
+MAX_WORK = 1_000_000_000  # multiplications: a fraction of a second
 SPARSE_WORK = 5.0  # how many times dearer a multiplication is in a sparse product
 SWEEPS = 4
 TEXT_RULE = "unit length, non-negative entries: 1"
@@ -62,7 +62,7 @@ def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:  # noqa: ANN401
         is_exact = rule != BOUND_RULE
         least = np.exp(-2.0 * kernel.gamma * half)
         return float(1.0 - least), RBF_EXACT_RULE if is_exact else RBF_BOUND_RULE
-    if X.shape[0] ** 2 * max(X.shape[1], 1) <= MOST_WORK:
+    if X.shape[0] ** 2 * max(X.shape[1], 1) <= MAX_WORK:
         return _of_gram(kernel.between(X, X)), EXACT_RULE
     return _from_one_example(kernel, X), BOUND_RULE
 
@@ -135,7 +135,7 @@ def _half_squared_diameter(X: Any, lengths: Array, distances: Array) -> tuple[fl
     for start in range(0, n, BLOCK):
         if start + 1 >= n or 0.5 * (distances[start] + distances[start + 1]) ** 2 <= found:
             break
-        if work > MOST_WORK:
+        if work > MAX_WORK:
             return max(found, 0.5 * float(distances[start] + distances[start + 1]) ** 2), False
         block = slice(start, start + BLOCK)
         reach = np.sqrt(2.0 * found) - distances[start]

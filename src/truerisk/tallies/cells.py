@@ -22,7 +22,7 @@ from truerisk.tallies.counting import count_pairs
 from truerisk.tallies.exact_sum import as_float, units_by_code
 from truerisk.tallies.labels import in_order
 
-MOST_CLASSES = 10_000
+MAX_CLASSES = 10_000
 DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse
 SMALL_BOOK = 64  # up to this many label codes, a dense table of pairs is counted
 CODE_BITS = 31
@@ -235,7 +235,7 @@ class CellTally:
         *,
         multilabel: bool = False,
         also: Iterable[str] = (),
-        most_classes: int = MOST_CLASSES,
+        max_classes: int = MAX_CLASSES,
     ) -> Cells:
         """Freeze the tally; `members` gives the label set of each code.
 
@@ -244,9 +244,9 @@ class CellTally:
         names = sorted(self.counts, key=lambda pair: _label_sets(pair, members))
         sets = [_label_sets(name, members) for name in names]
         labels = in_order({*also, *(label for pair in sets for one in pair for label in one)})
-        if len(labels) > most_classes:
+        if len(labels) > max_classes:
             raise InputError(
-                f"`truth` and `pred` must hold at most {most_classes} classes; got {len(labels)}. "
+                f"`truth` and `pred` must hold at most {max_classes} classes; got {len(labels)}. "
                 "A score or an id was probably taken for a label; name the columns, "
                 "or raise the limit with --max-classes."
             )

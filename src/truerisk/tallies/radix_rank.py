@@ -37,8 +37,8 @@ from truerisk.tallies.ranking_summary import (
 
 Part = tuple[NDArray[Any], NDArray[np.bool_]]
 
-MOST_ROWS = 2**31  # products of two counts must fit in int64
-MOST_GROUPS = 64  # of buckets; the rows decide, so that sums are rounded alike in any threads
+MAX_ROWS = 2**31  # products of two counts must fit in int64
+MAX_GROUPS = 64  # of buckets; the rows decide, so that sums are rounded alike in any threads
 ROWS_A_GROUP = 2**18
 ROUNDING = 1e-12
 
@@ -65,7 +65,7 @@ class Buckets:
 def rank_by_radix(parts: list[Part]) -> Ranking:
     """Rank float32 or float64 scores; the parts must be of one type."""
     n = sum(len(scores) for scores, _ in parts)
-    if n >= MOST_ROWS:
+    if n >= MAX_ROWS:
         raise InputError(f"`scores` must have fewer than 2**31 rows to be ranked; got {n}.")
     with ThreadPoolExecutor(threads_for(n)) as pool:
         buckets = _scatter(parts, pool, threads_for(n))
@@ -149,7 +149,7 @@ def _groups(buckets: Buckets, chosen: NDArray[np.int64]) -> list[NDArray[np.int6
     """Cut descending buckets into groups of nearly as many rows each."""
     sizes = buckets.starts[2 * chosen + 2] - buckets.starts[2 * chosen]
     before = np.cumsum(sizes) - sizes
-    groups = min(max(int(sizes.sum()) // ROWS_A_GROUP, 1), MOST_GROUPS)
+    groups = min(max(int(sizes.sum()) // ROWS_A_GROUP, 1), MAX_GROUPS)
     group = before * groups // max(int(sizes.sum()), 1)
     return np.split(chosen, np.flatnonzero(np.diff(group)) + 1)
 

@@ -3,7 +3,7 @@
 import os
 
 ROWS_A_THREAD = 500_000  # about a millisecond of work: less than that, and starting it costs more
-MOST_THREADS = 16
+MAX_THREADS = 16
 
 
 def threads_for(rows: int) -> int:
@@ -15,4 +15,4 @@ def threads_for(rows: int) -> int:
     1
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(usable or 1, MOST_THREADS, rows // ROWS_A_THREAD))
+    return max(1, min(usable or 1, MAX_THREADS, rows // ROWS_A_THREAD))

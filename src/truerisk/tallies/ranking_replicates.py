@@ -35,8 +35,8 @@ from truerisk.tallies.ranking_summary import Column
 
 Values = NDArray[np.float64]
 
-MOST_BINS = 1000
-BIN_STEPS = (MOST_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
+MAX_BINS = 1000
+BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
 ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
 ENTRIES_AT_ONCE = 2**17  # of a table (replicates, bins): what stays in the cache
 
@@ -108,7 +108,7 @@ def replicates(
 def bins_of(ranking: Ranking) -> Bins:
     """Group the scores of a ranking into at most a thousand bins, cut evenly in both classes."""
     kept = np.ones(len(ranking.tp), dtype=bool)
-    if len(kept) > MOST_BINS:
+    if len(kept) > MAX_BINS:
         kept = at_steps(ranking.tp, BIN_STEPS) | at_steps(ranking.fp, BIN_STEPS)
         kept[: TOP - 1] = kept[-1] = True
     last = np.flatnonzero(kept)

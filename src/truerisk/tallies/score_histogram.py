@@ -17,7 +17,7 @@ from truerisk.tallies.ranking import Ranking, ranking_of, refuse_nan
 
 BUCKET_BITS = 24
 DROPPED_BITS = 32 - BUCKET_BITS
-LEAST_KEY = 0x0080_0000  # of −∞
+MIN_KEY = 0x0080_0000  # of −∞
 
 
 @dataclass(eq=False)
@@ -72,4 +72,4 @@ class ScoreHistogram:
 
 
 def _lower_ends(buckets: NDArray[np.int64]) -> NDArray[np.float64]:
-    return scores_of_narrow(np.maximum(buckets << DROPPED_BITS, LEAST_KEY))
+    return scores_of_narrow(np.maximum(buckets << DROPPED_BITS, MIN_KEY))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.estimation.best_of import best_of
+from truerisk.estimation.refits.best_of import best_of
 from truerisk.reporting.chapters.best_of import best_of_chapter
 from truerisk.reporting.page.report import report_of
 

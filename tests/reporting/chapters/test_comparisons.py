@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from truerisk.comparison.compare import compare
+from truerisk.comparison.predictions.compare import compare
 from truerisk.reporting.chapters.comparisons import comparisons_chapter
 from truerisk.reporting.page.geometry import STRIP
 from truerisk.reporting.page.report import report_of

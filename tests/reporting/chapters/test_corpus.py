@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from truerisk.estimation.corpus import estimate_corpus
-from truerisk.reading.corpora import Corpus
+from truerisk.estimation.corpus.corpus import estimate_corpus
+from truerisk.inputs.corpora.corpora import Corpus
 from truerisk.reporting.categories import in_one_cell
 from truerisk.reporting.chapters.corpus import corpus_chapter
 from truerisk.reporting.page.report import report_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.estimation.estimate import estimate
+from truerisk.estimation.refits.estimate import estimate
 from truerisk.reporting.chapters.learner import learner_chapter
 from truerisk.reporting.page.report import report_of
 from truerisk.reporting.sections.facts import facts_of

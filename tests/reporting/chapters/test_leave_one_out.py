@@ -2,7 +2,7 @@
 
 import pytest
 
-from truerisk.estimation.leave_one_out import leave_one_out
+from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.reporting.chapters.leave_one_out import leave_one_out_chapter
 from truerisk.reporting.page.report import report_of
 from truerisk.reporting.sections.facts import facts_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from truerisk.comparison.model_comparisons import (
+from truerisk.comparison.learners.model_comparisons import (
     BayesianComparison,
     ModelComparisons,
     Probabilities,

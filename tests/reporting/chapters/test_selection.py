@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.estimation.selection import Candidate, Selection, select
+from truerisk.estimation.svm.selection import Candidate, Selection, select
 from truerisk.reporting.chapters.selection import selection_chapter
 from truerisk.reporting.page.charts import WIDTH
 from truerisk.reporting.page.report import report_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from truerisk.estimation.without_resampling import SideBySide
+from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.reporting.chapters.side_by_side import TITLES, side_by_side_chapter
 from truerisk.reporting.page.report import report_of
 

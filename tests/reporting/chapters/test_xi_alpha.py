@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.estimation.xi_alpha import xi_alpha
+from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.reporting.chapters.xi_alpha import xi_alpha_chapter
 from truerisk.reporting.page.report import report_of
 from truerisk.svm.linear import LinearSVM

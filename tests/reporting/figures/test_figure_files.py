@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from truerisk.comparison.many_datasets import compare_over_datasets
-from truerisk.curves.learning_curve import learning_curve
-from truerisk.errors import InputError, MachineError
+from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.errors import InputError, ResourceError
+from truerisk.estimation.curves.learning_curve import learning_curve
 from truerisk.evaluation.arrays import evaluate
 from truerisk.measures.curves import roc
 from truerisk.reporting.figures import figure_files
@@ -97,7 +97,7 @@ def test_a_disk_that_is_full_leaves_the_old_pictures_and_nothing_else(small, tmp
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(figure_files.os, "fsync", full)
-    with pytest.raises(MachineError, match="No space left"):
+    with pytest.raises(ResourceError, match="No space left"):
         save_figures(small, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["measures.svg"]
     assert (tmp_path / "measures.svg").read_text() == "old"
@@ -190,7 +190,7 @@ def test_a_folder_is_checked_before_anything_is_drawn(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     for folder in (file, file / "below" / "it"):
-        with pytest.raises(MachineError, match=r"need a folder; \S*file is a file"):
+        with pytest.raises(ResourceError, match=r"need a folder; \S*file is a file"):
             check_folder(folder)
     check_folder(tmp_path / "a" / "b")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -199,7 +199,7 @@ def test_a_folder_is_checked_before_anything_is_drawn(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_is_locked_is_refused(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(MachineError, match="Permission denied"):
+    with pytest.raises(ResourceError, match="Permission denied"):
         check_folder(tmp_path / "new")
 
 
@@ -229,5 +229,5 @@ def test_an_svg_is_one_that_loads_nothing(evaluation):
 def test_long_names_of_classes_leave_room_for_the_matrix(classes):
     names = [f"{'W' * 60}{at}" for at in range(classes)] if classes != 2 else ["日" * 60, "b"]
     truth = [names[at % classes] for at in range(70)]
-    picture = pictures_of(evaluate(truth, truth, positive="b" if classes == 2 else None))
+    picture = pictures_of(evaluate(truth, truth, pos_label="b" if classes == 2 else None))
     assert figure_bytes(picture["confusion"], "png")  # a warning of no room would be an error

@@ -2,10 +2,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from truerisk.errors import InputError
-from truerisk.estimation.corpus import CorpusEvaluation
-from truerisk.estimation.trained_categories import Category
+from truerisk.estimation.corpus.corpus import CorpusEvaluation
+from truerisk.estimation.corpus.trained_categories import Category
 from truerisk.reporting.figures.marks import VERMILION
-from truerisk.reporting.figures.of_categories import MOST_ROWS, categories, class_sizes, classes
+from truerisk.reporting.figures.of_categories import MAX_ROWS, categories, class_sizes, classes
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def test_categories_stand_in_their_order_with_their_documents(ax, make_corpus):
 
 
 def test_only_the_most_frequent_are_drawn_and_the_others_counted(ax, make_corpus):
-    categories(make_corpus({f"topic {at}": 1000 - at for at in range(MOST_ROWS + 7)}), ax)
-    assert len(_rows(ax)) == MOST_ROWS
+    categories(make_corpus({f"topic {at}": 1000 - at for at in range(MAX_ROWS + 7)}), ax)
+    assert len(_rows(ax)) == MAX_ROWS
     assert ax.get_xlabel() == "F1; 7 rarer ones are not drawn"
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 from matplotlib.figure import Figure
 
-from truerisk.comparison.compare import compare
-from truerisk.comparison.model_comparisons import ModelComparisons
+from truerisk.comparison.learners.model_comparisons import ModelComparisons
+from truerisk.comparison.predictions.compare import compare
 from truerisk.errors import InputError
 from truerisk.reporting.figures.of_comparisons import (
     FINDINGS,

@@ -6,8 +6,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from truerisk.errors import InputError
-from truerisk.estimation.best_of import BestOf
-from truerisk.estimation.perturbation import Perturbed
+from truerisk.estimation.refits.best_of import BestOf
+from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.reporting.figures.marks import BLUE, VERMILION
 from truerisk.reporting.figures.of_estimates import (
     DARKEST,

@@ -9,17 +9,17 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from truerisk.comparison.compare import compare
-from truerisk.comparison.model_comparisons import ModelComparisons
+from truerisk.comparison.learners.model_comparisons import ModelComparisons
+from truerisk.comparison.predictions.compare import compare
 from truerisk.errors import InputError
-from truerisk.estimation.best_of import BestOf
-from truerisk.estimation.corpus import CorpusEvaluation
-from truerisk.estimation.perturbation import Perturbed
-from truerisk.estimation.trained_categories import Category
-from truerisk.estimation.without_resampling import SideBySide
+from truerisk.estimation.corpus.corpus import CorpusEvaluation
+from truerisk.estimation.corpus.trained_categories import Category
+from truerisk.estimation.refits.best_of import BestOf
+from truerisk.estimation.svm.perturbation import Perturbed
+from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.reporting.figures.figure_files import pictures_of
 from truerisk.reporting.figures.of_results import DRAWINGS, drawn
-from truerisk.results import Interval, Resampled, Shown
+from truerisk.results import Interval, Reportable, Resampled
 
 HOSTILE = "_<b>$x_1$ \x1b[31m漢\u202e\ud800" + "w" * 60
 
@@ -70,7 +70,7 @@ def results(make_evaluation, make_estimate, comparisons):
     }
 
 
-def _kinds(of=Shown):
+def _kinds(of=Reportable):
     for kind in of.__subclasses__():
         if kind.__module__.startswith("truerisk"):
             yield kind
@@ -81,7 +81,7 @@ def test_every_result_there_is_can_be_drawn():
     kinds = {kind.__name__: kind for kind in _kinds()}
     assert set(DRAWINGS) <= set(kinds)
     for kind in kinds.values():
-        draws_itself = kind.plot is not Shown.plot
+        draws_itself = kind.plot is not Reportable.plot
         assert draws_itself or any(one.__name__ in DRAWINGS for one in kind.__mro__), kind
 
 

@@ -6,7 +6,7 @@ from scipy.spatial import KDTree
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import confidence_band
 from truerisk.measures.curves import roc
-from truerisk.reporting.figures.of_scores import MOST_PLACES, curve_drawings, score_drawings
+from truerisk.reporting.figures.of_scores import MAX_PLACES, curve_drawings, score_drawings
 
 ALL = ["roc", "precision-recall", "normalised-cost", "scores", "calibration", "error-reject"]
 
@@ -80,7 +80,7 @@ def test_scores_that_are_no_probabilities_are_not_calibrated():
 @pytest.mark.parametrize("infinite", [False, True])
 def test_one_class_has_what_one_class_can_have(infinite):
     scores = np.full(4, np.inf) if infinite else np.arange(4.0)
-    evaluation = evaluate([0] * 4, y_score=scores, positive=1, allow_inf=True, random_state=1)
+    evaluation = evaluate([0] * 4, y_score=scores, pos_label=1, allow_inf=True, random_state=1)
     for _, draw in score_drawings(evaluation):
         draw(Figure().subplots())
 
@@ -101,7 +101,7 @@ def test_a_band_of_many_places_is_drawn_by_few_from_end_to_end():
     dict(curve_drawings({"roc": curve}, 0.95))["roc"](ax)
     drawn = ax.collections[0].get_paths()[0].vertices
     band = confidence_band(curve)
-    assert len(drawn) < 2 * MOST_PLACES + 10 < len(band.x)
+    assert len(drawn) < 2 * MAX_PLACES + 10 < len(band.x)
     for ends in (band.low, band.high):
         shown = drawn[np.isin(drawn[:, 1], ends)]
         assert (shown[:, 0].min(), shown[:, 0].max()) == (0, 1)
@@ -109,4 +109,4 @@ def test_a_band_of_many_places_is_drawn_by_few_from_end_to_end():
     way = sum(np.abs(np.diff(one)).sum() for one in (band.x, band.low, band.high))
     for ends in (band.low, band.high):
         distances, _ = KDTree(drawn).query(np.column_stack([band.x, ends]), p=np.inf)
-        assert distances.max() <= way / (MOST_PLACES - 1) < 0.003
+        assert distances.max() <= way / (MAX_PLACES - 1) < 0.003

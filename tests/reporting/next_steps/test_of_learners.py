@@ -5,7 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
-from truerisk.estimation.trained_categories import Category
+from truerisk.estimation.corpus.trained_categories import Category
 from truerisk.reporting.next_steps.steps import next_steps
 
 
@@ -115,7 +115,7 @@ def corpus(*documents, holdout=None):
         for place, n in enumerate(documents)
     )
     return tr.CorpusEvaluation(
-        estimates={}, n=100, level=0.95, labels=(), positive=None, categories=categories,
+        estimates={}, n=100, level=0.95, labels=(), pos_label=None, categories=categories,
         holdout=holdout,
     )  # fmt: skip
 

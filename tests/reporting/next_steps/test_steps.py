@@ -1,7 +1,7 @@
 import pytest
 
 import truerisk as tr
-from truerisk.reporting.next_steps.steps import MOST_STEPS, by_rules, next_steps
+from truerisk.reporting.next_steps.steps import MAX_STEPS, by_rules, next_steps
 
 
 def test_no_more_than_four_steps_are_given_and_the_first_ones():
@@ -11,7 +11,7 @@ def test_no_more_than_four_steps_are_given_and_the_first_ones():
     found = list(by_rules(None, [rule(name) for name in "abcde"], rule("otherwise")))
     assert found == list("abcde")
     table = [[3, 4, 0, 1], [0, 5, 9, 2], [9, 1, 2, 1], [1, 3, 0, 2]]
-    assert 1 <= len(next_steps(tr.evaluate_counts(table, labels=list("abcd")))) <= MOST_STEPS
+    assert 1 <= len(next_steps(tr.evaluate_counts(table, labels=list("abcd")))) <= MAX_STEPS
 
 
 def test_otherwise_is_said_only_if_no_rule_holds():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from truerisk.reporting.page.charts import (
     HEIGHT,
-    MOST_POINTS,
+    MAX_POINTS,
     WIDTH,
     Band,
     Bars,
@@ -55,7 +55,7 @@ def test_the_words_of_an_upright_stay_inside():
 def test_a_long_line_is_thinned_and_keeps_its_ends():
     x = np.linspace(0, 1, 20_000)
     path = shape_of(Line(x, x**2))["path"]
-    assert path.count("L") < MOST_POINTS
+    assert path.count("L") < MAX_POINTS
     assert path.startswith("M0 240")
     assert path.endswith("L340 0")
 

@@ -22,7 +22,7 @@ def learner_of(
         n=100,
         level=0.95,
         labels=("0", "1"),
-        positive="1",
+        pos_label="1",
         settings={"method": method, **settings},
     )
 

@@ -34,7 +34,9 @@ def test_costs_are_read_in_every_form_in_which_they_are_given(costs):
 
 
 def test_costs_are_of_the_label_that_is_positive():
-    evaluation = evaluate(TRUTH, y_score=-SCORES, threshold=0, positive="0", costs=[[1, 2], [3, 4]])
+    evaluation = evaluate(
+        TRUTH, y_score=-SCORES, threshold=0, pos_label="0", costs=[[1, 2], [3, 4]]
+    )
     assert costs_of(evaluation) == {"tp": 1, "fp": 3, "fn": 2, "tn": 4}
 
 

@@ -15,7 +15,7 @@ SCORE = [0.1, 0.4, 0.35, 0.8, 0.3]
 
 
 def section_of(truth=TRUTH, score=SCORE, called=None, **options):
-    known = {"positive": "yes", "replicates": 100} | options
+    known = {"pos_label": "yes", "replicates": 100} | options
     return explorer_section(evaluate(truth, called, y_score=score, **known))
 
 
@@ -46,8 +46,8 @@ def test_it_starts_where_the_predictions_were_made():
 @pytest.mark.parametrize(
     ("truth", "options"),
     [
-        (["a", "b", "c", "a", "b"], {"positive": "a"}),
-        (["yes"] * 5, {"positive": "yes"}),
+        (["a", "b", "c", "a", "b"], {"pos_label": "a"}),
+        (["yes"] * 5, {"pos_label": "yes"}),
     ],
     ids=["three classes", "one class"],
 )
@@ -56,7 +56,7 @@ def test_there_is_none_unless_there_are_two_classes(truth, options):
 
 
 def test_there_is_none_without_scores():
-    assert explorer_section(evaluate(TRUTH, TRUTH, positive="yes")) is None
+    assert explorer_section(evaluate(TRUTH, TRUTH, pos_label="yes")) is None
 
 
 def test_the_marks_of_many_scores_are_exact():
@@ -81,7 +81,7 @@ def test_costs_are_those_asked_for_however_they_were_given():
     assert by_outcome["costs"] == {"tp": 0, "fp": 1, "fn": 5, "tn": 0} == by_pair["costs"]
     assert numbers_of(section_of())["costs"] == {"tp": 0, "fp": 1, "fn": 1, "tn": 0}
     assert by_outcome["cost_order"] == ["tn", "fp", "fn", "tp"]
-    other = numbers_of(section_of(positive="no"))
+    other = numbers_of(section_of(pos_label="no"))
     assert other["cost_order"] == ["tp", "fn", "fp", "tn"]
 
 
@@ -89,7 +89,7 @@ def test_the_measures_are_those_of_an_evaluation_and_in_its_order():
     evaluation = evaluate(
         TRUTH,
         ["no", "yes", "?", "yes", "no"],
-        positive="yes",
+        pos_label="yes",
         y_score=SCORE,
         reject="?",
         betas=(2.0, 0.5),
@@ -119,7 +119,7 @@ def test_the_step_of_the_band_fits_the_scores(scale):
 
 def test_names_of_others_stay_texts():
     nasty = "</script><b>&"
-    section = section_of([nasty, "no", nasty, "no", nasty], positive=nasty)
+    section = section_of([nasty, "no", nasty, "no", nasty], pos_label=nasty)
     assert "<" not in section.data["json"]
     assert numbers_of(section)["positive"] == nasty
 

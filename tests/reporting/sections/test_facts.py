@@ -97,7 +97,7 @@ def test_estimates_side_by_side_name_their_ways():
 
 def test_a_corpus_tells_its_documents():
     found = tr.CorpusEvaluation(
-        estimates={}, n=12, level=0.95, labels=(), positive=None,
+        estimates={}, n=12, level=0.95, labels=(), pos_label=None,
         holdout=tr.evaluate_counts([[5, 5], [4, 85]]), settings={"C": 0.5},
     )  # fmt: skip
     told = dict(facts_of(found))

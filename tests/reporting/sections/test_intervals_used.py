@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.estimation.without_resampling import SideBySide
+from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
 from truerisk.reporting.sections.intervals_used import EXACT, is_weighted, uses_of
 from truerisk.reporting.sections.promises import promise_table

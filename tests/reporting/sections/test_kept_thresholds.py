@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.measures.thresholds import Sweep, mean_cost, sweep
-from truerisk.reporting.sections.kept_thresholds import MOST_THRESHOLDS, kept_rows
+from truerisk.reporting.sections.kept_thresholds import MAX_THRESHOLDS, kept_rows
 from truerisk.tallies.ranking import rank
 
 
@@ -27,7 +27,7 @@ def test_of_many_scores_a_thousand_are_kept_and_the_cheapest_is_always_among_the
 ):
     table = sweep(long_ranking(seed))
     kept = kept_rows(table, rows)
-    assert len(kept) <= MOST_THRESHOLDS
+    assert len(kept) <= MAX_THRESHOLDS
     assert {0, len(table) - 1, *rows} <= set(kept.tolist())
     assert (np.diff(kept) > 0).all()
     cost = mean_cost(table, dict(zip(("tp", "fp", "fn", "tn"), costs, strict=True)))
@@ -37,7 +37,7 @@ def test_of_many_scores_a_thousand_are_kept_and_the_cheapest_is_always_among_the
 def test_what_lies_between_two_kept_thresholds_is_little():
     table = sweep(long_ranking())
     kept = kept_rows(table, [])
-    assert len(kept) > 0.9 * MOST_THRESHOLDS
+    assert len(kept) > 0.9 * MAX_THRESHOLDS
     for found in (table.tp, table.fp):
         assert np.diff(found[kept]).max() <= max(1, 0.004 * found[-1])
 
@@ -54,5 +54,5 @@ def test_a_hull_of_too_many_corners_is_thinned():
         fp[-1] - np.concatenate([[0], fp]),
     )
     kept = kept_rows(table, [77])
-    assert len(kept) <= MOST_THRESHOLDS
+    assert len(kept) <= MAX_THRESHOLDS
     assert {0, 77, 1500} <= set(kept.tolist())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from truerisk.estimation.estimate import estimate
+from truerisk.estimation.refits.estimate import estimate
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import NO_BAND
 from truerisk.reporting.sections.score_curves import OF_REFITS, score_sections
@@ -122,7 +122,7 @@ def test_several_columns_of_scores_and_none_have_no_charts():
 @pytest.mark.parametrize("costs", [None, {"fp": 1, "fn": 5}])
 def test_scores_of_any_kind_are_drawn_as_far_as_they_go(truth, scores, costs):
     evaluation = evaluate(
-        truth, [0] * len(truth), y_score=scores, positive="1", allow_inf=True, costs=costs
+        truth, [0] * len(truth), y_score=scores, pos_label="1", allow_inf=True, costs=costs
     )
     for section in score_sections(evaluation):
         text = json.dumps(section.data, allow_nan=False)
@@ -132,7 +132,7 @@ def test_scores_of_any_kind_are_drawn_as_far_as_they_go(truth, scores, costs):
 
 def test_names_are_made_visible():
     labels = np.array(["b\u202e", "<script>"])
-    chart = charts_of(evaluate(labels[TRUTH], y_score=SCORES, positive="<script>"))
+    chart = charts_of(evaluate(labels[TRUTH], y_score=SCORES, pos_label="<script>"))
     words = [entry["words"] for entry in chart["Scores by class"]["legend"]]
     assert words == ["b\\u202e", "<script>"]  # the template escapes the rest
 
@@ -141,7 +141,7 @@ def test_a_class_that_is_not_there_is_not_described_and_a_long_name_is_cut():
     one = charts_of(evaluate([1, 1], y_score=[0.25, 0.75], threshold=0.5))["Scores by class"]
     assert one["description"] == "Half of the examples of 1 score at least 0.75."
     labels = np.array(["a" * 5000, "b" * 5000])
-    long = charts_of(evaluate(labels[TRUTH], y_score=SCORES, positive=str(labels[1])))
+    long = charts_of(evaluate(labels[TRUTH], y_score=SCORES, pos_label=str(labels[1])))
     assert "…. Half of the" not in long["Scores by class"]["description"]
     assert len(long["Scores by class"]["description"]) < 250
 

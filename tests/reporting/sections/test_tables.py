@@ -1,4 +1,4 @@
-from truerisk.reporting.sections.tables import MOST_ROWS, table_section
+from truerisk.reporting.sections.tables import MAX_ROWS, table_section
 from truerisk.reporting.tables import Column, Table
 
 COLUMNS = (Column("Model\x07"), Column("n", numeric=True))
@@ -13,7 +13,7 @@ def test_what_a_table_says_is_made_visible():
 
 
 def test_rows_that_are_left_out_are_counted():
-    rows = tuple((str(at), "1") for at in range(MOST_ROWS + 3))
+    rows = tuple((str(at), "1") for at in range(MAX_ROWS + 3))
     data = table_section(Table("Models", COLUMNS, rows)).data
-    assert len(data["rows"]) == MOST_ROWS
+    assert len(data["rows"]) == MAX_ROWS
     assert data["left_out"] == 3

@@ -121,7 +121,7 @@ def test_without_the_products_at_hand_it_is_the_same(monkeypatch):
     X, y = data(6)
     weights, everybody = drawn(5, 60), np.arange(60)
     known = logistic_decisions(X, y, everybody, weights, penalty=penalty_of(4))
-    monkeypatch.setattr(batch_logistic, "MOST_PRODUCTS", 0)
+    monkeypatch.setattr(batch_logistic, "MAX_PRODUCTS", 0)
     anew = logistic_decisions(X, y, everybody, weights, penalty=penalty_of(4))
     np.testing.assert_allclose(anew, known, atol=1e-10)
 

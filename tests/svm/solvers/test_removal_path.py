@@ -6,7 +6,7 @@ import pytest
 from truerisk.svm.solvers import removal_path
 from truerisk.svm.solvers.linear_dual import solve_rows
 from truerisk.svm.solvers.removal_path import (
-    MOST_CHANGED,
+    MAX_CHANGED,
     eliminate,
     find_rates,
     follow,
@@ -45,9 +45,9 @@ def run(problem, out, function=follow):
         residual,
         np.empty(n, np.bool_),
         np.empty(n, np.int32),
-        np.empty(MOST_CHANGED, np.int32),
-        np.empty((MOST_CHANGED, MOST_CHANGED)),
-        np.empty(MOST_CHANGED),
+        np.empty(MAX_CHANGED, np.int32),
+        np.empty((MAX_CHANGED, MAX_CHANGED)),
+        np.empty(MAX_CHANGED),
         np.empty(n),
         1.0,
     )
@@ -95,10 +95,10 @@ def test_too_many_changes_or_events_lose_the_path(monkeypatch):
     held = np.flatnonzero(problem[4])
     out = max(held, key=lambda out: run(problem, out)[0])
     assert run(problem, out)[0] > 1
-    monkeypatch.setattr(removal_path, "MOST_EVENTS", 1)
+    monkeypatch.setattr(removal_path, "MAX_EVENTS", 1)
     assert run(problem, out, follow.py_func)[0] == -1
     monkeypatch.undo()
-    monkeypatch.setattr(removal_path, "MOST_CHANGED", 1)
+    monkeypatch.setattr(removal_path, "MAX_CHANGED", 1)
     assert run(problem, out, follow.py_func)[0] == -1
 
 

@@ -23,9 +23,9 @@ from truerisk.reporting.wording import (
 from truerisk.results import Interval
 
 if TYPE_CHECKING:
-    from truerisk.estimation.best_of import BestOf
+    from truerisk.estimation.refits.best_of import BestOf
 
-MOST_OF_A_NAME = 40  # characters in a heading
+MAX_OF_A_NAME = 40  # characters in a heading
 
 
 def best_of_chapter(found: "BestOf") -> Chapter:
@@ -50,7 +50,7 @@ def best_of_chapter(found: "BestOf") -> Chapter:
 
 def _named(winner: str, sections: Iterable[Section]) -> Iterator[Section]:
     """Say of each section that it is about the winner alone."""
-    name = visible(winner, most=MOST_OF_A_NAME)
+    name = visible(winner, most=MAX_OF_A_NAME)
     return (replace(section, title=f"{name}: {section.title}") for section in sections)
 
 

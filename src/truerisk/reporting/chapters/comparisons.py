@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from truerisk.comparison.comparisons import Comparisons
+from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.reporting.comparisons import (
     comparison_remarks,
     comparison_tables,
@@ -21,8 +21,8 @@ from truerisk.reporting.tables import Table
 from truerisk.reporting.wording import counted, measure_of, percent, title_of
 from truerisk.results import Comparison
 
-MOST_ROWS = 300  # differences drawn on one page
-MOST_TILES = 4  # models whose main measure has a tile
+MAX_ROWS = 300  # differences drawn on one page
+MAX_TILES = 4  # models whose main measure has a tile
 SHARES = {(0.0, 1.0), (-1.0, 1.0)}  # measures of these ranges are drawn on one scale
 SIDES = {True: "Higher is better", False: "Lower is better", None: "Neither side is better"}
 
@@ -32,7 +32,7 @@ def comparisons_chapter(result: Comparisons) -> Chapter:
 
     Examples
     --------
-    >>> from truerisk.comparison.compare import compare
+    >>> from truerisk.comparison.predictions.compare import compare
     >>> result = compare([1, 1, 0, 0] * 9, [1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9)
     >>> [section.kind for section in comparisons_chapter(result).sections][:2]
     ['differences', 'table']
@@ -60,7 +60,7 @@ def _tables(result: Comparisons) -> Iterator[Table]:
 
 def _tiles(result: Comparisons) -> Iterator[Tile]:
     """Give the main measure of each model, and what decides: their difference, or the best one."""
-    for name in result.names[:MOST_TILES]:
+    for name in result.names[:MAX_TILES]:
         estimate = result.evaluations[name].get(result.measure)
         if estimate is not None:
             yield Tile.of(f"{title_of(result.measure)}: {name}", estimate)
@@ -83,7 +83,7 @@ def _differences(result: Comparisons) -> Section:
     """Draw two models measure by measure; more of them pair by pair, a picture a measure."""
     main = _main(result)
     rest = [one for one in result.pairs if main is None or one.measure != result.measure]
-    drawn = sorted(rest, key=lambda one: result.measures.index(one.measure))[:MOST_ROWS]
+    drawn = sorted(rest, key=lambda one: result.measures.index(one.measure))[:MAX_ROWS]
     return differences_section(
         "Every difference, and how sure it is",
         _by_pair(result, drawn) if len(result.names) > 2 else by_measure(drawn),

@@ -28,11 +28,11 @@ from truerisk.reporting.wording import count, counted, percent, title_of
 from truerisk.results import Estimate, Evaluation
 
 if TYPE_CHECKING:
-    from truerisk.estimation.corpus import CorpusEvaluation
+    from truerisk.estimation.corpus.corpus import CorpusEvaluation
 
 HEADLINES = {"hamming_loss": "Wrong decisions", "f1_micro": "F1, micro", "f1_macro": "F1, macro"}
 DRAWN = {"f1": 1.0, "precision": 1.0, "recall": 1.0, "error_rate": 0.0}  # and the perfect value
-MOST_DRAWN = 300  # categories; with four pictures each they are the weight of the page
+MAX_DRAWN = 300  # categories; with four pictures each they are the weight of the page
 AVERAGES = {"micro": "Micro average", "macro": "Macro average"}
 
 
@@ -99,7 +99,7 @@ def _tile(tile: Tile, estimate: Estimate) -> Tile:
 def _categories(evaluation: "CorpusEvaluation") -> dict[str, Any]:
     """Give a row an average, which stay on top, and a row a category, with a picture a measure."""
     holdout = evaluation.holdout
-    shown = evaluation.categories[:MOST_DRAWN]
+    shown = evaluation.categories[:MAX_DRAWN]
     ways = [evaluation.by_class] + ([] if holdout is None else [holdout.by_class])
     axes = {
         name: axis_of([way[one.name][name] for way in ways for one in shown], perfect)

@@ -23,7 +23,7 @@ from truerisk.reporting.wording import counted, number, percent, title_of, writt
 from truerisk.results import Estimate, Resampled
 
 MANY = 30  # replicates from which on they are counted in bars
-MOST_BARS = 40
+MAX_BARS = 40
 FEWEST = 2  # of one nobody knows how much refits differ
 
 
@@ -112,7 +112,7 @@ def histogram(title: str, found: Estimate, values: Sequence[float]) -> Chart:
 def _edges(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Give the edges of the bars: NumPy's rule, but never so many that they become hairs."""
     edges = np.histogram_bin_edges(values, "auto")
-    return edges if len(edges) <= MOST_BARS else np.histogram_bin_edges(values, MOST_BARS)
+    return edges if len(edges) <= MAX_BARS else np.histogram_bin_edges(values, MAX_BARS)
 
 
 def _in_order(title: str, found: Resampled) -> Chart:

@@ -30,9 +30,9 @@ from truerisk.reporting.wording import (
 from truerisk.results import Estimate, Evaluation
 
 HEADLINES = ("cost", "error_rate", "f1", "f1_macro", "roc_auc", "balanced_accuracy", "accuracy")
-MOST_HEADLINES = 4
-MOST_CONFUSED = 30  # classes in the matrix on the page
-MOST_CLASS_ROWS = 500
+MAX_HEADLINES = 4
+MAX_CONFUSED = 30  # classes in the matrix on the page
+MAX_CLASS_ROWS = 500
 CLASS_MEASURES = ("precision", "recall", "f1")
 HEATS = 9
 
@@ -95,13 +95,13 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
 
 def _subtitle(evaluation: Evaluation) -> str:
     parts = [counted(evaluation.n, "example"), counted(len(evaluation.labels), "class", "classes")]
-    if evaluation.positive is not None:
-        parts.append(f"positive: {visible(evaluation.positive)}")
+    if evaluation.pos_label is not None:
+        parts.append(f"positive: {visible(evaluation.pos_label)}")
     return " · ".join([*parts, f"{percent(evaluation.level)} intervals"])
 
 
 def _tiles(evaluation: Evaluation) -> Iterator[Tile]:
-    chosen = [name for name in HEADLINES if name in evaluation][:MOST_HEADLINES]
+    chosen = [name for name in HEADLINES if name in evaluation][:MAX_HEADLINES]
     for name in chosen:
         yield Tile.of(title_of(name), evaluation[name])
 
@@ -135,7 +135,7 @@ def _row(name: str, estimate: Estimate, axis: Axis | None) -> dict[str, Any]:
 
 def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
     found = confusion_of(evaluation)
-    if found is None or len(found[0]) > MOST_CONFUSED:
+    if found is None or len(found[0]) > MAX_CONFUSED:
         return None
     labels, counts = found
     totals = counts.sum(axis=1)
@@ -170,7 +170,7 @@ def _classes(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     offered = next(iter(evaluation.by_class.values()))
     names = [name for name in CLASS_MEASURES if name in offered] or list(offered)
-    shown = list(evaluation.by_class.items())[:MOST_CLASS_ROWS]
+    shown = list(evaluation.by_class.items())[:MAX_CLASS_ROWS]
     axes = {name: axis_of([estimates[name] for _, estimates in shown]) for name in names}
     sizes = _class_sizes(evaluation)
     rows = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerisk.estimation.methods import METHODS
+from truerisk.estimation.refits.methods import METHODS
 from truerisk.reporting.chapters.estimate import FEWEST, refit_chart
 from truerisk.reporting.chapters.evaluation import HEADLINES, evaluation_chapter
 from truerisk.reporting.escaping import visible
@@ -18,9 +18,9 @@ from truerisk.reporting.wording import counted, number, title_of
 from truerisk.results import Resampled
 
 if TYPE_CHECKING:
-    from truerisk.estimation.learner_evaluation import LearnerEvaluation
+    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
 
-MOST_SPREADS = 2  # pictures of how much refits differ
+MAX_SPREADS = 2  # pictures of how much refits differ
 BASELINE = "Always the commonest class"
 
 
@@ -70,7 +70,7 @@ def _spreads(found: "LearnerEvaluation") -> Iterator[Section]:
     if several:
         yield charts_section(
             "How much the refits differ",
-            [refit_chart(one) for one in several[:MOST_SPREADS]],
+            [refit_chart(one) for one in several[:MAX_SPREADS]],
             "The value of each refit on the examples that it did not train on. A single refit "
             "judges few examples, and so spreads more than the interval, which is about all of "
             "them together.",

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from truerisk.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
 from truerisk.reporting.learning_curves import (
     TWICE,
     crossing_table,
@@ -23,8 +23,8 @@ from truerisk.reporting.sections.tables import table_section
 from truerisk.reporting.wording import count, counted, percent, title_of, written
 from truerisk.results import Estimate
 
-MOST_TILES = 4
-MOST_TOLD = 3  # learners in the verdict; the tables have them all
+MAX_TILES = 4
+MAX_TOLD = 3  # learners in the verdict; the tables have them all
 NO_LAW = "too few sizes have a value, or the measure has no better side"
 
 
@@ -61,7 +61,7 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
 def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
     """Say what the best learners gain by more examples, and whether that is sure."""
     ranked = _best_first(curve)
-    for learner in ranked[:MOST_TOLD]:
+    for learner in ranked[:MAX_TOLD]:
         yield from expectation(curve, learner)
     best = ranked[0]
     if best.extrapolation is None:
@@ -106,7 +106,7 @@ def _tiles(curve: LearningCurve) -> Iterator[Tile]:
 
 def _tiles_of_learners(curve: LearningCurve) -> Iterator[Tile]:
     """Give each learner's value at the largest size, and what twice as many examples promise."""
-    for learner in _best_first(curve)[:MOST_TILES]:
+    for learner in _best_first(curve)[:MAX_TILES]:
         point = learner.points[-1]
         law = learner.extrapolation
         beside = ""

@@ -7,7 +7,7 @@ from truerisk.reporting.chapters.evaluation import evaluation_chapter
 from truerisk.reporting.page.parts import Chapter
 
 if TYPE_CHECKING:
-    from truerisk.estimation.leave_one_out import LeaveOneOut
+    from truerisk.estimation.svm.leave_one_out import LeaveOneOut
 
 
 def leave_one_out_chapter(found: "LeaveOneOut") -> Chapter:

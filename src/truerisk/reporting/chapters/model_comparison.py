@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerisk.comparison.model_comparisons import BayesianComparison, ModelComparisons
+from truerisk.comparison.learners.model_comparisons import BayesianComparison, ModelComparisons
 from truerisk.reporting.chapters.comparisons import by_measure
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.charts import Chart, Dots, Line, Scale, charts_section
@@ -20,7 +20,7 @@ from truerisk.reporting.wording import counted, percent, title_of
 from truerisk.results import Comparison, Estimate, Resampled
 
 SEVERAL = "The p-values of different measures are not adjusted for being several."
-MOST_SCATTERS = 2  # measures whose refits are drawn one by one
+MAX_SCATTERS = 2  # measures whose refits are drawn one by one
 
 
 def model_comparison_chapter(found: Comparison | ModelComparisons) -> Chapter:
@@ -80,7 +80,7 @@ def _sections(compared: Sequence[Comparison]) -> Iterator[Section]:
         )
         lead = f"How probable it is that {main.names[1]} is worse, equivalent or better. {region}"
         yield probabilities_section("How probable is each finding?", bars, lead=visible(lead, 500))
-    scatters = [chart for one in compared[:MOST_SCATTERS] for chart in _refits(one)]
+    scatters = [chart for one in compared[:MAX_SCATTERS] for chart in _refits(one)]
     if scatters:
         yield charts_section(
             "Refit by refit",

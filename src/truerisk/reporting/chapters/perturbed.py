@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from truerisk.estimation.perturbation import Perturbed
+from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.reporting.chapters.estimate import histogram, value_sentence
 from truerisk.reporting.page.charts import charts_section
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences

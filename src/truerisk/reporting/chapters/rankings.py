@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from truerisk.comparison.bayesian_hierarchical import HierarchicalPosterior
-from truerisk.comparison.over_datasets import OverDatasets, PairOverDatasets
+from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
+from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.reporting.chapters.comparisons import SIDES
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.parts import Chapter, Section, Tile, sentences
@@ -28,7 +28,7 @@ from truerisk.reporting.tables import Table
 from truerisk.reporting.wording import counted, percent
 from truerisk.results import Estimate
 
-MOST_PAIRS = 300  # drawn on one page
+MAX_PAIRS = 300  # drawn on one page
 
 
 def rankings_chapter(found: OverDatasets) -> Chapter:
@@ -36,7 +36,7 @@ def rankings_chapter(found: OverDatasets) -> Chapter:
 
     Examples
     --------
-    >>> from truerisk.comparison.many_datasets import compare_over_datasets
+    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
     >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
     >>> [section.kind for section in rankings_chapter(found).sections][:3]
     ['critical_difference', 'differences', 'probabilities']
@@ -59,7 +59,7 @@ def rankings_chapter(found: OverDatasets) -> Chapter:
 def _sections(found: OverDatasets) -> Iterator[Section]:
     if found.friedman is not None:
         yield critical_difference_section(found)
-    shown = found.pairs[:MOST_PAIRS]
+    shown = found.pairs[:MAX_PAIRS]
     left_out = len(found.pairs) - len(shown)
     yield _pairs(found, shown, left_out)
     yield _posteriors(found, shown, left_out)

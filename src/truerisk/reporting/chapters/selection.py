@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.estimation.selection import setting_text
+from truerisk.estimation.svm.selection import setting_text
 from truerisk.reporting.categories import METHOD_TITLES
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.charts import (
@@ -37,11 +37,11 @@ from truerisk.reporting.wording import (
 )
 
 if TYPE_CHECKING:
-    from truerisk.estimation.selection import Candidate, Selection
+    from truerisk.estimation.svm.selection import Candidate, Selection
 
 COST = "C"
-MOST_LINES = 5  # settings drawn, an ink each; the table has them all
-MOST_ROWS = 500
+MAX_LINES = 5  # settings drawn, an ink each; the table has them all
+MAX_ROWS = 500
 
 
 def selection_chapter(found: "Selection") -> Chapter:
@@ -139,7 +139,7 @@ def _lines(found: "Selection", along: str) -> list[tuple[str, list["Candidate"]]
         values = [sign * one.estimate.value for one in line[1] if one.estimate.is_defined]
         return min(values, default=math.inf)
 
-    return sorted(lines.items(), key=best)[:MOST_LINES]
+    return sorted(lines.items(), key=best)[:MAX_LINES]
 
 
 def _charts(found: "Selection", along: str) -> Section:
@@ -182,7 +182,7 @@ def _drawn(line: list["Candidate"], along: str, ink: Ink, words: str) -> list[Sh
 
 def _forest(found: "Selection") -> Section:
     entries = [Entry(setting_text(one.parameters), one.estimate) for one in found.candidates]
-    return estimate_forest("What was tried", "Setting", entries[:MOST_ROWS])
+    return estimate_forest("What was tried", "Setting", entries[:MAX_ROWS])
 
 
 def _table(found: "Selection") -> Section:

@@ -18,7 +18,7 @@ from truerisk.reporting.wording import (
 )
 
 if TYPE_CHECKING:
-    from truerisk.estimation.without_resampling import SideBySide
+    from truerisk.estimation.svm.without_resampling import SideBySide
     from truerisk.results import Estimate
 
 EXACT = "leave_one_out"

@@ -11,7 +11,7 @@ from truerisk.reporting.tables import Column, Table, remarks, with_interval
 from truerisk.reporting.wording import count, title_of
 
 if TYPE_CHECKING:
-    from truerisk.estimation.xi_alpha import XiAlpha
+    from truerisk.estimation.svm.xi_alpha import XiAlpha
 
 
 def xi_alpha_chapter(found: "XiAlpha") -> Chapter:

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from truerisk.checks import check_choice, shown
-from truerisk.errors import InputError, MachineError
-from truerisk.reading.refusals import shown_path
+from truerisk.errors import InputError, ResourceError
+from truerisk.inputs.records.refusals import shown_path
 from truerisk.reporting.figures.marks import short_label
-from truerisk.reporting.figures.of_categories import MOST_ROWS
+from truerisk.reporting.figures.of_categories import MAX_ROWS
 from truerisk.reporting.figures.of_estimates import (
-    MOST_CONFUSED,
+    MAX_CONFUSED,
     intervals,
     measures,
     stand_upright,
@@ -81,7 +81,7 @@ def save_figures(
 
     Raises
     ------
-    MachineError
+    ResourceError
         If the folder cannot be made or written.
 
     Examples
@@ -112,7 +112,7 @@ def check_folder(folder: Path, inputs: Sequence[Path] = ()) -> None:
     """
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():
-        raise MachineError(f"The figures need a folder; {shown_path(there)} is a file.")
+        raise ResourceError(f"The figures need a folder; {shown_path(there)} is a file.")
     for one in inputs:
         among = one if one.is_dir() else one.parent
         is_picture = one.is_dir() or one.suffix.lower().lstrip(".") in FORMATS
@@ -166,9 +166,9 @@ def _put(contents: dict[str, bytes], folder: Path) -> list[Path]:
         raise _cannot_write(folder, error) from error
 
 
-def _cannot_write(folder: Path, error: OSError) -> MachineError:
+def _cannot_write(folder: Path, error: OSError) -> ResourceError:
     reason = os.strerror(error.errno) if error.errno else str(error)
-    return MachineError(f"{shown_path(folder)} cannot be written: {reason}.")
+    return ResourceError(f"{shown_path(folder)} cannot be written: {reason}.")
 
 
 def _forest(result: Any, rows: int) -> Picture:  # noqa: ANN401
@@ -180,7 +180,7 @@ def _of_evaluation(evaluation: Evaluation) -> Pictures:
     rows = len(evaluation) + headings
     yield "measures", Picture(lambda ax: measures(evaluation, ax), AROUND_ROWS + ROW * rows)
     found = confusion_of(evaluation)
-    if found is not None and len(found[0]) <= MOST_CONFUSED:
+    if found is not None and len(found[0]) <= MAX_CONFUSED:
         names = [short_label(label) for label in found[0]]
         side, beside = min(3.0 + 0.35 * len(names), 10.0), LETTER * max(map(len, names))
         below = beside if stand_upright(names) else 0.0
@@ -189,7 +189,7 @@ def _of_evaluation(evaluation: Evaluation) -> Pictures:
             Picture(lambda ax: confusion(evaluation, ax), side + below, side + 0.6 + beside),
         )
     if evaluation.by_class:
-        rows = min(len(evaluation.by_class), MOST_ROWS)
+        rows = min(len(evaluation.by_class), MAX_ROWS)
         yield "classes", Picture(lambda ax: classes(evaluation, ax), AROUND_ROWS + ROW * rows)
     for name, draw in score_drawings(evaluation):
         yield name, Picture(draw)
@@ -201,7 +201,7 @@ def _of_curves(curves: dict[str, Any]) -> Pictures:
 
 
 def _of_corpus(found: Any) -> Pictures:  # noqa: ANN401
-    rows = min(len(found.categories), MOST_ROWS)
+    rows = min(len(found.categories), MAX_ROWS)
     yield "categories", _forest(found, rows)
     yield from ((name, one) for name, one in _of_evaluation(found) if name != "classes")
 
@@ -228,7 +228,7 @@ def _of_perturbed(found: Any) -> Pictures:  # noqa: ANN401
 
 
 def _of_learning_curve(found: Any) -> Pictures:  # noqa: ANN401
-    from truerisk.curves.plot import COST_LABELS, plot_costs  # noqa: PLC0415  (few draw it)
+    from truerisk.estimation.curves.plot import COST_LABELS, plot_costs  # noqa: PLC0415  (few draw it)
 
     yield "learning-curve", Picture(found.plot)
     for cost in COST_LABELS:

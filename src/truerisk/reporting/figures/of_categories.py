@@ -13,9 +13,9 @@ from truerisk.results import Estimate, Evaluation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from truerisk.estimation.corpus import CorpusEvaluation
+    from truerisk.estimation.corpus.corpus import CorpusEvaluation
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 MEASURE = "f1"
 LONGEST_NAME = 30  # characters, so that the number behind it is seen
 
@@ -52,7 +52,7 @@ def _draw_classes(
     held_out: Mapping[str, Mapping[str, Estimate]],
     ax: "Axes",
 ) -> "Axes":
-    shown = list(sizes)[:MOST_ROWS]
+    shown = list(sizes)[:MAX_ROWS]
     offered = by_class[shown[0]]
     measure = MEASURE if MEASURE in offered else next(iter(offered))
     draw_rows([Row(_words(name, sizes[name]), by_class[name][measure]) for name in shown], ax)

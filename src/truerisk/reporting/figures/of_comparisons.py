@@ -22,10 +22,10 @@ from truerisk.results import Comparison
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from truerisk.comparison.comparisons import Comparisons
-    from truerisk.comparison.model_comparisons import ModelComparisons
+    from truerisk.comparison.learners.model_comparisons import ModelComparisons
+    from truerisk.comparison.predictions.comparisons import Comparisons
 
-MOST_TICKS = 6  # beside long names there is no room for the words of more
+MAX_TICKS = 6  # beside long names there is no room for the words of more
 IN_A_ROW, UNDER_THE_AXIS = 12, 30  # characters of a name, so that both have room
 # Told apart by their shapes as well.
 FINDINGS = {
@@ -69,7 +69,7 @@ def _differences(comparisons: Sequence[Comparison], ax: "Axes") -> "Axes":
     # As much room on either side: a picture must not make a difference look one-sided.
     furthest = max(abs(end) for end in ax.get_xlim())
     ax.set_xlim(-furthest, furthest)
-    ax.locator_params(axis="x", nbins=MOST_TICKS)
+    ax.locator_params(axis="x", nbins=MAX_TICKS)
     words = (
         _pair(drawn[0], UNDER_THE_AXIS) if one_pair else f"{title_of(drawn[0].measure)}: difference"
     )

@@ -27,18 +27,18 @@ from truerisk.results import Estimate, Evaluation, Resampled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from truerisk.estimation.best_of import BestOf
-    from truerisk.estimation.perturbation import Perturbed
-    from truerisk.estimation.without_resampling import SideBySide
+    from truerisk.estimation.refits.best_of import BestOf
+    from truerisk.estimation.svm.perturbation import Perturbed
+    from truerisk.estimation.svm.without_resampling import SideBySide
 
 SHARE_RANGE = (0.0, 1.0)
 BESIDE = 0.02  # room for a dot at the ends of the axis from 0 to 1
-MOST_BARS = 60
-MOST_CONFUSED = 30  # classes; more cells cannot be told apart
+MAX_BARS = 60
+MAX_CONFUSED = 30  # classes; more cells cannot be told apart
 DARKEST = 0.7  # a cell that holds all of its class lets this much of the letters' ground through
 LARGEST_IN_CELL, SMALLEST_IN_CELL = 9.0, 4.0  # points
 UPRIGHT_FROM = 7  # classes from which on their names stand upright under the matrix
-MOST_ABREAST = 24  # letters, if all names are as long as the longest
+MAX_ABREAST = 24  # letters, if all names are as long as the longest
 
 
 def measures(evaluation: Evaluation, ax: "Axes") -> "Axes":
@@ -92,7 +92,7 @@ def _histogram(estimate: Estimate, values: Sequence[float], what: str, ax: "Axes
     found = found[np.isfinite(found)]
     if len(found) < 2:
         return forest([estimate], ax)
-    bars = min(len(np.histogram_bin_edges(found, "auto")) - 1, MOST_BARS)
+    bars = min(len(np.histogram_bin_edges(found, "auto")) - 1, MAX_BARS)
     ax.hist(found, bins=bars, color=BLUE, alpha=0.6)
     if estimate.interval is not None:
         ends, level = estimate.interval, percent(estimate.interval.level)
@@ -150,9 +150,9 @@ def confusion(evaluation: Evaluation, ax: "Axes") -> "Axes":
     if found is None:
         raise InputError("`evaluation` must count one label an example against another; got none.")
     labels, counts = found
-    if len(labels) > MOST_CONFUSED:
+    if len(labels) > MAX_CONFUSED:
         raise InputError(
-            f"`evaluation` must have at most {MOST_CONFUSED} classes to be drawn as a matrix; got "
+            f"`evaluation` must have at most {MAX_CONFUSED} classes to be drawn as a matrix; got "
             f"{len(labels):,}. Draw `evaluation.plot(ax)`, or look at the most frequent mistakes."
         )
     totals = counts.sum(axis=1)
@@ -171,7 +171,7 @@ def confusion(evaluation: Evaluation, ax: "Axes") -> "Axes":
 def stand_upright(names: Sequence[str]) -> bool:
     """Whether names have no room beside each other under the matrix."""
     longest = max(map(len, names), default=0)
-    return len(names) >= UPRIGHT_FROM or longest * len(names) > MOST_ABREAST
+    return len(names) >= UPRIGHT_FROM or longest * len(names) > MAX_ABREAST
 
 
 def _cells(counts: NDArray[Any], totals: NDArray[Any], ax: "Axes") -> None:

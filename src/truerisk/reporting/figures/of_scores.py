@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from truerisk.evaluation.curve_bands import Band
 
 Drawing = Callable[["Axes"], Any]
-MOST_PLACES = 1500  # of a band; more cannot be told apart on paper
+MAX_PLACES = 1500  # of a band; more cannot be told apart on paper
 
 
 def score_drawings(evaluation: Evaluation) -> Iterator[tuple[str, Drawing]]:
@@ -51,11 +51,11 @@ def _with_band(curve: Any, level: float, ax: "Axes") -> None:  # noqa: ANN401
 
 def _thinned(band: "Band") -> "Band":
     """Keep places that are evenly spaced along a band; matplotlib thins lines, and no areas."""
-    if len(band.x) <= MOST_PLACES:
+    if len(band.x) <= MAX_PLACES:
         return band
     steps = sum(np.abs(np.diff(ends, prepend=ends[0])) for ends in (band.x, band.low, band.high))
     way = np.cumsum(steps)
-    kept = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MOST_PLACES)))
+    kept = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MAX_PLACES)))
     kept = kept.clip(max=len(way) - 1)
     return replace(band, x=band.x[kept], low=band.low[kept], high=band.high[kept])
 

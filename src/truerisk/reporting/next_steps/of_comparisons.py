@@ -6,7 +6,7 @@ from typing import Any
 from truerisk.reporting.wording import count, plain_text, title_of, written
 from truerisk.results import Comparison
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 COMPARE, AGAINST, WITHOUT = "compare", "estimate --against …", "perturb --without …"
 ALL_FEATURES = {"all columns", "all features"}  # what the command and the library call them
 OUT_OF_REACH = 100  # times as many data sets as there are
@@ -58,7 +58,7 @@ def model_comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
 
 def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
     """Say what to do about classifiers that were compared over many data sets."""
-    from truerisk.comparison.over_datasets import datasets_to_settle  # noqa: PLC0415  (rare)
+    from truerisk.comparison.datasets.over_datasets import datasets_to_settle  # noqa: PLC0415  (rare)
 
     best = found.in_order[0]
     of_best = [pair for pair in found.pairs if best in pair.names]
@@ -93,8 +93,8 @@ def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
         if name != best
     ]
     if alike:
-        named = plain_text(alike[:MOST_NAMED])
-        more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
+        named = plain_text(alike[:MAX_NAMED])
+        more = f" and {len(alike) - MAX_NAMED} more" if len(alike) > MAX_NAMED else ""
         yield (
             f"Choose between {best} and {named}{more} by what else counts, such as speed or "
             f"simplicity: over these data sets they are equivalent, within ± {found.region:g}: "
@@ -177,9 +177,9 @@ def _against(main: Comparison, others: Sequence[Comparison]) -> list[str]:
 def _decide_what_counts(main: Comparison, against: list[str], command: str) -> Iterator[str]:
     first, second = main.names
     other = "worse" if main.finding == "better" else "better"
-    named = plain_text(against[:MOST_NAMED])
-    if len(against) > MOST_NAMED:
-        named += f" and {len(against) - MOST_NAMED} more"
+    named = plain_text(against[:MAX_NAMED])
+    if len(against) > MAX_NAMED:
+        named += f" and {len(against) - MAX_NAMED} more"
     yield (
         f"Decide which measure counts before choosing: {second} is {main.finding} than {first} by "
         f"{title_of(main.measure)} ({_difference(main)}) but {other} by {named}: `truerisk "

@@ -18,9 +18,9 @@ COMMON = 0.6  # a class with a larger share makes a constant answer look good
 F1_GAIN, COST_GAIN = 0.02, 0.05  # less is not worth another threshold, even if it is sure
 FEW = 30  # examples of a class, which tell its recall to ±0.19 at worst
 USUAL_LEVEL = 0.95  # which `truerisk plan` takes unless told otherwise
-MOST_NAMED = 3
-MOST_OF_MISTAKES = 0.5
-FEWEST_MISTAKES = 10
+MAX_NAMED = 3
+MAX_OF_MISTAKES = 0.5
+MIN_MISTAKES = 10
 UNITS = {"recall": "positive examples", "precision": "examples called positive"}
 
 
@@ -194,7 +194,7 @@ def one_pair_of_classes(evaluation: Evaluation) -> Iterator[str]:
     wrong = counts - np.diag(np.diag(counts))
     both = np.triu(wrong + wrong.T)
     total, most = float(wrong.sum()), float(both.max())
-    if total >= FEWEST_MISTAKES and most > MOST_OF_MISTAKES * total:
+    if total >= MIN_MISTAKES and most > MAX_OF_MISTAKES * total:
         first, second = np.unravel_index(int(np.argmax(both)), both.shape)
         names = f"{shown(cells.labels[first])} and {shown(cells.labels[second])}"
         yield (
@@ -206,16 +206,16 @@ def one_pair_of_classes(evaluation: Evaluation) -> Iterator[str]:
 def classes_with_few_examples(evaluation: Evaluation) -> Iterator[str]:
     """Ask for examples of the classes that have too few to be judged by."""
     cells = _cells(evaluation)
-    if cells is None or len(cells.labels) < 3 or evaluation.positive is not None:
+    if cells is None or len(cells.labels) < 3 or evaluation.pos_label is not None:
         return
     truth = cells.class_counts().truth
     few = [at for at in np.argsort(truth, kind="stable").tolist() if 0 < truth[at] < FEW]
     if few:
         named = ", ".join(
-            f"{shown(cells.labels[at])} ({count(truth[at])})" for at in few[:MOST_NAMED]
+            f"{shown(cells.labels[at])} ({count(truth[at])})" for at in few[:MAX_NAMED]
         )
-        if len(few) > MOST_NAMED:
-            named += f" and {len(few) - MOST_NAMED} more classes"
+        if len(few) > MAX_NAMED:
+            named += f" and {len(few) - MAX_NAMED} more classes"
         yield (
             f"Collect examples of {named}: fewer than {FEW} say little about a class: `truerisk "
             "plan --half-width 0.1 --expected 0.5`."

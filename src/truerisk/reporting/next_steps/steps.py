@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-MOST_STEPS = 4
+MAX_STEPS = 4
 # What stands between backticks is set as code; a name from the data may hold a backtick, too.
 CODE = re.compile(r"(`(?:truerisk |tr\.|CalibratedClassifierCV)[^`]*`)")
 Rule = Callable[[Any], Iterator[str]]
@@ -52,7 +52,7 @@ def next_steps(result: Any) -> tuple[str, ...]:  # noqa: ANN401
             steps: Iterable[str] = getattr(
                 import_module(f"truerisk.reporting.next_steps.{module}"), name
             )(result)
-            return tuple(map(_with_code_alone_in_backticks, islice(steps, MOST_STEPS)))
+            return tuple(map(_with_code_alone_in_backticks, islice(steps, MAX_STEPS)))
     return ()
 
 

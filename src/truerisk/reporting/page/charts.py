@@ -16,7 +16,7 @@ from truerisk.reporting.page.geometry import LEAST, Axis
 from truerisk.reporting.page.parts import Section
 
 WIDTH, HEIGHT = 340.0, 240.0  # of the field that is drawn in
-MOST_POINTS = 400  # of a line; more cannot be told apart at this size
+MAX_POINTS = 400  # of a line; more cannot be told apart at this size
 LOG_TICKS = 6
 DECADE = 10.0
 
@@ -280,10 +280,10 @@ def _thinned(
     """Keep the finite points, and of many those that are evenly spaced along the line."""
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
-    if len(x) <= MOST_POINTS:
+    if len(x) <= MAX_POINTS:
         return x, y
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
-    kept = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1))
+    kept = np.searchsorted(way, np.linspace(0, way[-1], MAX_POINTS - 1))
     kept = np.unique([*kept.clip(max=len(x) - 1), len(x) - 1])
     return x[kept], y[kept]
 

@@ -64,7 +64,7 @@ class Report:
 
         Raises
         ------
-        MachineError
+        ResourceError
             If the folder does not exist, or cannot be written, or is full; an older page is then
             still there.
         """
@@ -155,7 +155,7 @@ def save_report(result: Any, path: Path | str) -> Path:  # noqa: ANN401
 
     Raises
     ------
-    MachineError
+    ResourceError
         If the folder does not exist, or cannot be written, or is full; an older report is then
         still there.
 

@@ -18,7 +18,7 @@ from truerisk.results import Evaluation
 Values = NDArray[np.float64]
 
 UNIT = (0.0, 1.0)
-FEWEST_ANSWERS = 30  # fewer leave an error rate that says nothing
+MIN_ANSWERS = 30  # fewer leave an error rate that says nothing
 OUTCOME_WORDS = {
     "tp": "a positive found",
     "fp": "a false alarm",
@@ -32,7 +32,7 @@ OPTIMISTIC = "It was found on these examples, and looks better on them than it w
 def rejection_chart(table: Sweep, threshold: float) -> Chart | None:
     """Draw the error rate against the share left undecided; None where no score can be told off."""
     curve = rejection_curve(table, threshold)
-    enough = curve.accepted >= min(FEWEST_ANSWERS, curve.accepted[0] / 5)
+    enough = curve.accepted >= min(MIN_ANSWERS, curve.accepted[0] / 5)
     rejected, errors = curve.rejection_rate[enough], curve.error_rate[enough]
     if len(rejected) < 2:
         return None
@@ -58,13 +58,13 @@ def rejection_chart(table: Sweep, threshold: float) -> Chart | None:
 def costs_of(evaluation: Evaluation) -> Mapping[str, float] | None:
     """Give what each outcome costs, if costs were given and two classes are told apart."""
     given, labels = evaluation.settings.get("costs"), evaluation.labels
-    if given is None or len(labels) != 2 or evaluation.positive is None:
+    if given is None or len(labels) != 2 or evaluation.pos_label is None:
         return None
     try:
-        table = CostMatrix.of(given, labels, evaluation.positive).values
+        table = CostMatrix.of(given, labels, evaluation.pos_label).values
     except InputError:
         return None
-    one = labels.index(evaluation.positive)
+    one = labels.index(evaluation.pos_label)
     other = 1 - one
     places = ((one, one), (other, one), (one, other), (other, other))
     return {name: float(table[at]) for name, at in zip(OUTCOMES, places, strict=True)}

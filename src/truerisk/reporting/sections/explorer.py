@@ -59,7 +59,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     ('explorer', ['Cheapest', 'Best F1', 'Breakeven', 'As evaluated'])
     """
     table = evaluation.curves.get("thresholds")
-    if not isinstance(table, Sweep) or len(evaluation.labels) != 2 or evaluation.positive is None:
+    if not isinstance(table, Sweep) or len(evaluation.labels) != 2 or evaluation.pos_label is None:
         return None
     table = with_given_threshold(evaluation, _reachable(table))
     working = _row_at(table, _start(evaluation, table))
@@ -91,7 +91,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     data = {
         "json": json_for_page(as_plain(numbers)),
         "labels": names,
-        "order": [int(label == evaluation.positive) for label in evaluation.labels],
+        "order": [int(label == evaluation.pos_label) for label in evaluation.labels],
         "marks": [{"letter": m.letter, "words": m.words, "explained": m.explained} for m in marks],
         "costs": [
             {"name": name, "true": names[true], "called": names[called]}
@@ -215,7 +215,7 @@ def _costs(evaluation: Evaluation) -> dict[str, float]:
     asked = evaluation.settings.get("costs")
     if asked is None:
         return {"tp": 0.0, "fp": 1.0, "fn": 1.0, "tn": 0.0}
-    matrix = CostMatrix.of(asked, evaluation.labels, evaluation.positive)
+    matrix = CostMatrix.of(asked, evaluation.labels, evaluation.pos_label)
     place = [matrix.labels.index(label) for label in _order(evaluation)]
     return {
         name: float(matrix.values[place[true], place[called]])
@@ -231,7 +231,7 @@ def _cost_order(evaluation: Evaluation) -> list[str]:
 
 def _order(evaluation: Evaluation) -> list[str]:
     """Give the two labels, the positive one last."""
-    return sorted(evaluation.labels, key=lambda label: label == evaluation.positive)
+    return sorted(evaluation.labels, key=lambda label: label == evaluation.pos_label)
 
 
 def _labels(evaluation: Evaluation) -> list[str]:

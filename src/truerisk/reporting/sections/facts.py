@@ -71,7 +71,7 @@ def _of_corpus(evaluation: Any) -> Facts:  # noqa: ANN401
     yield "categories", count(len(evaluation.categories))
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", targets_of(evaluation.values())
-    yield from setting_facts(evaluation.settings, told={"level", "positive", "target"})
+    yield from setting_facts(evaluation.settings, told={"level", "pos_label", "target"})
 
 
 def _of_comparisons(result: Any) -> Facts:  # noqa: ANN401

@@ -137,7 +137,7 @@ def _of_rivals(rivals: Iterable[Estimate]) -> Iterator[Use]:
 def _of_machines(interval: Interval, measure: str, name: str) -> MeasuredCoverage | None:
     """Look up what was measured of an interval where it is about support vector machines."""
     # Many modules below it: only who shows a perturbation pays for them.
-    from truerisk.estimation.measured_coverage import LEVEL, measured_rows  # noqa: PLC0415
+    from truerisk.estimation.svm.measured_coverage import LEVEL, measured_rows  # noqa: PLC0415
 
     rows = [row for row in measured_rows() if row.interval == name]
     if not rows:

@@ -8,7 +8,7 @@ from truerisk.measures.thresholds import Sweep
 
 Rows = NDArray[np.intp]
 
-MOST_THRESHOLDS = 1000
+MAX_THRESHOLDS = 1000
 
 
 def kept_rows(table: Sweep, always: list[int]) -> Rows:
@@ -29,19 +29,19 @@ def kept_rows(table: Sweep, always: list[int]) -> Rows:
     (5001, 1000, True)
     """
     n = len(table)
-    if n <= MOST_THRESHOLDS:
+    if n <= MAX_THRESHOLDS:
         return np.arange(n)
     first = np.unique([0, n - 1, *always])
     hull = _hull(table)
-    room = MOST_THRESHOLDS - len(first)
+    room = MAX_THRESHOLDS - len(first)
     if len(hull) > room:
         hull = hull[np.linspace(0, len(hull) - 1, room).round().astype(np.intp)]
     chosen = np.union1d(first, hull)
     # As many steps as fit: rows that are chosen twice leave room for further ones.
-    few, many = 0, MOST_THRESHOLDS
+    few, many = 0, MAX_THRESHOLDS
     while few < many:
         steps = (few + many + 1) // 2
-        if len(np.union1d(chosen, _even(table, steps))) <= MOST_THRESHOLDS:
+        if len(np.union1d(chosen, _even(table, steps))) <= MAX_THRESHOLDS:
             few = steps
         else:
             many = steps - 1

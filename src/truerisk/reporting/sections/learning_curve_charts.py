@@ -6,8 +6,8 @@ from itertools import cycle
 
 import numpy as np
 
-from truerisk.curves.extrapolation import FAR, Extrapolation
-from truerisk.curves.results import LearnerCurve, LearningCurve
+from truerisk.estimation.curves.extrapolation import FAR, Extrapolation
+from truerisk.estimation.curves.results import LearnerCurve, LearningCurve
 from truerisk.reporting.learning_curves import ESTIMATE_TITLES, TWICE
 from truerisk.reporting.page.charts import (
     INKS,

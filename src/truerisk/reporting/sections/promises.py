@@ -5,7 +5,7 @@ from typing import Any
 
 from truerisk.evaluation.measured_coverage import LEARNER, MeasuredCoverage
 from truerisk.reporting.sections.intervals_used import DIFFERENCE, OF_HELD_OUT, Use, uses_of
-from truerisk.reporting.tables import MOST_NAMED, Column, Table, spoken
+from truerisk.reporting.tables import MAX_NAMED, Column, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, percent, title_of
 from truerisk.results import Estimate
 
@@ -55,9 +55,9 @@ def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
 
 def _of(uses: list[Use]) -> str:
     names = [_title(use.of) for use in uses]
-    if len(names) <= MOST_NAMED:
+    if len(names) <= MAX_NAMED:
         return "; ".join(names)
-    return f"{'; '.join(names[: MOST_NAMED - 1])}; … ({len(names)} in all)"
+    return f"{'; '.join(names[: MAX_NAMED - 1])}; … ({len(names)} in all)"
 
 
 def _title(of: str) -> str:

@@ -15,7 +15,7 @@ from truerisk.reporting.tables import Column, Facts, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, plain_text
 from truerisk.results import Estimate, as_plain
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 # Of these the version is told if they were loaded: they took part.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 MODULES = {"scikit-learn": "sklearn"}
@@ -81,7 +81,7 @@ class Row:
 
 def _section(title: str, rows: Iterable[Row], lead: str = "") -> Section:
     every = list(rows)
-    shown = [row.shown() for row in every[:MOST_ROWS]]
+    shown = [row.shown() for row in every[:MAX_ROWS]]
     data = {"rows": shown, "left_out": len(every) - len(shown)}
     return Section("provenance", visible(title), data, lead)
 

@@ -7,7 +7,7 @@ down are pixels.
 import math
 from typing import Any
 
-from truerisk.comparison.over_datasets import OverDatasets
+from truerisk.comparison.datasets.over_datasets import OverDatasets
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.parts import SENTENCE, Section
 from truerisk.reporting.wording import percent
@@ -18,7 +18,7 @@ ABOVE, LINE = 34, 76  # the critical difference, the line of ranks
 FIRST_BAR, BAR_STEP = 90, 11
 NAME_STEP = 26
 LONGEST_NAME = 24
-MOST_TICKS = 12
+MAX_TICKS = 12
 PAD = 0.5  # a group of equal ranks would have no width
 NARROW_ROW, NARROW_TOP = 46, 30  # of the picture for phones: height of a row, room for the ticks
 LANE = 9  # pixels between the bars of two groups
@@ -30,7 +30,7 @@ def critical_difference_section(found: OverDatasets) -> Section:
 
     Examples
     --------
-    >>> from truerisk.comparison.many_datasets import compare_over_datasets
+    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
     >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
     >>> [(one["words"], one["rank"]) for one in critical_difference_section(found).data["names"]]
     [('1.00 b', 73.0), ('2.00 a', 50.0), ('c 3.00', 27.0)]
@@ -68,7 +68,7 @@ def _place(rank: float, k: int, worst: float = WORST, best: float = BEST) -> flo
 
 
 def _ticks(k: int) -> list[dict[str, Any]]:
-    every = math.ceil(k / MOST_TICKS)
+    every = math.ceil(k / MAX_TICKS)
     ranks = range(1, k + 1)
     return [
         {"x": _place(rank, k), "words": str(rank) if (rank - 1) % every == 0 else ""}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
 from truerisk.measures.calibration import calibration_curve
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
-from truerisk.measures.score_distribution import MOST_BINS, distribution_of
+from truerisk.measures.score_distribution import MAX_BINS, distribution_of
 from truerisk.measures.thresholds import Sweep, with_given_threshold, working_threshold
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.charts import (
@@ -223,8 +223,8 @@ class Scores:
     def _distribution(self) -> Chart:
         # As many bins as the examples can fill (Rice's rule).
         n = float(self.table.tp[-1] + self.table.fp[-1])
-        found = distribution_of(self.table, min(MOST_BINS, math.ceil(2 * n ** (1 / 3)) + 1))
-        positive, negative = self._names()
+        found = distribution_of(self.table, min(MAX_BINS, math.ceil(2 * n ** (1 / 3)) + 1))
+        pos_label, negative = self._names()
         shares = [counts / max(counts.sum(), 1) for counts in (found.negatives, found.positives)]
         ends = float(found.edges[0]), float(found.edges[-1])
         left_out = f" {count(found.infinite)} infinite scores are not drawn." * bool(found.infinite)
@@ -234,7 +234,7 @@ class Scores:
             y=Scale.over("share of the class", np.concatenate(shares), 0.0),
             shapes=[
                 Bars(found.edges, shares[0], "second", words=negative),
-                Bars(found.edges, shares[1], "first", words=positive),
+                Bars(found.edges, shares[1], "first", words=pos_label),
                 *(one for one in self._upright_here() if ends[0] <= one.x <= ends[1]),
             ],
             caption=(
@@ -243,7 +243,7 @@ class Scores:
             ),
             description=" ".join(
                 f"Half of the examples of {name} score at least {self._median(running)}."
-                for name, running in ((positive, self.table.tp), (negative, self.table.fp))
+                for name, running in ((pos_label, self.table.tp), (negative, self.table.fp))
                 if running[-1] > 0
             ),
         )
@@ -254,10 +254,10 @@ class Scores:
         return f"{found:.4g}" if math.isfinite(found) else number(found)
 
     def _names(self) -> tuple[str, str]:
-        positive = self.evaluation.positive or "positive"
-        others = [label for label in self.evaluation.labels if label != positive]
+        pos_label = self.evaluation.pos_label or "positive"
+        others = [label for label in self.evaluation.labels if label != pos_label]
         return (
-            visible(positive, most=SHORT_NAME),
+            visible(pos_label, most=SHORT_NAME),
             visible(others[0], most=SHORT_NAME) if len(others) == 1 else "the rest",
         )
 

@@ -4,7 +4,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.parts import Section
 from truerisk.reporting.tables import Table
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 
 
 def table_section(table: Table, lead: str = "") -> Section:
@@ -16,7 +16,7 @@ def table_section(table: Table, lead: str = "") -> Section:
     >>> table_section(Table("Values", (Column("Model"),), (("a\x1b",), ("b",)))).data["rows"]
     [['a\\x1b'], ['b']]
     """
-    rows = [[visible(cell.strip()) for cell in row] for row in table.rows[:MOST_ROWS]]
+    rows = [[visible(cell.strip()) for cell in row] for row in table.rows[:MAX_ROWS]]
     data = {
         "columns": [
             {"heading": visible(column.heading), "numeric": column.numeric}

@@ -60,7 +60,7 @@ GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR = rang
 # Events.
 END, AT_UPPER, AT_LOWER, FREED = range(4)
 
-LEAST_ROOM = 1e-15  # so that several examples at 0 are told apart by their rates
+MIN_ROOM = 1e-15  # so that several examples at 0 are told apart by their rates
 MORE = 1.0 + 1e-6  # so that room is more than enough, and not just enough but for rounding
 NO_TIME = 1e-14  # a step that is none
 MANY = 100.0  # times its noise: a residual that ought to be 0 and tells that the inverse is stale
@@ -168,7 +168,7 @@ def most_urgent(rows: Array, noise: float) -> float:
     best = 0.0
     for i in range(len(side)):
         rate = -side[i] * slope[i] - noise
-        urgency[i] = rate / larger(side[i] * residual[i], LEAST_ROOM)
+        urgency[i] = rate / larger(side[i] * residual[i], MIN_ROOM)
         best = larger(best, urgency[i])
     return best
 

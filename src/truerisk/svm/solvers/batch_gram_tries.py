@@ -19,7 +19,7 @@ from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_tableau import Tableau
 
 ROUNDS = 6  # more of them mean that steps are the better way
-LEAST_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
+MIN_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
 STEPS_PER_EXAMPLE = 100  # for every try
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
 EXCESS = 1e-12  # part of Σ|z| that is no excess but rounding
@@ -124,7 +124,7 @@ def balanced(z: Array, lower: Array, upper: Array) -> Array:
 def descend(batch: Batch, states: steps.Single, rough: float) -> NDArray[np.int64]:
     """Improve all states until their gaps are at most `rough`; give the steps that took."""
     taken = np.empty(len(states), np.int64)
-    floor = np.float32(LEAST_CURVATURE * np.abs(np.diagonal(batch.single)).max())
+    floor = np.float32(MIN_CURVATURE * np.abs(np.diagonal(batch.single)).max())
     most = STEPS_PER_EXAMPLE * len(batch.y)
     steps.descend_all(batch.single, states, floor, np.float32(rough), most, taken)
     return taken

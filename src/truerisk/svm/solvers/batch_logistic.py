@@ -24,7 +24,7 @@ ENOUGH = 1e-4  # part of the promised fall of the objective that a step must bri
 RIDGE = (
     1e-13  # of the largest second derivative: where nothing bends, a step has an end all the same
 )
-MOST_PRODUCTS = 2**23  # numbers: 64 MB
+MAX_PRODUCTS = 2**23  # numbers: 64 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def logistic_decisions(
 def products_of(rows: Array) -> Array | None:
     """Give the products of all pairs of columns; None where they would take too much memory."""
     first, second = np.triu_indices(rows.shape[1])
-    if len(rows) * len(first) > MOST_PRODUCTS:
+    if len(rows) * len(first) > MAX_PRODUCTS:
         return None
     products: Array = rows[:, first] * rows[:, second]
     return products

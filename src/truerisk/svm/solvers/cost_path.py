@@ -18,7 +18,7 @@ from truerisk.svm.solution import Array, Solution
 from truerisk.svm.solvers.active_set import ARRIVED
 from truerisk.svm.solvers.gram_dual import (
     EVENTS_PER_EXAMPLE,
-    MOST_FREE,
+    MAX_FREE,
     begin,
     finished,
     solve_gram,
@@ -89,7 +89,7 @@ def cost_path(
 
 def start_of(gram: Array, solution: Solution) -> Path | None:
     """Give a path that starts at the solution; None where that costs more than it saves."""
-    if np.count_nonzero(solution.free) > MOST_FREE:
+    if np.count_nonzero(solution.free) > MAX_FREE:
         return None
     dual = begin(gram, solution.y, solution.upper, solution)
     path, verdict = travel(set_out(dual), EVENTS_PER_EXAMPLE * len(solution.y))

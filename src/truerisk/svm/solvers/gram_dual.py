@@ -17,8 +17,8 @@ from truerisk.svm.solvers.smo import Dual, bias_between, descend, open_doors
 
 ROUGH = 1e-3  # gap at which the active set takes over
 ROUGH_STEPS = 5  # for every example, after which it takes over anyway
-LEAST_CURVATURE = 1e-12  # beside the largest K(x, x)
-MOST_FREE = 1500  # more free examples than this make the active set dearer than small steps
+MIN_CURVATURE = 1e-12  # beside the largest K(x, x)
+MAX_FREE = 1500  # more free examples than this make the active set dearer than small steps
 STEPS_PER_EXAMPLE = 10_000
 EVENTS_PER_EXAMPLE = 20
 PATHS = 4  # of which each mends what rounding did to the one before
@@ -74,7 +74,7 @@ def solve_gram(
     upper = np.ascontiguousarray(upper, np.float64)
     most = STEPS_PER_EXAMPLE * len(y) if max_passes is None else max_passes
     dual = begin(gram, y, upper, start)
-    floor = LEAST_CURVATURE * spread(gram)
+    floor = MIN_CURVATURE * spread(gram)
     doors = open_doors(len(y))
     steps, _, _ = descend(
         dual, doors, floor, max(ROUGH, tolerance), min(most, ROUGH_STEPS * len(y))
@@ -128,7 +128,7 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
     _, least = bias_between(dual)
     for _ in range(PATHS):
         free = np.count_nonzero((dual.z > dual.lower) & (dual.z < dual.upper))
-        if free > MOST_FREE:
+        if free > MAX_FREE:
             break
         path, _ = travel(set_out(dual), EVENTS_PER_EXAMPLE * len(y))
         events += int(path.at[EVENTS])

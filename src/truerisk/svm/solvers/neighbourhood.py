@@ -16,9 +16,9 @@ from truerisk.svm.solvers.newton import newton_step, square_sum
 from truerisk.svm.solvers.rows import Rows
 
 PENALTY = 0.02  # ρ, in units of the mean |x|²
-MOST_SWEEPS = 60  # before the first Newton's step
-MOST_TURNS = 30  # of Newton's step and sweep
-MOST_STEPS = 300  # of conjugate gradients
+MAX_SWEEPS = 60  # before the first Newton's step
+MAX_TURNS = 30  # of Newton's step and sweep
+MAX_STEPS = 300  # of conjugate gradients
 QUIET = 0.05  # share of examples that may change sides in a sweep before Newton's step is worth it
 ROUGH = 0.1  # accuracy of Newton's step while examples change sides, in parts of the spread
 PATIENT_PENALTY = 10.0  # times ρ, where only sweeps can restore the balance
@@ -63,12 +63,12 @@ class Neighbourhood:
 
     def improve(self, goal: float, *, sweeps: int, max_passes: int) -> None:
         """Sweep at least so often, then take Newton's steps until the spread is below the goal."""
-        for count in range(1, MOST_SWEEPS + 1):
+        for count in range(1, MAX_SWEEPS + 1):
             self.sweep()
             quiet = count >= sweeps and self.changes <= QUIET * len(self.order)
             if quiet or self.spread <= 0.3 * goal:
                 break
-        for _ in range(MOST_TURNS):
+        for _ in range(MAX_TURNS):
             if self.passes >= max_passes or not self.newton(0.2 * goal):
                 break
             self.sweep()
@@ -123,7 +123,7 @@ class Neighbourhood:
             np.where(y > 0.0, upper - alpha, alpha),
         )
         step, bias, steps = newton_step(
-            rows, residual, (low, high), -self.balance, accuracy=accuracy, max_steps=MOST_STEPS
+            rows, residual, (low, high), -self.balance, accuracy=accuracy, max_steps=MAX_STEPS
         )
         self.passes += steps
         change = np.minimum(np.maximum(step, low), high)

@@ -12,8 +12,8 @@ import numpy as np
 from truerisk.svm.solution import Array
 
 
-def pivoted_features(gram: Array, most_rank: int, relative: float = 1e-12) -> Array | None:
-    r"""Write a Gram matrix as features of at most `most_rank` columns, if these are enough.
+def pivoted_features(gram: Array, max_rank: int, relative: float = 1e-12) -> Array | None:
+    r"""Write a Gram matrix as features of at most `max_rank` columns, if these are enough.
 
     .. math:: |K - F F^\top|_{ij} \le relative \cdot \max_k K_{kk}
 
@@ -26,7 +26,7 @@ def pivoted_features(gram: Array, most_rank: int, relative: float = 1e-12) -> Ar
     ----------
     gram
         K(x, x′) of every pair of examples, symmetric.
-    most_rank
+    max_rank
         None is given where more columns than this are needed.
     relative
         What may be left of an entry, beside the largest K(x, x).
@@ -41,7 +41,7 @@ def pivoted_features(gram: Array, most_rank: int, relative: float = 1e-12) -> Ar
     left = np.array(np.diagonal(gram), np.float64)
     negligible = relative * left.max(initial=0.0)
     # By rows, so that every product below reads memory in one piece.
-    columns = np.zeros((min(most_rank, len(left)), len(left)))
+    columns = np.zeros((min(max_rank, len(left)), len(left)))
     used = 0
     while left.max(initial=0.0) > negligible:
         if used == len(columns):

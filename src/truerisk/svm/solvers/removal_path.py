@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from truerisk.svm.solution import Array
 
-MOST_CHANGED = 128  # examples on another side than at the start: the order of the small system
-MOST_EVENTS = 1000
+MAX_CHANGED = 128  # examples on another side than at the start: the order of the small system
+MAX_EVENTS = 1000
 SINGULAR = 1e-11  # a pivot below this part of |x|² is none
 STILL = 1e-11  # a decision that changes by less than this part of |x|² does not change
 
@@ -145,7 +145,7 @@ def follow(  # noqa: PLR0917 (as above; one loop, its cases)
         int(np.int64(1)),
     )  # not the literal 1, for which all is compiled again
     is_free[out], changed[0], place[out] = False, out, 0
-    for events in range(MOST_EVENTS):
+    for events in range(MAX_EVENTS):
         if not find_rates(tableau, free, changed, count, system, x, rates, scale, sign):
             return -1
         length, who = next_event(z, residual, low, high, is_free, rates, out, left, STILL * scale)
@@ -166,7 +166,7 @@ def follow(  # noqa: PLR0917 (as above; one loop, its cases)
             last = changed[count]
             changed[place[who]], place[last] = last, place[who]
             place[who] = -1
-        elif count < MOST_CHANGED:
+        elif count < MAX_CHANGED:
             changed[count], place[who] = who, count
             count += 1
         else:

@@ -19,7 +19,7 @@ from truerisk.errors import NotConvergedWarning
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.solution import Array, LinearSolution
 from truerisk.svm.solvers.linear_dual import MAX_PASSES, clearly_free, judge, solve_rows
-from truerisk.svm.solvers.removal_path import MOST_CHANGED, follow
+from truerisk.svm.solvers.removal_path import MAX_CHANGED, follow
 from truerisk.svm.solvers.rows import Rows, add_four, multiply_four
 from truerisk.svm.solvers.tableau import Tableau, independent, inner_products
 
@@ -184,8 +184,8 @@ class Workspace:
         self.weights = np.empty((band.rows.width, LANES))
         self.products = np.empty((LANES, len(band.rows)))
         self.free, self.place = np.empty(n, np.bool_), np.empty(n, np.int32)
-        self.changed, self.x = np.empty(MOST_CHANGED, np.int32), np.empty(MOST_CHANGED)
-        self.system, self.rates = np.empty((MOST_CHANGED, MOST_CHANGED)), np.empty(n)
+        self.changed, self.x = np.empty(MAX_CHANGED, np.int32), np.empty(MAX_CHANGED)
+        self.system, self.rates = np.empty((MAX_CHANGED, MAX_CHANGED)), np.empty(n)
 
     def follow(self, out: int, lane: int) -> bool:
         """Follow the path of one example; tell whether its end was found."""

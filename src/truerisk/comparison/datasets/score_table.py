@@ -1,0 +1,164 @@
+"""A file of scores, one row a data set and one column a classifier → arrays and names."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.refusals import Places, refusal
+
+USUAL_NAMES = frozenset({"", "dataset", "data_set", "data set", "data", "task", "problem"})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreTable:
+    """Scores, data sets × classifiers × folds, and what they are called."""
+
+    scores: NDArray[np.float64]
+    names: tuple[str, ...]
+    datasets: tuple[str, ...]
+    source: dict[str, Any]
+
+
+def read_scores(
+    path: Path | str,
+    *,
+    dataset: str | None = None,
+    folds: bool = False,
+    options: ReadingOptions | None = None,
+) -> ScoreTable:
+    r"""Read scores from a CSV file: a column of names of data sets, and one for each classifier.
+
+    Every cell of a classifier must be a finite number; a data set that one of them has no score on
+    must be left out by who knows why.
+
+    Parameters
+    ----------
+    dataset
+        The column of names; when not given, one that is called dataset, data, task or problem or
+        nothing at all, or else the first column if it holds no number.  Without one, data sets go
+        by their line.
+    folds
+        Whether a data set has several rows, one for each fold; as many for each.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.csv"
+    ...     _ = path.write_text("dataset,svm,tree\niris,0.95,0.93\nwine,0.97,0.90\n")
+    ...     table = read_scores(path)
+    >>> table.names, table.datasets, table.scores.shape
+    (('svm', 'tree'), ('iris', 'wine'), (2, 2, 1))
+    """
+    # Both load the parser, which is not needed to name a table.
+    from truerisk.inputs.records.csv_rows import CsvFile  # noqa: PLC0415
+    from truerisk.inputs.records.formats import recognise  # noqa: PLC0415
+    from truerisk.inputs.records.rows import Wanted  # noqa: PLC0415
+
+    path = Path(path)
+    options = options or ReadingOptions()
+    facts, fingerprint, _ = recognise(path, options)
+    if facts.format != "csv":
+        raise refusal(path, f"must be a CSV file; it is {facts.format}.")
+    file = CsvFile(path, facts.compression, options)
+    twice = [name for name, times in Counter(file.columns).items() if times > 1]
+    if twice:
+        raise refusal(path, f"must have columns of different names; {shown(twice[0])} is twice.")
+    cells: dict[str, list[str]] = {name: [] for name in file.columns}
+    places: list[tuple[Places, int]] = []
+    for rows in file.rows(Wanted(texts=file.columns)):
+        for name, column in cells.items():
+            column.extend(rows.columns[name].to_pylist())
+        places += [(rows.places, row) for row in range(rows.count)]
+    fingerprint.check_unchanged(path)
+    if not places:
+        raise refusal(path, "must hold scores; the file has 0 data rows.")
+    named = _column_of_names(path, cells, dataset, options)
+    names = tuple(name for name in file.columns if name != named)
+    scores = np.array([_numbers(name, cells[name], places, options) for name in names]).T
+    called = cells[named] if named is not None else None
+    table, datasets = _by_dataset(path, scores, called, places, folds=folds)
+    source = {"path": str(path), "bytes": facts.bytes, "rows": len(places), "sha256": file.sha256}
+    return ScoreTable(scores=table, names=names, datasets=datasets, source=source)
+
+
+def _column_of_names(
+    path: Path, cells: dict[str, list[str]], given: str | None, options: ReadingOptions
+) -> str | None:
+    from truerisk.inputs.table_cells import as_number  # noqa: PLC0415  (as in `read_scores`)
+
+    if given is not None:
+        if given not in cells:
+            listed = ", ".join(map(shown, cells))
+            raise refusal(path, f"must have the column {shown(given)}; it has {listed}.")
+        return given
+    usual = [name for name in cells if name.strip().lower() in USUAL_NAMES]
+    if usual:
+        return usual[0]
+    first = next(iter(cells))
+    if any(as_number(cell, options) is not None for cell in cells[first]):
+        return None
+    return first
+
+
+def _numbers(
+    name: str, column: list[str], places: list[tuple[Places, int]], options: ReadingOptions
+) -> list[float]:
+    from truerisk.inputs.table_cells import as_number  # noqa: PLC0415  (as in `read_scores`)
+
+    found = []
+    for cell, (place, row) in zip(column, places, strict=True):
+        number = as_number(cell, options)
+        if number is None:
+            raise place.refusal(
+                row,
+                f"{shown(name)} must be a finite number; got {shown(cell)}. Leave out data sets "
+                "that a classifier has no score on; name the column of names with --dataset.",
+            )
+        found.append(number)
+    return found
+
+
+def _by_dataset(
+    path: Path,
+    scores: NDArray[np.float64],
+    called: list[str] | None,
+    places: list[tuple[Places, int]],
+    *,
+    folds: bool,
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Gather the rows of each data set, in the order in which they first appear."""
+    if called is None:
+        if folds:
+            raise InputError("`folds` need a column that names the data set. Use --dataset.")
+        return scores[:, :, None], tuple(place.where(row) for place, row in places)
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(called):
+        rows.setdefault(name, []).append(row)
+    counts = {name: len(of) for name, of in rows.items()}
+    if not folds:
+        twice = next((name for name, count in counts.items() if count > 1), None)
+        if twice is not None:
+            place, row = places[rows[twice][1]]
+            raise place.refusal(
+                row,
+                f"a data set must have one row; {shown(twice)} has {counts[twice]}. If they are "
+                "folds, say --test-share.",
+            )
+    first = next(iter(counts))
+    odd = next((name for name, count in counts.items() if count != counts[first]), None)
+    if odd is not None:
+        raise refusal(
+            path,
+            f"must have as many folds for each data set; {shown(first)} has {counts[first]}, "
+            f"{shown(odd)} {counts[odd]}.",
+        )
+    table = np.array([scores[of].T for of in rows.values()])
+    return table, tuple(rows)

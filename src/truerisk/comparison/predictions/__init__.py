@@ -1,0 +1,1 @@
+"""Two or more models compared by their predictions on the same examples."""

@@ -1,0 +1,77 @@
+"""Which of several models is really better, from files of their predictions."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from truerisk.comparison.predictions.compare import compare_joined
+from truerisk.comparison.predictions.comparisons import Comparisons
+from truerisk.comparison.predictions.joined_files import Join, join_files
+from truerisk.comparison.predictions.paired_difference import PairedMethod
+from truerisk.comparison.regions import Region
+from truerisk.evaluation.request import Request
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.roles import Roles
+
+
+def compare_files(
+    paths: Sequence[Path | str],
+    *,
+    predictions: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    join: Join = "auto",
+    region: Region = None,
+    interval: PairedMethod = "tango",
+    roles: Roles | None = None,
+    options: ReadingOptions | None = None,
+    request: Request | None = None,
+    progress: Callable[..., None] | None = None,
+) -> Comparisons:
+    r"""Compare models by files of their predictions: CSV, Parquet or JSON lines, one a model.
+
+    The files must be about the same examples: they are joined one to one, and refused where ids or
+    true labels disagree.  What is then estimated, and promised, is what `compare` says.
+
+    Parameters
+    ----------
+    paths
+        A file a model; or one file, with `predictions`.
+    predictions
+        Columns of the one file, each the predictions of a model; `roles.score` may name as many
+        columns of scores.
+    names
+        What the models are called; their files, or columns, if absent.
+    join
+        "id": the same ids, in any order.  "row": as many rows, in one order.  "inner": the ids that
+        all files have; how many were left out is told.  "auto": by id where every file has ids, and
+        by row elsewhere.
+    region, interval
+        As for `compare`.
+    roles, options
+        Which column is what, and how strictly to read; as for `evaluate_files`.
+    request
+        What to estimate.
+    progress
+        Called with the number of rows read, or of comparisons made, so far.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     a, b = Path(folder) / "a.csv", Path(folder) / "b.csv"
+    ...     _ = a.write_text("id,y_true,y_pred\n1,1,1\n2,1,0\n3,0,0\n4,0,1\n")
+    ...     _ = b.write_text("id,y_true,y_pred\n4,0,0\n3,0,0\n2,1,1\n1,1,1\n")
+    ...     result = compare_files([a, b])
+    >>> result.names, result["error_rate"].difference.value, result["error_rate"].p_value
+    (('a', 'b'), -0.5, 0.25)
+    """
+    asked = (request or Request()).checked()
+    joined = join_files(
+        paths,
+        predictions=predictions,
+        names=names,
+        join=join,
+        roles=roles,
+        options=options,
+        progress=progress,
+    )
+    return compare_joined(joined, asked, region=region, interval=interval, progress=progress)

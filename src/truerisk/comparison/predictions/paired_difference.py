@@ -1,0 +1,293 @@
+"""How much better is the second model on the same examples: second − first share, its ends, tests.
+
+The table of two models has four counts: `both` judge an example rightly, `only_first`,
+`only_second`, or `neither`.  (All functions hold as well for the share of wrong answers.)
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, stdtr, stdtrit
+
+from truerisk.checks import (
+    check_choice,
+    check_level,
+    check_number,
+    check_same_length,
+    check_whole_number,
+    shown,
+)
+from truerisk.comparison.predictions.paired_intervals import (
+    PAIRED_DIFFERENCES,
+    Bounds,
+    score_statistic,
+)
+from truerisk.errors import InputError
+from truerisk.intervals.exact_test import Alternative
+
+PairedMethod = Literal["tango", "newcombe", "bonett_price", "wald"]
+
+NEGLIGIBLE = 1e-12  # rounding of a difference of shares
+
+
+def paired_difference_ends(
+    both: int,
+    only_first: int,
+    only_second: int,
+    neither: int,
+    *,
+    level: float,
+    method: PairedMethod = "tango",
+) -> tuple[float, float]:
+    """Give the ends of the interval for the difference of two shares on the same examples.
+
+    The difference is (only_second − only_first) / n.  The interval lies in [−1, 1] and contains it,
+    and swapping the models negates it.  The examples must be independent and of one population; the
+    level is then kept about, not for certain.  Enumerated at 95 % for n = 10, 20, …, 60 and shares
+    of 0.01 to 0.8 that only the one, or only the other, model judges rightly (for newcombe with 50,
+    80 and 95 % of the others judged rightly by both), the coverage was
+
+    ============  =====  =======
+    method        least  average
+    ============  =====  =======
+    tango         0.928  0.959
+    newcombe      0.860  0.957
+    bonett_price  0.891  0.963
+    wald          0.262  0.913
+    ============  =====  =======
+
+    Parameters
+    ----------
+    both, only_first, only_second, neither
+        Examples by which of the two models judges them rightly.
+    level
+        Confidence level.
+    method
+        A key of `PAIRED_DIFFERENCES`.
+
+    References
+    ----------
+    .. [1] M. W. Fagerland, S. Lydersen and P. Laake, "Recommended tests and confidence intervals
+       for paired binomial proportions", Statistics in Medicine 33, 2850-2875, 2014.
+       https://doi.org/10.1002/sim.6148
+
+    Examples
+    --------
+    >>> low, high = paired_difference_ends(20, 2, 12, 16, level=0.95)
+    >>> round(low, 4), round(high, 4)
+    (0.0611, 0.3447)
+    """
+    counts = check_paired_table(both, only_first, only_second, neither)
+    check_level(level)
+    check_choice(method, PAIRED_DIFFERENCES, "method")
+    low, high = paired_difference_bounds(*counts, level=level, method=method)
+    return float(low), float(high)
+
+
+def check_paired_table(
+    both: int, only_first: int, only_second: int, neither: int
+) -> tuple[int, int, int, int]:
+    """Return the four counts of a table of two models if they are counts, and not all 0.
+
+    Examples
+    --------
+    >>> check_paired_table(20, 2, 12, 16)
+    (20, 2, 12, 16)
+    """
+    table = (
+        check_whole_number(both, "both"),
+        check_whole_number(only_first, "only_first"),
+        check_whole_number(only_second, "only_second"),
+        check_whole_number(neither, "neither"),
+    )
+    if sum(table) == 0:
+        raise InputError("The four counts must hold at least one example; got 0.")
+    return table
+
+
+def paired_difference_bounds(
+    both: ArrayLike,
+    only_first: ArrayLike,
+    only_second: ArrayLike,
+    neither: ArrayLike,
+    *,
+    level: float,
+    method: str = "tango",
+) -> Bounds:
+    """Give the ends for many tables at once, as two arrays; see `paired_difference_ends`."""
+    agreed, first, second, failed = np.broadcast_arrays(
+        *(np.asarray(count, dtype=np.float64) for count in (both, only_first, only_second, neither))
+    )
+    low, high = PAIRED_DIFFERENCES[method](agreed, first, second, failed, level)
+    seen = (second - first) / (agreed + first + second + failed)
+    return np.clip(low, -1.0, seen), np.clip(high, seen, 1.0)
+
+
+def paired_score_p(
+    only_first: int,
+    only_second: int,
+    n: int,
+    *,
+    null: float,
+    alternative: Alternative = "two-sided",
+) -> float:
+    r"""Give the p-value of Tango's score test that the difference, second − first, is `null`.
+
+    .. math:: z = \frac{b - c - n\delta}{\sqrt{n (2 \tilde q + \delta (1 - \delta))}}
+
+    with b = only_second, c = only_first, δ = null and :math:`\tilde q` the most likely share of c
+    under it; z is normal for many independent examples.  At δ = 0 it is McNemar's asymptotic test.
+    Two-sided it rejects at 1 − level exactly when `paired_difference_ends` by "tango" leaves `null`
+    out.
+
+    Parameters
+    ----------
+    only_first, only_second, n
+        Examples that only the one or the other model judges rightly, and examples in all.
+    null
+        The difference that is tested, in [−1, 1].
+    alternative
+        Whether the difference may be other than `null`, or is "less" or "greater" than it.
+
+    References
+    ----------
+    .. [1] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
+       the paired-sample design", Statistics in Medicine 17, 891-908, 1998.
+
+    Examples
+    --------
+    >>> round(paired_score_p(4, 5, 160, null=-0.1, alternative="greater"), 6)
+    5.9e-05
+    """
+    examples = check_whole_number(n, "n", low=1)
+    first = check_whole_number(only_first, "only_first", high=examples)
+    second = check_whole_number(only_second, "only_second", high=examples - first)
+    check_number(null, "null", low=-1.0, high=1.0)
+    check_choice(alternative, ("two-sided", "less", "greater"), "alternative")
+    z = float(
+        score_statistic(
+            np.array(float(first)),
+            np.array(float(second)),
+            np.array(float(examples)),
+            np.array(null),
+        )
+    )
+    if alternative == "two-sided":
+        return 2 * float(ndtr(-abs(z)))
+    return float(ndtr(z if alternative == "less" else -z))
+
+
+def clustered_paired_ends(
+    differences: ArrayLike, groups: ArrayLike, level: float
+) -> tuple[float, float]:
+    r"""Give the ends of the interval for the difference where examples come in groups.
+
+    Several examples of one patient, author or video are no independent examples.  With the sum
+    :math:`S_g` of the differences and the number :math:`m_g` of the examples of each of G groups,
+
+    .. math:: d \pm t_{G-1} \sqrt{\frac{G - 1}{G} \sum_g
+              \left(\frac{S_g - m_g d}{n - m_g}\right)^2}, \qquad d = \frac{1}{n} \sum_g S_g
+
+    held in [−1, 1]: the error is the spread of the differences that leave one group out.  With
+    groups of one size it is Obuchowski's; else it gives the large groups more weight than his.
+    Right for many independent groups, however the examples of one group depend on each other.
+    Simulated with 5, 10, 20 and 50 groups (twelve populations each, with groups of one or of many
+    sizes, 600 data sets), intervals at 95 % covered 96, 95, 95 and 95 % on the average, and 90, 89,
+    93 and 94 % at the least.  Where the groups do not vary at all, each of them counts as one
+    example in Tango's interval.
+
+    Parameters
+    ----------
+    differences
+        For each example 1 where only the second model is right, −1 where only the first, 0 else (or
+        any loss differences within [−1, 1]).
+    groups
+        The group of each example; two groups at least.
+    level
+        Confidence level.
+
+    References
+    ----------
+    .. [1] N. A. Obuchowski, "On the comparison of correlated proportions for clustered data",
+       Statistics in Medicine 17, 1495-1507, 1998.
+    .. [2] V. L. Durkalski, Y. Y. Palesch, S. R. Lipsitz and P. F. Rust, "Analysis of clustered
+       matched-pair data", Statistics in Medicine 22, 2417-2428, 2003.
+
+    Examples
+    --------
+    >>> differences, patients = [1, 1, 0, 0, -1, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
+    >>> low, high = clustered_paired_ends(differences, patients, 0.95)
+    >>> round(low, 3), round(high, 3)
+    (-0.387, 1.0)
+    """
+    check_level(level)
+    clustered = _clustered(differences, groups)
+    if clustered.error == 0:
+        wins, losses = clustered.as_examples
+        rest = clustered.groups - wins - losses
+        low, high = paired_difference_bounds(rest, losses, wins, 0.0, level=level)
+        return float(low), float(high)
+    spread = -float(stdtrit(clustered.groups - 1, (1 - level) / 2)) * clustered.error
+    return max(-1.0, clustered.value - spread), min(1.0, clustered.value + spread)
+
+
+def clustered_paired_p(differences: ArrayLike, groups: ArrayLike) -> float:
+    """Give the two-sided p-value of no difference where examples come in groups.
+
+    The t-test of the difference over its error, with G − 1 degrees of freedom, as in
+    `clustered_paired_ends`: it rejects at 1 − level exactly when that interval leaves 0 out.  1
+    where no example has a difference.
+
+    Examples
+    --------
+    >>> differences, patients = [1, 1, 0, 0, -1, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
+    >>> round(clustered_paired_p(differences, patients), 3)
+    0.215
+    >>> clustered_paired_p([0, 0, 0], ["a", "a", "b"])
+    1.0
+    """
+    clustered = _clustered(differences, groups)
+    if clustered.error == 0:
+        wins, losses = (np.array(count) for count in clustered.as_examples)
+        z = score_statistic(losses, wins, np.array(float(clustered.groups)), np.array(0.0))
+        return 2 * float(ndtr(-abs(z)))
+    return 2 * float(stdtr(clustered.groups - 1, -abs(clustered.value) / clustered.error))
+
+
+@dataclass(frozen=True)
+class _Clustered:
+    """The difference of grouped examples, its error, and the groups as if each were one example."""
+
+    value: float
+    error: float
+    groups: int
+    as_examples: tuple[float, float]
+
+
+def _clustered(differences: ArrayLike, groups: ArrayLike) -> _Clustered:
+    values = np.asarray(differences, dtype=np.float64)
+    labels = np.asarray(groups)
+    n = check_same_length(differences=values, groups=labels)
+    wrong = values[~((values >= -1) & (values <= 1))]
+    if wrong.size:
+        raise InputError(f"`differences` must lie in [-1, 1]; got {shown(wrong[0].item())}.")
+    index = np.unique(labels, return_inverse=True)[1]
+    number = int(index.max()) + 1
+    if number < 2:
+        raise InputError("`groups` must name two groups at least; got 1.")
+    sums, sizes = np.bincount(index, weights=values), np.bincount(index)
+    value = math.fsum(sums) / n
+    # How much the difference moves when one group is left out.
+    moves = (sums - sizes * value) / (n - sizes)
+    # Sums of a few hundredths, say, leave rounding where the groups do not vary.
+    squares = math.fsum(moves**2) if np.max(np.abs(moves)) > NEGLIGIBLE else 0.0
+    shares = (math.fsum(np.maximum(values, 0.0)) / n, math.fsum(np.maximum(-values, 0.0)) / n)
+    return _Clustered(
+        value=value,
+        error=math.sqrt((number - 1) / number * squares),
+        groups=number,
+        as_examples=(number * shares[0], number * shares[1]),
+    )

@@ -1,0 +1,219 @@
+r"""Two models on the same examples, measure by measure: which test, which interval.
+
+==========================  ==============================  ====================================
+measure                     independent examples            weights, or several rows a group
+==========================  ==============================  ====================================
+accuracy, error rate        McNemar's mid-p, Tango          groups: t of the groups' totals;
+                                                            weights: as any other of counts
+any other of counts         delta method, joint cells       the same, robust variance, t
+area under the ROC curve    DeLong, paired                  influences, summed over groups, t
+its averages                influences of the examples      the same
+losses, documents           mean of the differences         the same, summed over groups, t
+other rankings              paired bootstrap, t             whole groups are drawn, t
+==========================  ==============================  ====================================
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.comparison.conclusion import conclude
+from truerisk.comparison.predictions.comparisons import Beside, PairTable
+from truerisk.comparison.predictions.joined import JoinedPredictions
+from truerisk.comparison.predictions.paired_cells import PairedCells, joint_cells
+from truerisk.comparison.predictions.paired_difference import PairedMethod
+from truerisk.comparison.predictions.paired_scores import PairedScores
+from truerisk.comparison.predictions.right_answers import (
+    by_groups,
+    by_table,
+    other_tests,
+    within_region,
+)
+from truerisk.comparison.predictions.rows_that_count import rows_that_count
+from truerisk.comparison.predictions.text_pair import text_tests
+from truerisk.comparison.predictions.weighted_values import (
+    ValueOfWeights,
+    value_of_counts,
+    value_of_scores,
+)
+from truerisk.comparison.spread import Ends, Found, Spread
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.request import Request
+from truerisk.measures.averages import base_and_average
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.registry import find_measure
+from truerisk.results import Comparison, Evaluation
+from truerisk.tallies.labels import in_order
+
+RIGHT_ANSWERS = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
+MAX_PLANNED = 4  # models between which every open question gets a plan of its own
+OF_COUNTS = ("binary counts", "class counts")
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PairedMeasures:
+    """Every comparison that the predictions of several models have to offer."""
+
+    joined: JoinedPredictions
+    request: Request
+    tallies: tuple[Tallies, ...]
+    evaluations: Mapping[str, Evaluation]
+    interval: PairedMethod = "tango"
+
+    @cached_property
+    def rows(self) -> JoinedPredictions:
+        """What the differences rest on; the evaluations are of the rows as given."""
+        return rows_that_count(self.joined)
+
+    def measures(self, pair: Pair) -> list[str]:
+        """List the measures that both models have."""
+        first, second = (self.evaluations[self.rows.names[at]] for at in pair)
+        return [name for name in first if name in second]
+
+    def compare(
+        self, pair: Pair, name: str, region: float | None = None
+    ) -> tuple[Comparison, tuple[Beside, ...]]:
+        """Compare two models by one measure; give what other tests say beside it."""
+        names = (self.rows.names[pair[0]], self.rows.names[pair[1]])
+        first, second = (self.evaluations[one][name] for one in names)
+        value = second.value - first.value
+        found = self._found(pair, name, value)
+
+        def ends_at(level: float) -> Ends:
+            low, high = found.spread.ends(value, level)
+            return float(low), float(high)
+
+        comparison = conclude(
+            names,
+            first,
+            second,
+            ends_at=ends_at,
+            level=self.request.level,
+            interval_method=found.interval_method,
+            p_value=1.0 if self._same(pair, name) else found.p_value,
+            method=found.method,
+            region=region,
+            settled_by=found.settled_by,
+            notes=found.notes,
+        )
+        table = self.table(pair) if found.method == "mcnemar_mid_p" else None
+        beside = [] if table is None else list(other_tests(table))
+        if found.method == "delong_paired" and isinstance(found.spread, Spread):
+            normal = replace(found.spread, degrees=math.inf).p_value(value)
+            beside.append(Beside("delong_normal", normal, "there are many of either class"))
+        if region is not None and math.isfinite(value):
+            upwards = _measure_needs(name)[1]
+            beside += within_region(table, ends_at, region, higher_is_better=upwards)
+        if self.rows.multilabel and self.rows.weight is None:
+            beside += [] if self.table(pair) is None else text_tests(name, *self._cells(pair).both)
+        return comparison, tuple(beside)
+
+    def table(self, pair: Pair) -> PairTable | None:
+        """Count the examples by which of two models gets them right; None without predictions."""
+        first, second = self.right[pair[0]], self.right[pair[1]]
+        if first is None or second is None:
+            return None
+        return PairTable(
+            names=(self.rows.names[pair[0]], self.rows.names[pair[1]]),
+            both=int(np.count_nonzero(first & second)),
+            only_first=int(np.count_nonzero(first & ~second)),
+            only_second=int(np.count_nonzero(~first & second)),
+            neither=int(np.count_nonzero(~first & ~second)),
+        )
+
+    @cached_property
+    def right(self) -> tuple[NDArray[np.bool_] | None, ...]:
+        """Which examples each model gets right in every label."""
+        return tuple(
+            None if codes is None else np.asarray(codes == self.rows.truth)
+            for codes in self.rows.predicted
+        )
+
+    @cached_property
+    def scores(self) -> PairedScores:
+        """What the scores have to offer."""
+        return PairedScores(self.rows, self.tallies, self.request)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of all models."""
+        return in_order({label for one in self.tallies for label in one.labels})
+
+    def value_of_weights(self, model: int, name: str) -> ValueOfWeights | None:
+        """Give a measure of one model as a function of how often each example counts."""
+        weight = 1.0 if self.rows.weight is None else self.rows.weight
+        function: ValueOfWeights | None
+        if _measure_needs(name)[0] in OF_COUNTS:
+            pair = (model, model)
+            zero = self.request.zero_division
+            function = value_of_counts(
+                name, self._cells(pair), joint_cells(self.rows, pair)[1], self._over, zero
+            )
+        else:
+            function = value_of_scores(name, self.scores.of_model(model))
+        return None if function is None else lambda times: function(weight * times)
+
+    def _found(self, pair: Pair, name: str, value: float) -> Found:
+        table = self.table(pair)
+        if table is not None and self.rows.weight is None and self._is_of_right_answers(name):
+            of_errors = name == "error_rate"
+            if self.rows.group is None:
+                return by_table(
+                    table,
+                    of_errors=of_errors,
+                    level=self.request.level,
+                    method=self.interval,
+                    plans=len(self.rows.names) <= MAX_PLANNED,
+                )
+            first, second = (np.asarray(self.right[at], dtype=np.float64) for at in pair)
+            differences = first - second if of_errors else second - first
+            return by_groups(differences, self.rows.group)
+        if _measure_needs(name)[0] not in OF_COUNTS:
+            return self.scores.found(pair, name, value)
+        spread = self._cells(pair).difference(name, self._over, self.request.zero_division)
+        method = "paired_delta" if self.rows.group is None else "cluster_paired_delta"
+        return Found(spread.p_value(value), spread, method, method)
+
+    def _is_of_right_answers(self, name: str) -> bool:
+        """Whether a measure is the share of right, or of wrong, answers, by whatever name."""
+        micro = not self.rows.multilabel and self.request.average_over is None
+        return name in {"accuracy", "error_rate"} or (micro and name in RIGHT_ANSWERS)
+
+    @cached_property
+    def _over(self) -> NDArray[np.bool_] | None:
+        if self.request.average_over is None:
+            return None
+        return np.isin(self.labels, self.request.average_over)
+
+    @cached_property
+    def _counted(self) -> dict[Pair, PairedCells]:
+        return {}
+
+    def _cells(self, pair: Pair) -> PairedCells:
+        if pair not in self._counted:
+            cells = PairedCells.of(self.rows, pair, self.labels)
+            pos_label = self.tallies[pair[0]].pos_label
+            costs = None
+            if self.request.costs is not None:
+                costs = CostMatrix.of(self.request.costs, self.labels, pos_label)
+            self._counted[pair] = replace(cells, pos_label=pos_label, costs=costs)
+        return self._counted[pair]
+
+    def _same(self, pair: Pair, name: str) -> bool:
+        """Whether both models say the same of every example, as far as the measure looks."""
+        of_counts = _measure_needs(name)[0] in OF_COUNTS
+        columns = self.rows.predicted if of_counts else self.rows.scores
+        first, second = columns[pair[0]], columns[pair[1]]
+        return first is not None and second is not None and np.array_equal(first, second)
+
+
+def _measure_needs(name: str) -> tuple[str, bool]:
+    """Give what a measure is computed from, and whether higher is better."""
+    measure = find_measure(base_and_average(name)[0])
+    return measure.needs, measure.higher_is_better is not False

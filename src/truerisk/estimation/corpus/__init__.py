@@ -1,0 +1,1 @@
+"""All categories of a corpus, from one training."""

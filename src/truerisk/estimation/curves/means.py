@@ -1,0 +1,106 @@
+"""Means over repeats of a learning curve: their intervals, and how they vary together."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from truerisk.estimation.refits.summary import summarise
+from truerisk.estimation.svm.one_vs_rest_counts import base_measure
+from truerisk.evaluation.tables import evaluate_counts
+from truerisk.measures.averages import AVERAGES
+from truerisk.results import Interval
+from truerisk.tallies.cells import BinaryCounts, ClassCounts
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def confusion_values(measure: str, confusions: Counts, pos_label: int) -> Array:
+    """Apply a measure of counts to many confusion tables, rows truth, on the last two axes.
+
+    Examples
+    --------
+    >>> confusion_values("recall", np.array([[[8, 2], [1, 3]], [[9, 1], [0, 4]]]), pos_label=1)
+    array([0.75, 1.  ])
+    """
+    entry, ending = base_measure(measure), measure.rpartition("_")[2]
+    tp = np.diagonal(confusions, axis1=-2, axis2=-1).astype(np.float64)
+    n, correct = confusions.sum(axis=(-2, -1)).astype(np.float64), tp.sum(axis=-1)
+    truth, predicted = confusions.sum(axis=-1), confusions.sum(axis=-2)
+    counts = ClassCounts(tp, truth, predicted, correct, n, np.zeros_like(n))
+    if ending in AVERAGES:
+        return np.asarray(AVERAGES[ending].function(entry, counts, None, np.nan))
+    if entry.needs == "class counts":
+        return np.asarray(entry.value(counts))
+    each = counts.one_vs_rest
+    parts = (part[..., pos_label] for part in (each.tp, each.fp, each.fn, each.tn))
+    return np.asarray(entry.value(BinaryCounts(*parts)))
+
+
+def mean_interval(
+    measure: str, values: Array, confusions: Counts, *, ratio: float, pos_label: int, level: float
+) -> tuple[Interval, tuple[str, ...]]:
+    """Give the interval of the mean over repeats, and what is to be said of it.
+
+    Where all repeats have one value their variance says nothing; then the interval is that of the
+    hold-out of a single repeat, which is wider than needed.  An undefined mean may be anything.
+    """
+    entry = base_measure(measure)
+    if np.isnan(values).any():
+        missing = int(np.isnan(values).sum())
+        note = f"undefined in {missing} of {len(values)} repeats, and so is the mean"
+        return Interval(*entry.measure_range, level, "whole_range"), (note,)
+    found = summarise(values.tolist(), measure=entry.name, test_train_ratio=ratio, level=level)
+    if found.interval is not None:
+        return found.interval, ()
+    labels = [str(at) for at in range(confusions.shape[-1])]
+    beta = entry.parameters.get("beta")
+    single = evaluate_counts(
+        confusions[0],
+        labels=labels,
+        pos_label=labels[pos_label],
+        betas=() if beta is None else (beta,),
+        measures=(measure,),
+        level=level,
+        random_state=0,
+    ).get(measure)
+    if single is None or single.interval is None:
+        note = "all repeats have one value, and nothing says how far it may be off"
+        return Interval(*entry.measure_range, level, "whole_range"), (note,)
+    note = "all repeats have one value: the interval is that of the hold-out of one of them"
+    return single.interval, (note,)
+
+
+def resampled_means(
+    values: Array,
+    *,
+    ratio: float,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Array:
+    r"""Draw means over repeats as they would vary with other examples; the first axis is repeats.
+
+    Whole repeats are drawn with replacement, so that sizes and learners vary together.  Repeats
+    share examples, so that their mean varies more than that of J independent ones: deviations are
+    stretched as by the corrected resampled t,
+
+    .. math:: \bar v + \sqrt{\frac{J}{J-1}\,(1 + J\,ratio)}\;\frac{t}{z}\,(\bar v^* - \bar v).
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(1).normal(size=(10, 3))
+    >>> means = resampled_means(values, ratio=1 / 3, level=0.95, replicates=2000,
+    ...                         rng=np.random.default_rng(2))
+    >>> means.shape, bool(np.allclose(means.mean(axis=0), values.mean(axis=0), atol=0.1))
+    ((2000, 3), True)
+    """
+    repeats = len(values)
+    mean = values.mean(axis=0)
+    tail = (1 + level) / 2
+    students = float(stdtrit(repeats - 1, tail) / ndtri(tail))
+    stretch = math.sqrt(repeats / (repeats - 1) * (1 + repeats * ratio)) * students
+    drawn = rng.multinomial(repeats, np.full(repeats, 1 / repeats), size=replicates) / repeats
+    return np.asarray(mean + stretch * np.tensordot(drawn, values - mean, axes=1))

@@ -1,0 +1,285 @@
+"""The refits of a learning curve → points, growth, laws, and learners side by side."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.estimation.curves.comparison import (
+    Affordable,
+    Crossing,
+    affordable,
+    crossings_of,
+)
+from truerisk.estimation.curves.extrapolation import MIN_SIZES, Extrapolation, extrapolation_of
+from truerisk.estimation.curves.growth import growth_of
+from truerisk.estimation.curves.means import (
+    confusion_values,
+    mean_interval,
+    resampled_means,
+)
+from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.estimation.curves.runs import COSTS
+from truerisk.estimation.svm.one_vs_rest_counts import base_measure
+
+Array = NDArray[np.float64]
+
+REPLICATES = 1000
+SPREAD = (
+    "the sd is how much one repeat differs from the next; the interval is about the mean of all: "
+    "the learner at this sample size"
+)
+COST = (
+    "seconds, CPU seconds and memory are medians over the repeats; memory is that of the training "
+    "examples and of the trained model as pickled, not the peak while it trains"
+)
+MAX_NAMED = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """What was asked for."""
+
+    measure: str
+    pos_label: int
+    level: float
+    n: int
+    held_out: int
+    sizes: tuple[int, ...]
+    repeats: int
+    estimate: str | None
+    seed: int
+
+    @property
+    def ratio(self) -> float:
+        """Examples held out to all others."""
+        return self.held_out / (self.n - self.held_out)
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Which side of the measure is the better one."""
+        return base_measure(self.measure).higher_is_better
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether 0 or 1 is the best value, so that there is a law to fit."""
+        entry = base_measure(self.measure)
+        return entry.higher_is_better is not None and entry.measure_range == (0.0, 1.0)
+
+    def losses(self, values: Array) -> Array:
+        """Turn values so that lower is better."""
+        return 1 - values if self.higher_is_better else values
+
+
+class Refits:
+    """What the refits gave, collected as they come: model × repeat × size."""
+
+    def __init__(self, names: tuple[str, ...], design: Design, classes: int) -> None:
+        shape = (len(names), design.repeats, len(design.sizes))
+        self.names = names
+        self.design = design
+        self.confusions = np.zeros((*shape, classes, classes), dtype=np.int64)
+        self.costs = np.full((*shape, len(COSTS)), np.nan)
+        self.estimates = np.full(shape, np.nan)
+        self.failed: dict[tuple[int, int, int], str] = {}
+        self.estimate_failed: dict[tuple[int, int, int], str] = {}
+        self.warned: dict[tuple[int, int, int], tuple[str, ...]] = {}
+
+    def add(self, item: tuple[int, int, int], result: Mapping[str, NDArray[Any]]) -> None:
+        """Take in one refit."""
+        if "warned" in result:
+            self.warned[item] = tuple(map(str, result["warned"]))
+        if "failed" in result:
+            self.failed[item] = str(result["failed"])
+            return
+        self.confusions[item] = result["confusion"]
+        self.costs[item] = result["costs"]
+        if "estimate" in result:
+            self.estimates[item] = result["estimate"]
+        elif "estimate_confusion" in result:
+            design = self.design
+            self.estimates[item] = confusion_values(
+                design.measure, result["estimate_confusion"][None], design.pos_label
+            )[0]
+        elif "estimate_failed" in result:
+            self.estimate_failed[item] = str(result["estimate_failed"])
+
+    @property
+    def values(self) -> Array:
+        """The measure on every hold-out; NaN where it is undefined or the refit failed."""
+        found = confusion_values(self.design.measure, self.confusions, self.design.pos_label)
+        for item in self.failed:
+            found[item] = np.nan
+        return found
+
+
+def curve_of(refits: Refits) -> LearningCurve:
+    """Put the refits together."""
+    design, values = refits.design, refits.values
+    curves = {name: _learner(refits, values[at], at) for at, name in enumerate(refits.names)}
+    crossings: tuple[Crossing, ...] = ()
+    if design.higher_is_better is not None:
+        losses = {name: design.losses(values[at]) for at, name in enumerate(refits.names)}
+        crossings = crossings_of(
+            losses,
+            design.sizes,
+            ratio=design.ratio,
+            level=design.level,
+            replicates=REPLICATES,
+            seed=design.seed,
+        )
+    offers = [
+        Affordable(cpu_seconds=point.cpu_seconds, learner=name, size=point.size, value=point.mean)
+        for name, curve in curves.items()
+        for point in curve.points
+    ]
+    is_ordered = design.higher_is_better is not None
+    return LearningCurve(
+        curves=curves,
+        measure=design.measure,
+        higher_is_better=design.higher_is_better,
+        level=design.level,
+        n=design.n,
+        held_out=design.held_out,
+        sizes=design.sizes,
+        repeats=design.repeats,
+        estimate=design.estimate,
+        random_state=design.seed,
+        crossings=crossings,
+        error_per_cpu_second=affordable(offers, higher_is_better=bool(design.higher_is_better))
+        if is_ordered
+        else (),
+        failures=tuple(_failures(refits)),
+        notes=(SPREAD, COST, *_estimate_notes(refits)),
+    )
+
+
+def _learner(refits: Refits, values: Array, at: int) -> LearnerCurve:
+    design = refits.design
+    points = tuple(_point(refits, values, at, size_at) for size_at in range(len(design.sizes)))
+    growth = {
+        cost: growth_of(
+            design.sizes, [getattr(point, cost) for point in points], level=design.level
+        )
+        for cost in COSTS
+    }
+    return LearnerCurve(
+        name=refits.names[at],
+        points=points,
+        growth=growth,
+        extrapolation=_law(design, values),
+    )
+
+
+def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
+    design = refits.design
+    column = values[:, size_at]
+    broken = [item for item in refits.failed if item[0] == at and item[2] == size_at]
+    interval, notes = None, tuple(_told(broken, refits.failed))
+    if not broken:
+        interval, notes = mean_interval(
+            design.measure,
+            column,
+            refits.confusions[at, :, size_at],
+            ratio=design.ratio,
+            pos_label=design.pos_label,
+            level=design.level,
+        )
+    own = refits.estimates[at, :, size_at]
+    lost = [item for item in refits.estimate_failed if item[0] == at and item[2] == size_at]
+    notes = (*notes, *(f"estimate: {told}" for told in _told(lost, refits.estimate_failed)))
+    notes = (*notes, *_warnings(refits, at, size_at))
+    is_estimated = design.estimate is not None and not np.isnan(refits.estimates[at]).all()
+    costs = _medians(refits.costs[at, :, size_at])
+    return CurvePoint(
+        size=design.sizes[size_at],
+        mean=_mean(column),
+        sd=_deviation(column),
+        interval=interval,
+        replicates=tuple(column.tolist()),
+        estimate_mean=_mean(own) if is_estimated else None,
+        estimate_sd=_deviation(own) if is_estimated else None,
+        estimates=tuple(own.tolist()) if is_estimated else (),
+        **dict(zip(COSTS, costs, strict=True)),
+        notes=notes,
+    )
+
+
+def _mean(values: Array) -> float:
+    return math.fsum(values.tolist()) / len(values)
+
+
+def _deviation(values: Array) -> float:
+    if np.isnan(values).any():
+        return math.nan
+    return 0.0 if (values == values[0]).all() else float(values.std(ddof=1))
+
+
+def _medians(costs: Array) -> list[float]:
+    """Give the middle of each cost; the first call of a process, which loads code, is no matter."""
+    known = costs[~np.isnan(costs).all(axis=1)]
+    return np.median(known, axis=0).tolist() if len(known) else [math.nan] * costs.shape[1]
+
+
+def _law(design: Design, values: Array) -> Extrapolation | None:
+    """Fit the inverse power law to the sizes that have a value in every repeat."""
+    known = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if not design.is_loss or len(known) < MIN_SIZES:
+        return None
+    losses = design.losses(values[:, known])
+    mean = losses.mean(axis=0)
+    resampled = resampled_means(
+        losses,
+        ratio=design.ratio,
+        level=design.level,
+        replicates=REPLICATES,
+        rng=np.random.default_rng([design.seed, 0]),
+    )
+    # Few repeats may agree by chance: no hold-out says more than its binomial variance allows.
+    tested = design.held_out
+    smooth = (mean * tested + 0.5) / (tested + 1)
+    variances = np.maximum(losses.var(axis=0, ddof=1), smooth * (1 - smooth) / tested)
+    return extrapolation_of(
+        mean,
+        resampled,
+        variances,
+        sizes=tuple(design.sizes[at] for at in known),
+        n=design.n,
+        measure=design.measure,
+        higher_is_better=bool(design.higher_is_better),
+        level=design.level,
+    )
+
+
+def _told(items: list[tuple[int, int, int]], messages: Mapping[Any, str]) -> Iterator[str]:
+    for item in items[:MAX_NAMED]:
+        yield f"repeat {item[1] + 1} failed: {messages[item]}"
+    if len(items) > MAX_NAMED:
+        yield f"and {len(items) - MAX_NAMED} repeats more"
+
+
+def _warnings(refits: Refits, at: int, size_at: int) -> Iterator[str]:
+    """Give each warning of a learner at a size once, with the number of repeats that met it."""
+    met = [told for item, told in refits.warned.items() if (item[0], item[2]) == (at, size_at)]
+    for message in dict.fromkeys(message for told in met for message in told):
+        times = sum(message in told for told in met)
+        yield f"warned in {times} of {refits.design.repeats} repeats: {message}"
+
+
+def _failures(refits: Refits) -> Iterator[str]:
+    for (at, repeat, size_at), message in sorted(refits.failed.items()):
+        size = refits.design.sizes[size_at]
+        yield f"{refits.names[at]} on {size:,} examples, repeat {repeat + 1}: {message}"
+
+
+def _estimate_notes(refits: Refits) -> Iterator[str]:
+    if refits.design.estimate == "cross_validation":
+        yield (
+            "the estimate is a five-fold cross-validation of the training part, of fewer folds "
+            "where a class or the groups are few; it trains on four fifths of it"
+        )
+    if refits.design.estimate == "xi_alpha":
+        yield "the estimate is ξα at ρ = 1 of the trained machine, without a refit; it leans high"

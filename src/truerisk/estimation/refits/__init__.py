@@ -1,0 +1,1 @@
+"""A learner judged by refits: methods, plans, votes."""

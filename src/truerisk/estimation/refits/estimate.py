@@ -1,0 +1,303 @@
+"""Learner + data → Evaluation: what it is worth on examples it has not seen, how sure that is."""
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import fields, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truerisk.checks import check_choice
+from truerisk.errors import InputError
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.interval_rules import DEFAULT, OWN_RULES, RULES
+from truerisk.estimation.refits.judged import SETTLED, Judged, corrected, corrections, score_table
+from truerisk.estimation.refits.judging import Judging
+from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+from truerisk.estimation.refits.machine_refits import machine_refit, prepared
+from truerisk.estimation.refits.methods import Design, Method, design_of, find_method
+from truerisk.estimation.refits.plans import Plan, TrainingSet
+from truerisk.evaluation.request import Request
+from truerisk.evaluation.verdict import verdict_of
+from truerisk.execution.checkpoint import Checkpoint
+from truerisk.execution.fingerprint import fingerprint
+from truerisk.execution.running import run_each
+from truerisk.learners.named_models import find_model
+from truerisk.learners.refits import refit
+from truerisk.results import Estimate, as_plain
+
+CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
+
+
+def estimate(
+    model: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    method: str = "cross_validation",
+    interval: str = DEFAULT,
+    measures: Sequence[str] | None = None,
+    groups: Any = None,  # noqa: ANN401
+    pos_label: Any = None,  # noqa: ANN401
+    random_state: int | None = None,
+    n_jobs: int | None = 1,
+    allow_failed: bool = False,
+    resume: str | Path | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> LearnerEvaluation:
+    r"""Estimate what a learner is worth on examples it has not seen, with intervals.
+
+    Copies of the model are trained on parts of the examples and judge the others.  One pass of
+    refits gives every measure of the registry.
+
+    The default interval takes the example as the unit and reads two things off its judgements by
+    several refits: whether it is called wrong, and how far the refits agree about it.  With q the
+    share of the refits that call an example wrong, p the mean of q and R repetitions,
+
+    .. math:: u = \min\Bigl(1, \frac{R}{R-1} \frac{\overline{q (1-q)}}{p (1-p)}\Bigr), \qquad
+              m = \frac{n}{1 + u}
+
+    it is the exact binomial interval of m·p of m.  Other measures vary by their own u.  It speaks
+    of *this model*, the one that is trained on all the examples.  The rule was found by simulation
+    and is not proven; what it covers, measured, is in docs/coverage-of-learners.md.
+
+    Parameters
+    ----------
+    model
+        Any classifier of scikit-learn's kind, pipelines included, or the name of one ("svm",
+        "tree", …: `truerisk estimate --help`).  It is cloned, never changed; a `random_state` that
+        it leaves open is set from `random_state`.
+    X, y
+        Rows (array, sparse matrix, data frame, list of texts) and one label for each.
+    method
+        `cross_validation` (folds=10, repeats=5), `holdout` (test_size=1/3), `subsampling`
+        (repeats=15), `five_by_two`, `leave_one_out`, `time_ordered` (folds=10; rows in the order of
+        time), `bootstrap` (repeats=200), `jackknife`, `nested_cross_validation` (folds=10,
+        repeats=10), `conservative_z` (repeats=15) or `training_error`.
+    interval
+        `agreement`; or `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
+        (Bayle and others; one repetition), `plain_t` (invalid, for comparison).
+    measures
+        Only these measures; all when not given.
+    groups
+        Which rows belong together: never on both sides of a division, and the unit of intervals.
+    pos_label
+        The positive label, where it is not plain.
+    random_state
+        Seed; drawn, and told in `settings`, when not given.
+    n_jobs
+        Refits at a time; −1 takes all processors.  The result does not depend on it.
+    allow_failed
+        Whether refits in which the model fails may be left out; they are named in `notes`.
+    resume
+        A folder: refits that are in it are not done again, the others are added.  A folder of other
+        data, settings or another seed is refused.
+    progress
+        Called as (done, done, all) after each refit.
+    **options
+        folds, repeats, test_size, stratified, allow_small_classes; and level, betas, costs and the
+        other fields of `Request`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = estimate(DecisionTreeClassifier(max_depth=2), X, y, random_state=1)
+    >>> print(found["error_rate"])
+    error_rate = 0.059 [0.025, 0.114] at 95 % (agreement_binomial, n = 150, this model)
+    """
+    examples = Examples.of(X, y, groups, pos_label)
+    if examples.groups is not None and examples.groups.max() == examples.n - 1:
+        examples = replace(examples, groups=None)  # groups of one are single examples
+    if isinstance(model, str):
+        model = find_model(model, examples=examples.n)
+    asked = find_method(method, examples)
+    design, request = _settings(
+        options, asked, examples, measures=measures, pos_label=pos_label, random_state=random_state
+    )
+    if resume is not None and random_state is None:
+        raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
+    _check_interval(interval, asked, examples)
+    seed = int(request.random_state or 0)
+    plan = asked.plan(examples, design, np.random.default_rng([seed, 0]))
+    _check_model(model)
+    shared = {
+        "model": model,
+        "X": examples.X,
+        "y": examples.y,
+        "values": examples.values,
+        "plan": plan,
+        "seed": seed,
+    }
+    fast = prepared(model, examples.X, examples.y, plan)
+    task = refit if fast is None else machine_refit
+    with _kept(resume, shared, asked, design) as checkpoint:
+        outcomes = run_each(
+            task,
+            {**shared, **(fast or {})},
+            range(len(plan)),
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            progress=progress,
+        )
+        with closing(outcomes):  # the workers end with it, however it ends
+            judging = Judging(examples, plan).gather(outcomes)
+    judging.refuse_failures(allowed=allow_failed)
+    judged = Judged(examples, asked, judging, request)
+    found = judged.evaluation()
+    estimates = {name: judged.finished(one, interval) for name, one in found.items()}
+    variants: dict[str, Estimate] = {}
+    if judging.correction is not None:
+        whole = refit({**shared, "plan": TrainingSet(examples.n)}, 0)
+        variants = corrections(judging.correction, whole, request.level)
+        estimates = corrected(estimates, variants.pop(CHIEF[method]))
+    by_class = {
+        label: {name: judged.finished(one, DEFAULT) for name, one in each.items()}
+        for label, each in found.by_class.items()
+    }
+    return LearnerEvaluation(
+        **{
+            **found.fields(),
+            "estimates": estimates,
+            "by_class": by_class,
+            "verdict": tuple(verdict_of(judged.tallies, estimates, by_class)),
+            "notes": (
+                *_remarks(asked, plan, warm=fast is not None),
+                *judging.notes(),
+                *found.notes,
+            ),
+            "settings": {
+                **found.settings,
+                "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
+                "model": _described(model),
+                "method": method,
+                "interval": interval,
+                **{name: getattr(design, name) for name in asked.uses},
+            },
+        },
+        model=_described(model),
+        method=method,
+        refits=len(plan),
+        baseline=judged.baseline(),
+        variants=variants,
+        called=judging.called,
+        scores=score_table(judging),
+        costs=judging.costs,
+    )
+
+
+def _kept(
+    resume: str | Path | None, shared: dict[str, Any], method: Method, design: Design
+) -> AbstractContextManager[Checkpoint | None]:
+    """Open the folder that keeps the refits, if one is wanted."""
+    if resume is None:
+        return nullcontext()
+    facts = {
+        "version": version("truerisk"),
+        "data": fingerprint(shared["X"], shared["y"]),
+        "division": fingerprint(*_arrays_of(shared["plan"])),
+        "model": _settings_of(shared["model"]),
+        "method": method.name,
+        "design": as_plain(design),
+        "random_state": shared["seed"],
+    }
+    return Checkpoint.open(resume, facts)
+
+
+def _settings(
+    options: dict[str, Any],
+    method: Method,
+    examples: Examples,
+    *,
+    measures: Sequence[str] | None,
+    pos_label: Any,  # noqa: ANN401
+    random_state: int | None,
+) -> tuple[Design, Request]:
+    of_design = {entry.name for entry in fields(Design)}
+    of_request = {entry.name for entry in fields(Request)} - {
+        "probabilities",
+        "threshold",
+        "reject",
+    }
+    unknown = set(options) - of_design - of_request
+    if unknown:
+        known = ", ".join(sorted(of_design | of_request))
+        got = ", ".join(sorted(unknown))
+        raise InputError(f"`estimate` must be given options it knows ({known}); got {got}.")
+    design = design_of(method, {name: options[name] for name in options if name in of_design})
+    request = Request(
+        **{name: options[name] for name in options if name in of_request},
+        measures=None if measures is None else tuple(measures),
+        pos_label=pos_label if pos_label is None else str(pos_label),
+        random_state=random_state,
+    ).checked()
+    if examples.pos_label is not None:
+        request = replace(request, pos_label=examples.pos_label)
+    if request.binomial != "clopper_pearson" and method.name not in SETTLED:
+        raise InputError(
+            "`binomial` must be clopper_pearson where refits judge, as their votes are no whole "
+            f"numbers; got {request.binomial}."
+        )
+    if request.cell_interval not in {"smoothed_delta", "delta"}:
+        raise InputError(
+            "`cell_interval` must be smoothed_delta or delta where refits judge: the others "
+            f"resample examples as if one model had judged them; got {request.cell_interval}."
+        )
+    return design, request
+
+
+def _check_interval(interval: str, method: Method, examples: Examples) -> None:
+    check_choice(interval, (DEFAULT, *RULES), "interval")
+    alone = {"time_ordered", "leave_one_out"}  # one judgement an example, in no folds
+    fits = method.name not in {*OWN_RULES, *SETTLED, *CHIEF, *alone}
+    if interval != DEFAULT and not fits:
+        raise InputError(
+            f"`interval` must be left out for {method.name}, which has its own; got {interval}."
+        )
+    if interval == "central_limit" and examples.groups is not None:
+        raise InputError(
+            "`interval` must not be central_limit with groups, which it takes for single examples."
+        )
+
+
+def _check_model(model: Any) -> None:  # noqa: ANN401
+    missing = [name for name in ("fit", "predict", "get_params") if not hasattr(model, name)]
+    if missing or isinstance(model, type):
+        what = (
+            f"the class {model.__name__}; write {model.__name__}()"
+            if isinstance(model, type)
+            else (f"a {type(model).__name__} without {', '.join(missing)}")
+        )
+        raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
+
+
+def _remarks(method: Method, plan: Plan, *, warm: bool) -> tuple[str, ...]:
+    refits = f"{len(plan)} refit{'s' if len(plan) > 1 else ''}"
+    said = f"{method.title}, {refits}: {method.remark}."
+    begun = "The refits are solved from one prepared problem: `costs` are of that, not of a fit."
+    return (said, begun) if warm else (said,)
+
+
+def _arrays_of(plan: Plan) -> list[Any]:
+    """List what a plan is made of: its examples depend on groups and classes too."""
+    return [np.asarray(value) for value in vars(plan).values() if value is not None]
+
+
+def _settings_of(model: Any) -> str:  # noqa: ANN401
+    """Write down every setting of a model, in full: scikit-learn shortens what it prints."""
+    parameters = model.get_params(deep=True)
+    plain = {
+        name: re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+        for name, value in parameters.items()
+        if not hasattr(value, "get_params")
+    }
+    return f"{type(model).__name__} {sorted(plain.items())}"
+
+
+def _described(model: Any) -> str:  # noqa: ANN401
+    return " ".join(repr(model).split())

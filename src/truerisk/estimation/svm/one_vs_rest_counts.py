@@ -1,0 +1,109 @@
+"""Which examples are called wrong in which binary problem → counts → measures."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import InputError
+from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.tables import evaluate_counts
+from truerisk.measures.averages import AVERAGES, base_and_average
+from truerisk.measures.registry import Measure, find_measure
+from truerisk.results import Estimate
+from truerisk.tallies.cells import BinaryCounts, ClassCounts
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+MEASURES: tuple[str, ...] = ("error_rate", "recall", "precision", "f1")
+AVERAGED = (
+    "hamming_loss",
+    *(f"{name}_{average}" for average in ("micro", "macro") for name in MEASURES[1:]),
+)
+
+
+def estimate_of(measure: str, signs: Array, wrong: Flags, *, method: str, level: float) -> Estimate:
+    """Estimate one measure, with its interval, of calls of which these are wrong.
+
+    `signs` and `wrong` have a row for each binary problem.
+    """
+    if len(signs) == 1:
+        counts = counts_of(signs, wrong[None])
+        tp, fp, fn, tn = (int(part[0, 0]) for part in (counts.tp, counts.fp, counts.fn, counts.tn))
+        found = evaluate_counts([[tp, fn], [fp, tn]], measures=(measure,), level=level)
+    else:
+        truth = (signs > 0).T
+        predicted = truth ^ wrong.T
+        found = evaluate(
+            truth.astype(int),
+            predicted.astype(int),
+            multilabel=True,
+            measures=(measure,),
+            level=level,
+        )
+    return replace(found[measure], method=method, target="the learner at this sample size")
+
+
+def measure_values(measure: str, signs: Array, wrong: Flags, weights: Array | None = None) -> Array:
+    """Give the value of one measure for each candidate, and each row of weights.
+
+    Parameters
+    ----------
+    measure
+        A measure of counts, with _micro, _macro or _weighted where there are several problems.
+    signs
+        −1 or 1, a row for each problem.
+    wrong
+        Whether the call is wrong: candidates × problems × examples.
+    weights
+        How often each example counts; replicates × examples.  The result is then candidates ×
+        replicates.
+
+    Examples
+    --------
+    >>> measure_values("recall", np.array([[1.0, 1, -1]]), np.array([[[True, False, False]]]))
+    array([0.5])
+    """
+    counts = counts_of(signs, wrong, weights)
+    entry, ending = base_measure(measure), base_and_average(measure)[1]
+    if ending in AVERAGES:
+        average = AVERAGES[ending].function
+        return np.asarray(average(entry, _class_counts(counts, wrong, weights), None, np.nan))
+    if entry.needs == "binary counts":
+        return np.asarray(entry.value(BinaryCounts(*(part[..., 0] for part in _parts(counts)))))
+    return np.asarray(entry.value(_class_counts(counts, wrong, weights)))
+
+
+def base_measure(measure: str) -> Measure:
+    """Look a measure up, without the _micro, _macro or _weighted of its average."""
+    found = find_measure(base_and_average(measure)[0])
+    if found.needs not in {"binary counts", "class counts"}:
+        raise InputError(f"`measure` must be made of counts of calls; got {measure!r}.")
+    return found
+
+
+def counts_of(signs: Array, wrong: Flags, weights: Array | None = None) -> BinaryCounts:
+    """Count the four outcomes; the last axis is the problem."""
+    pos_label = signs > 0
+    outcomes = (pos_label & ~wrong, ~pos_label & wrong, pos_label & wrong, ~pos_label & ~wrong)
+    if weights is None:
+        return BinaryCounts(*(outcome.sum(axis=-1).astype(float) for outcome in outcomes))
+    # (candidates, problems, n) · (n, replicates) → (candidates, replicates, problems)
+    return BinaryCounts(
+        *(np.moveaxis(outcome.astype(float) @ weights.T, -1, 1) for outcome in outcomes)
+    )
+
+
+def _parts(counts: BinaryCounts) -> tuple[Array, Array, Array, Array]:
+    return counts.tp, counts.fp, counts.fn, counts.tn
+
+
+def _class_counts(counts: BinaryCounts, wrong: Flags, weights: Array | None) -> ClassCounts:
+    right = ~wrong.any(axis=1)
+    correct = right.sum(axis=-1).astype(float) if weights is None else right @ weights.T
+    n = counts.tp[..., 0] + counts.fp[..., 0] + counts.fn[..., 0] + counts.tn[..., 0]
+    tp, fp, fn, tn = _parts(counts)
+    if wrong.shape[1] == 1:  # two classes: the other one is the negative
+        tp, fp, fn = (np.concatenate(pair, axis=-1) for pair in ((tn, tp), (fn, fp), (fp, fn)))
+    return ClassCounts(tp, tp + fn, tp + fp, correct, n, np.zeros_like(n))

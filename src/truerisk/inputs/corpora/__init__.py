@@ -1,0 +1,1 @@
+"""Labelled documents: where they come from, and how they are read."""

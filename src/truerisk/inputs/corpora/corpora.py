@@ -1,0 +1,299 @@
+"""Corpora: documents with their labels, from files of several formats, checked as they are read."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.inputs.corpora.columns import CorpusColumns
+from truerisk.inputs.corpora.documents import Documents
+from truerisk.inputs.labels import LabelBook
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
+from truerisk.inputs.records.formats import Fingerprint, recognise
+from truerisk.inputs.records.refusals import refusal, shown_path
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+CorpusFormat = Literal["json lines", "csv", "folders", "reuters sgml", "svmlight"]
+HEAD_BYTES = 2**16
+SGML_ENDINGS = (".sgm", ".sgml")
+SVMLIGHT_ENDINGS = (".svm", ".svmlight", ".libsvm")
+EMPTY = "must hold documents; the file is empty."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusSource:
+    """Where a corpus comes from; `sha256` is that of the file, or of the list of all files."""
+
+    path: str
+    format: CorpusFormat
+    files: int
+    bytes: int
+    sha256: str | None
+    dropped: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Documents and their labels: a label set each, which may be empty.
+
+    Either `texts` or `matrix` is there: svmlight files hold vectors, all others texts.  `split`
+    says which part each document is meant for ("train", "test", …), if the source says so at all.
+
+    Examples
+    --------
+    >>> corpus = Corpus(ids=("1", "2"), texts=("wheat up", "gold"), labels=(("grain", "wheat"), ()),
+    ...                 split=("train", None), source=None)
+    >>> corpus.categories, corpus.members("wheat"), corpus.part("train")
+    (('grain', 'wheat'), array([ True, False]), array([0]))
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...] | None
+    labels: tuple[tuple[str, ...], ...]
+    split: tuple[str | None, ...] | None = None
+    matrix: "csr_matrix | None" = None
+    source: CorpusSource | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Every label that occurs, sorted."""
+        return tuple(sorted({label for labels in self.labels for label in labels}))
+
+    def members(self, category: str) -> NDArray[np.bool_]:
+        """Tell which documents have a label."""
+        found = np.fromiter((category in labels for labels in self.labels), np.bool_, len(self))
+        if not found.any():
+            raise InputError(f"`category` must be a label of the corpus; got {shown(category)}.")
+        return found
+
+    def part(self, name: str) -> NDArray[np.intp]:
+        """Give the places of the documents of one part of the split."""
+        parts = self.split or ()
+        places = [place for place, part in enumerate(parts) if part == name]
+        if not places:
+            known = ", ".join(shown(part) for part in dict.fromkeys(parts) if part is not None)
+            raise InputError(
+                f"`name` must be a part of the split ({known or 'there is none'}); "
+                f"got {shown(name)}."
+            )
+        return np.array(places, np.intp)
+
+
+def read_corpus(
+    path: Path | str,
+    *,
+    text: str | None = None,
+    labels: str | None = None,
+    id: str | None = None,  # noqa: A002 - as the column is called
+    split: str | None = None,
+    options: ReadingOptions | None = None,
+) -> Corpus:
+    r"""Read a corpus; its format is told by its content.
+
+    ===================  =========================================================================
+    JSON lines           one object a document; labels a list or a string; plain or gzip
+    CSV                  a header, one row a document; several labels of a cell are separated by
+                         ``options.multilabel_separator``
+    folders              a folder a category, a file a document
+    Reuters SGML         ``reut2-*.sgm`` of Reuters-21578, a file or the folder; split by ModApte
+    svmlight             ``label index:value …``; gives a matrix and no texts
+    ===================  =========================================================================
+
+    The whole corpus is in memory.  A file that is broken or changes while it is read is refused,
+    with the place of what is wrong; nothing is repaired or left out without a note.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder.
+    text, labels, id, split
+        The columns (or keys) of a CSV or JSON lines file.  None finds them by the usual names; ""
+        does without ids or split.  Without ids documents are numbered from 1.
+    options
+        What is allowed in the files.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "corpus.jsonl"
+    ...     _ = path.write_text('{"text": "Wheat up", "labels": ["grain", "wheat"]}\n'
+    ...                         '{"text": "Gold falls", "labels": ["gold"]}\n')
+    ...     corpus = read_corpus(path)
+    >>> corpus.texts, corpus.labels, corpus.ids
+    (('Wheat up', 'Gold falls'), (('grain', 'wheat'), ('gold',)), ('1', '2'))
+    """
+    where, allowed = Path(path), options or ReadingOptions()
+    columns = CorpusColumns(text=text, labels=labels, id=id, split=split)
+    if where.is_dir():
+        return _from_folder(where, allowed)
+    return _from_file(where, columns, allowed)
+
+
+def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
+    # Each reader is loaded when a corpus needs it.
+    from truerisk.inputs.corpora.folders import read_folders, visible  # noqa: PLC0415
+
+    sgml = [path for path in visible(folder) if _is_sgml(path)]
+    if sgml:
+        from truerisk.inputs.corpora.reuters_sgml import read_reuters  # noqa: PLC0415
+
+        return _corpus(folder, "reuters sgml", read_reuters(sgml, options))
+    return _corpus(folder, "folders", read_folders(folder, options))
+
+
+def _from_file(path: Path, columns: CorpusColumns, options: ReadingOptions) -> Corpus:
+    if Fingerprint.of(path).size == 0:
+        raise refusal(path, EMPTY)
+    facts, fingerprint, misnamed = recognise(path, options)
+    source = TextBytes(path, facts.compression, options)
+    kind = _kind(path, facts.format, _head(source))
+    try:
+        corpus = _read(source, kind, columns)
+    except InputError:
+        # What looks like a broken file may be one that is still being written.
+        fingerprint.check_unchanged(path)
+        raise
+    fingerprint.check_unchanged(path)
+    if misnamed is None:
+        return corpus
+    zipped = "" if facts.compression is None else ", compressed by gzip"
+    note = f"{shown_path(path)}: read as {kind}{zipped}, whatever its name says."
+    return dataclasses.replace(corpus, notes=(note, *corpus.notes))
+
+
+def _head(source: TextBytes) -> str:
+    try:
+        head = next(source.pieces(HEAD_BYTES), b"")
+    except EndsEarlyError as error:
+        raise refusal(source.path, f"must be complete; {error}. Copy the file again.") from None
+    text = head.decode(errors="replace")
+    if not text.strip():
+        raise refusal(source.path, EMPTY)
+    return text
+
+
+def _kind(path: Path, found: str, head: str) -> CorpusFormat:
+    from truerisk.inputs.corpora.reuters_sgml import is_reuters  # noqa: PLC0415
+    from truerisk.inputs.records.svmlight import is_svmlight  # noqa: PLC0415
+
+    if found == "json lines":
+        return "json lines"
+    if found == "parquet":
+        raise refusal(
+            path, "must be JSON lines, CSV, SGML or svmlight; it is Parquet. Write JSON lines."
+        )
+    if is_reuters(head):
+        return "reuters sgml"
+    named = _without_gz(path).suffix.lower() in SVMLIGHT_ENDINGS
+    return "svmlight" if named or is_svmlight(head) else "csv"
+
+
+def _read(source: TextBytes, kind: CorpusFormat, columns: CorpusColumns) -> Corpus:
+    if kind == "svmlight":
+        return _from_vectors(source)
+    if kind == "reuters sgml":
+        from truerisk.inputs.corpora.reuters_sgml import read_reuters  # noqa: PLC0415
+
+        found = read_reuters([source.path], source.options)
+    elif kind == "json lines":
+        from truerisk.inputs.corpora.json_documents import read_json_lines  # noqa: PLC0415
+
+        found = read_json_lines(source, columns)
+    else:
+        from truerisk.inputs.corpora.csv_documents import read_csv  # noqa: PLC0415
+
+        found = read_csv(source, columns)
+    found.bytes = source.path.stat().st_size
+    return _corpus(source.path, kind, found)
+
+
+def _from_vectors(source: TextBytes) -> Corpus:
+    from truerisk.inputs.records.svmlight import read_svmlight  # noqa: PLC0415
+
+    found, path = read_svmlight(source), source.path
+    _check_some(path, found.labels)
+    matrix = found.matrix()
+    if matrix.shape[1] == 0:
+        raise refusal(path, "must hold vectors; no line has a feature.")
+    notes = _label_notes(found.labels, ",")
+    if found.queries:
+        notes += (f"{shown_path(path)}: qid of {found.queries} lines is not used.",)
+    if found.from_zero:
+        notes += (f"{shown_path(path)}: index 0 occurs, so indices count from 0.",)
+    facts = CorpusSource(
+        path=str(path),
+        format="svmlight",
+        files=1,
+        bytes=path.stat().st_size,
+        sha256=source.sha256,
+    )
+    return Corpus(
+        ids=tuple(map(str, range(1, len(found.labels) + 1))),
+        texts=None,
+        labels=tuple(found.labels),
+        matrix=matrix,
+        source=facts,
+        notes=notes,
+    )
+
+
+def _corpus(path: Path, kind: CorpusFormat, found: Documents) -> Corpus:
+    _check_some(path, found.labels)
+    notes = (*found.notes, *_label_notes(found.labels, found.options.multilabel_separator))
+    if found.dropped:
+        rows = found.dropped + len(found.ids)
+        notes += (f"{found.dropped} of {rows} documents dropped for a missing value.",)
+    empty = sum(not text.strip() for text in found.texts)
+    if empty:
+        notes += (f"{empty} documents have no text.",)
+    return Corpus(
+        ids=tuple(found.ids),
+        texts=tuple(found.texts),
+        labels=tuple(found.labels),
+        split=tuple(found.splits) if any(part is not None for part in found.splits) else None,
+        source=CorpusSource(
+            path=str(path),
+            format=kind,
+            files=found.files,
+            bytes=found.bytes,
+            sha256=found.sha256,
+            dropped=found.dropped,
+        ),
+        notes=notes,
+    )
+
+
+def _check_some(path: Path, labels: Sequence[tuple[str, ...]]) -> None:
+    if not labels:
+        raise refusal(path, "must hold documents; got 0 of them.")
+    if not any(labels):
+        raise refusal(path, f"must hold labels; none of the {len(labels)} documents has one.")
+
+
+def _label_notes(labels: Sequence[tuple[str, ...]], separator: str | None) -> tuple[str, ...]:
+    book = LabelBook()
+    for label in dict.fromkeys(label for several in labels for label in several):
+        book.add(label)
+    return tuple(book.notes("labels", separator))
+
+
+def _is_sgml(path: Path) -> bool:
+    return _without_gz(path).suffix.lower() in SGML_ENDINGS
+
+
+def _without_gz(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path

@@ -1,0 +1,195 @@
+"""Rows as they were read → batches: rows that may not stay are refused, or dropped when allowed."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.checks import shown
+from truerisk.inputs.ids import as_text, is_empty
+from truerisk.inputs.labels import LabelBook, LabelColumn
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.batch import Batch, Floats
+from truerisk.inputs.records.encoding import MISSING, LabelEncoder, encode
+from truerisk.inputs.records.numbers import all_finite, as_floats
+from truerisk.inputs.records.refusals import such_rows
+from truerisk.inputs.records.rows import Rows
+from truerisk.inputs.roles import ResolvedRoles
+
+Mask = NDArray[np.bool_]
+
+
+class BatchMaker:
+    """Turns rows as they were read into checked batches; one for all files of a source."""
+
+    def __init__(
+        self, roles: ResolvedRoles, options: ReadingOptions, labels: LabelBook, groups: LabelBook
+    ) -> None:
+        self.roles = roles
+        self.options = options
+        self.dropped: Counter[str] = Counter()
+        several = options.multilabel_separator is not None
+        self.labels = tuple(
+            LabelEncoder(name, labels, options, may_be_empty=several)
+            for name in (roles.truth, roles.pred)
+            if name is not None
+        )
+        # Groups may be as many as rows; only labels are few.
+        unlimited = replace(options, max_labels=2**31)
+        self.groups = tuple(
+            LabelEncoder(name, groups, unlimited, may_be_empty=False)
+            for name in (roles.group,)
+            if name is not None
+        )
+        self._score_width: int | None = None
+
+    def batch(self, rows: Rows) -> tuple[Batch, int]:
+        """Give the checked batch, and how many rows were dropped from it."""
+        missing: dict[str, Mask] = {}
+        codes = self._codes(rows, missing)
+        numbers = {name: self._numbers(rows, name, missing) for name in self.roles.number_columns}
+        ids = self._ids(rows, missing)
+        keep = self._kept(rows, missing)
+        if keep is not None:
+            codes = {name: column[keep] for name, column in codes.items()}
+            numbers = {name: column[keep] for name, column in numbers.items()}
+            ids = ids.filter(keep) if ids is not None else None
+        self._check_infinite(rows, numbers, keep)
+        self._check_weight(rows, numbers, keep)
+
+        def labels(name: str | None, encoders: tuple[LabelEncoder, ...]) -> LabelColumn | None:
+            return None if name is None else LabelColumn(codes[name], encoders[0].book)
+
+        roles = self.roles
+        weight = None if roles.weight is None else numbers[roles.weight].astype(np.float64)
+        batch = Batch(
+            file=str(rows.places.path),
+            first_row=rows.first_row,
+            truth=labels(roles.truth, self.labels),
+            pred=labels(roles.pred, self.labels),
+            score=self._score(numbers),
+            group=labels(roles.group, self.groups),
+            weight=weight,
+            ids=ids,
+        )
+        return batch, 0 if keep is None else rows.count - int(keep.sum())
+
+    def _codes(self, rows: Rows, missing: dict[str, Mask]) -> dict[str, NDArray[np.int32]]:
+        found: dict[str, NDArray[np.int32]] = {}
+        for encoders in (self.labels, self.groups):
+            arrays = [rows.columns[encoder.column] for encoder in encoders]
+            if not encoders:
+                continue
+            columns = encode(encoders, arrays, rows.places)
+            for encoder, codes in zip(encoders, columns, strict=True):
+                found[encoder.column] = codes
+                if len(codes) and codes.min() < 0:
+                    missing[encoder.column] = codes == MISSING
+        return found
+
+    def _numbers(self, rows: Rows, name: str, missing: dict[str, Mask]) -> Floats:
+        values = as_floats(rows.columns[name], name, rows.places)
+        if values.ndim == 2:
+            if self._score_width is None:
+                self._score_width = values.shape[1]
+            if values.shape[1] != self._score_width or name not in self.roles.score_columns:
+                raise rows.places.refusal(
+                    0,
+                    f"{shown(name)} must hold {self._score_width} numbers a row, as before; "
+                    f"got {values.shape[1]}.",
+                )
+        if not all_finite(values):
+            nan = np.isnan(values)
+            if nan.any():
+                missing[name] = _by_row(nan)
+        return values
+
+    def _ids(self, rows: Rows, missing: dict[str, Mask]) -> Any | None:  # noqa: ANN401
+        name = self.roles.id
+        if name is None:
+            return None
+        ids = as_text(rows, name)
+        empty = is_empty(ids)
+        if empty.any():
+            missing[name] = empty
+        return ids
+
+    def _kept(self, rows: Rows, missing: dict[str, Mask]) -> Mask | None:
+        if not missing:
+            return None
+        if self.options.missing == "refuse":
+            name = min(missing, key=lambda column: int(np.argmax(missing[column])))
+            raise self._refused(
+                rows,
+                missing[name],
+                lambda row: (
+                    f"{shown(name)} must have a value in every row; got none"
+                    f"{_reading(rows.places.text(row))}"
+                ),
+                "Use --missing drop to leave such rows out.",
+            )
+        for name, mask in missing.items():
+            self.dropped[name] += int(mask.sum())
+        keep: Mask = ~np.logical_or.reduce(list(missing.values()))
+        return keep
+
+    def _check_infinite(self, rows: Rows, numbers: dict[str, Floats], keep: Mask | None) -> None:
+        for name in self.roles.score_columns:
+            if self.options.allow_inf or all_finite(numbers[name]):
+                continue
+            wrong = _by_row(np.isinf(numbers[name]))
+            raise self._refused(
+                rows,
+                _spread(wrong, keep),
+                lambda _, name=name: f"{shown(name)} must be finite; got an infinite score",  # type: ignore[misc]
+                "Use --allow-inf where only the order of the scores counts.",
+            )
+
+    def _check_weight(self, rows: Rows, numbers: dict[str, Floats], keep: Mask | None) -> None:
+        name = self.roles.weight
+        if name is None:
+            return
+        values = numbers[name]
+        wrong = (values < 0) | np.isinf(values)
+        if wrong.any():
+            got = shown(values[int(np.argmax(wrong))].item())
+            raise self._refused(
+                rows,
+                _spread(wrong, keep),
+                lambda _: f"{shown(name)} must be a weight, finite and not negative; got {got}",
+                "Choose the weights with --weight.",
+            )
+
+    @staticmethod
+    def _refused(rows: Rows, wrong: Mask, sentence: Callable[[int], str], remedy: str) -> Exception:
+        row = int(np.argmax(wrong))
+        many = such_rows(int(wrong.sum()), rows.last_row)
+        return rows.places.refusal(row, f"{sentence(row)}{many}. {remedy}")
+
+    def _score(self, numbers: dict[str, Floats]) -> Floats | None:
+        columns = [numbers[name] for name in self.roles.score_columns]
+        if isinstance(self.roles.score, tuple):
+            table: Floats = np.stack(columns, axis=1).astype(np.result_type(*columns), copy=False)
+            return table
+        return columns[0] if columns else None
+
+
+def _by_row(mask: Mask) -> Mask:
+    """Tell which rows have it in any of their columns."""
+    return np.asarray(mask.any(axis=1)) if mask.ndim == 2 else mask
+
+
+def _spread(wrong: Mask, keep: Mask | None) -> Mask:
+    """Put a mask of the kept rows back among all rows."""
+    if keep is None:
+        return wrong
+    full = np.zeros(len(keep), bool)
+    full[keep] = wrong
+    return full
+
+
+def _reading(line: str | None) -> str:
+    return "" if line is None else f" in the line {shown(line)}"

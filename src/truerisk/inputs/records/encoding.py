@@ -1,0 +1,245 @@
+"""Columns of an Arrow file → codes of a LabelBook, with work for each distinct value, not each row.
+
+A column is first turned into *keys*, small integers that stand for its distinct values: the
+indices of a dictionary, or integers less their minimum.  A table from keys to codes does the rest.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from truerisk.checks import LARGEST_COUNT, shown
+from truerisk.inputs.labels import LabelBook
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.arrow_views import as_numpy, nulls
+from truerisk.inputs.records.refusals import Places, refusal
+
+UNKNOWN, MISSING = -1, -2
+TABLE_RANGE = 2**20  # integers whose range is below this go through a table, others through a hash
+
+Codes = NDArray[np.int32]
+
+
+@dataclass
+class Keys:
+    """One batch of a column: a key a row, a code a key, and which rows have no value."""
+
+    keys: NDArray[Any]
+    codes: Codes
+    text_of: Callable[[int], str]
+    null: NDArray[np.bool_] | None
+
+    def looked_up(self) -> Codes:
+        """Give the code of every row; negative where it is missing or not yet in the book."""
+        found = self._of_two() if len(self.codes) == 2 else self.codes[self.keys]
+        if self.null is not None:
+            found[self.null] = MISSING
+        return found
+
+    def _of_two(self) -> Codes:
+        # Two points lie on a line, and a line is five times as fast as a table.
+        first, second = self.codes.tolist()
+        found = self.keys.astype(np.int32)
+        found *= second - first
+        found += first
+        return found
+
+
+class LabelEncoder:
+    """Turns the batches of one label column into codes of a book."""
+
+    def __init__(
+        self, column: str, book: LabelBook, options: ReadingOptions, *, may_be_empty: bool
+    ) -> None:
+        self.column = column
+        self.book = book
+        self.options = options
+        self.may_be_empty = may_be_empty
+        self.whole_floats = False
+        self._dictionary: pa.Array | None = None
+        self._texts: list[str] = []
+        self._dictionary_codes: Codes = np.empty(0, np.int32)
+        self._integer_codes: Codes = np.empty(0, np.int32)
+        self._lowest = 0
+        self._kind = ""
+
+    def keys(self, array: Any, places: Places) -> Keys:  # noqa: ANN401
+        """Prepare a batch; the book is not changed."""
+        try:
+            return self._keys(array, places)
+        except UnicodeDecodeError as error:
+            raise refusal(
+                places.path,
+                f"{shown(self.column)} must be UTF-8; got {shown(error.object)}.",
+            ) from None
+
+    def _keys(self, array: Any, places: Places) -> Keys:  # noqa: ANN401
+        kind = array.type
+        if pa.types.is_dictionary(kind):
+            return self._of_dictionary(array)
+        if pa.types.is_null(kind):
+            return self._of_dictionary(array.cast(pa.string()).dictionary_encode())
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            array = self._joined(array, places)
+            kind = array.type
+        if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+            return self._of_integers(array)
+        if pa.types.is_floating(kind):
+            return self._of_integers(self._whole(array, places))
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            return self._of_dictionary(array.dictionary_encode())
+        raise refusal(
+            places.path,
+            f"{shown(self.column)} must hold labels: text, integers or booleans; "
+            f"got {kind}. Cast it to strings.",
+        )
+
+    def _of_dictionary(self, array: Any) -> Keys:  # noqa: ANN401
+        values = array.dictionary
+        if self._dictionary is None or not self._dictionary.equals(values):
+            self._dictionary = values
+            self._texts = ["" if text is None else text for text in _as_text(values)]
+            if self.options.strip:
+                self._texts = [text.strip() for text in self._texts]
+            codes = np.array(self.book.find(self._texts, UNKNOWN), np.int32)
+            if len(codes) == 0:
+                codes = np.array([MISSING], np.int32)  # every row is null
+            elif not self.may_be_empty:
+                codes[[text == "" for text in self._texts]] = MISSING
+            codes[np.flatnonzero(nulls(values))] = MISSING
+            self._dictionary_codes = codes
+        null = nulls(array) if array.null_count else None
+        indices = array.indices.fill_null(0) if null is not None else array.indices
+        return Keys(as_numpy(indices), self._dictionary_codes, self._texts.__getitem__, null)
+
+    def _of_integers(self, array: Any) -> Keys:  # noqa: ANN401
+        null = nulls(array) if array.null_count else None
+        is_bool = pa.types.is_boolean(array.type)
+        if null is not None:
+            # The least value, and not zero, so that the range stays that of the column.
+            array = array.fill_null(False if is_bool else _least(array))
+        values = as_numpy(array)
+        if is_bool:
+            self._range("bool", 0, 1)
+            return Keys(
+                values.view(np.uint8), self._integer_codes, lambda key: str(bool(key)), null
+            )
+        low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+        if high - low >= TABLE_RANGE or not self._range(str(values.dtype), low, high):
+            hashed = self._of_dictionary(array.dictionary_encode())
+            return Keys(hashed.keys, hashed.codes, hashed.text_of, null)
+        lowest = self._lowest
+        # Subtraction in the type of the column could overflow: int8 127 - (-128).
+        wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
+        keys = wide - values.dtype.type(lowest) if lowest else wide
+        return Keys(keys, self._integer_codes, lambda key: str(key + lowest), null)
+
+    def _range(self, kind: str, low: int, high: int) -> bool:
+        """Make the table reach from `low` to `high`, keeping what it knows; False if too far."""
+        if self._kind != kind:
+            self._kind, self._lowest, self._integer_codes = kind, low, np.empty(0, np.int32)
+        known = self._integer_codes
+        highest = self._lowest + len(known) - 1
+        if self._lowest <= low and high <= highest:
+            return True
+        low, high = min(low, self._lowest), max(high, highest)
+        if high - low >= TABLE_RANGE:
+            return False
+        codes = np.full(high - low + 1, UNKNOWN, np.int32)
+        codes[self._lowest - low : self._lowest - low + len(known)] = known
+        self._integer_codes, self._lowest = codes, low
+        return True
+
+    def _whole(self, array: Any, places: Places) -> Any:  # noqa: ANN401
+        values = as_numpy(array).astype(np.float64)
+        missing = np.isnan(values)
+        filled = np.where(missing, 0.0, values)
+        wrong = (np.floor(filled) != filled) | (np.abs(filled) > LARGEST_COUNT)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise places.refusal(
+                row,
+                f"{shown(self.column)} must hold labels; got the number "
+                f"{shown(values[row].item())}. Cast the column to integers or strings.",
+            )
+        self.whole_floats = True
+        return pa.array(filled.astype(np.int64), mask=missing)
+
+    def _joined(self, array: Any, places: Places) -> Any:  # noqa: ANN401
+        separator = self.options.multilabel_separator
+        if separator is None:
+            raise refusal(
+                places.path,
+                f"{shown(self.column)} must hold one label a row; got {array.type}. "
+                f"Use --multilabel-sep for several labels an example.",
+            )
+        from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
+
+        labels = array.cast(pa.list_(pa.string()))
+        flat = labels.flatten()
+        wrong = compute.or_(
+            compute.match_substring(flat, separator), compute.equal(flat, pa.scalar(""))
+        )
+        if flat.null_count or compute.any(wrong).as_py():
+            raise refusal(
+                places.path,
+                f"{shown(self.column)} must hold labels that are not empty and do not contain "
+                f"{separator!r}. Choose another --multilabel-sep.",
+            )
+        return compute.binary_join(labels, separator)
+
+
+def encode(
+    encoders: Sequence[LabelEncoder], arrays: Sequence[Any], places: Places
+) -> tuple[Codes, ...]:
+    """Give the codes of columns that share one book; MISSING where there is no label.
+
+    New labels enter the book row by row, in a row in the order of the columns, so that codes do
+    not depend on how the rows were cut into batches.
+    """
+    prepared = [
+        encoder.keys(array, places) for encoder, array in zip(encoders, arrays, strict=True)
+    ]
+    looked_up = [keys.looked_up() for keys in prepared]
+    new: list[tuple[int, int, int]] = []
+    for place, codes in enumerate(looked_up):
+        if len(codes) and codes.min() < 0:
+            rows = np.flatnonzero(codes == UNKNOWN)
+            # Of several writes to one place the last stays: written backwards, the first row.
+            first_row = np.full(len(prepared[place].codes), -1)
+            first_row[prepared[place].keys[rows[::-1]]] = rows[::-1]
+            met = np.flatnonzero(first_row >= 0).tolist()
+            new += [(int(first_row[key]), place, key) for key in met]
+    if not new:
+        return tuple(looked_up)
+    for row, place, key in sorted(new):
+        encoder, keys = encoders[place], prepared[place]
+        keys.codes[key] = encoder.book.add(keys.text_of(key))
+        if len(encoder.book) > encoder.options.max_labels:
+            raise places.refusal(
+                row,
+                f"{shown(encoder.column)} must have at most {encoder.options.max_labels} distinct "
+                f"labels. Was an id or a score chosen? Otherwise raise --max-labels.",
+            )
+    return tuple(
+        keys.looked_up() if (codes == UNKNOWN).any() else codes
+        for keys, codes in zip(prepared, looked_up, strict=True)
+    )
+
+
+def _least(array: Any) -> int:  # noqa: ANN401
+    from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
+
+    return compute.min(array).as_py() or 0
+
+
+def _as_text(values: Any) -> list[str | None]:  # noqa: ANN401
+    if pa.types.is_string(values.type):
+        return values.to_pylist()  # type: ignore[no-any-return]
+    if pa.types.is_boolean(values.type):
+        return [None if value is None else str(value) for value in values.to_pylist()]
+    return values.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]

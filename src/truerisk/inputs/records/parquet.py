@@ -1,0 +1,116 @@
+"""Parquet files: streamed by row group, only the columns needed, every page checksum verified."""
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from truerisk.errors import InputError, ResourceError
+from truerisk.inputs.options import MIB, ReadingOptions
+from truerisk.inputs.records.pipeline import ahead
+from truerisk.inputs.records.refusals import Places, machine_failure, refusal, shown_path
+from truerisk.inputs.records.rows import Rows, Wanted
+
+# Names in a damaged footer need not be UTF-8.
+DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
+
+
+class ParquetFile:
+    """One Parquet file whose footer has been read."""
+
+    def __init__(self, path: Path, options: ReadingOptions) -> None:
+        self.path = path
+        self.options = options
+        self.sha256: str | None = None
+        with self._open() as file:
+            self.schema = file.schema_arrow
+            self.count = file.metadata.num_rows
+            self.size = path.stat().st_size
+        self.columns = tuple(self.schema.names)
+
+    def rows(self, wanted: Wanted) -> Iterator[Rows]:
+        """Read the wanted columns from start to end, and the file's hash beside them."""
+        stop = Event()
+        with ThreadPoolExecutor(1) as pool:
+            digest: Future[str | None] | None = None
+            if self.options.hash_all or self.size <= self.options.max_hashed_bytes:
+                digest = pool.submit(_sha256, self.path, stop)
+            try:
+                row = 1
+                for batch in ahead(self._batches(wanted)):
+                    yield self._numbered(batch, row)
+                    row += batch.num_rows
+                if row != self.count + 1:
+                    raise refusal(
+                        self.path,
+                        f"must hold the {self.count} rows its footer promises; got {row - 1}.",
+                    )
+                self.sha256 = digest.result() if digest is not None else None
+            finally:
+                stop.set()
+
+    def _numbered(self, batch: pa.RecordBatch, first_row: int) -> Rows:
+        columns = {name: batch.column(name) for name in batch.schema.names}
+        places = Places(self.path, lambda row: f"row {first_row + row}")
+        return Rows(columns, batch.num_rows, first_row, places)
+
+    def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+        try:
+            with self._open(self._text_columns(wanted)) as file:
+                yield from file.iter_batches(
+                    batch_size=self.options.batch_rows,
+                    columns=list(dict.fromkeys(wanted.columns)),
+                    use_threads=True,
+                )
+        except DAMAGE as error:
+            raise self._damaged(error) from error
+
+    def _text_columns(self, wanted: Wanted) -> list[str]:
+        """List the label columns whose strings are read as codes, so that none is made twice."""
+        return [
+            name
+            for name in dict.fromkeys(wanted.labels)
+            if pa.types.is_string(self.schema.field(name).type)
+            or pa.types.is_large_string(self.schema.field(name).type)
+        ]
+
+    def _open(self, as_codes: list[str] | None = None) -> parquet.ParquetFile:
+        try:
+            return parquet.ParquetFile(
+                self.path,
+                read_dictionary=as_codes,
+                page_checksum_verification=True,
+                buffer_size=MIB,
+                pre_buffer=False,
+            )
+        except DAMAGE as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> InputError | ResourceError:
+        # Arrow raises OSError for damaged pages too; only the machine's own failures have a number.
+        if isinstance(error, OSError) and error.errno is not None:
+            return machine_failure(self.path, error)
+        if isinstance(error, MemoryError):
+            return ResourceError(
+                f"{shown_path(self.path)}: needs more memory than there is, or it is damaged."
+            )
+        reason = " ".join(str(error).split()).rstrip(".")
+        return refusal(
+            self.path,
+            f"must be an intact Parquet file; {reason}. Nothing was computed from the part; "
+            f"copy or write the file again.",
+        )
+
+
+def _sha256(path: Path, stop: Event) -> str | None:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(MIB):
+            if stop.is_set():
+                return None
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,185 @@
+"""Friedman, Nemenyi and the tests against a control, from ranks."""
+
+import json
+import math
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from truerisk.comparison.datasets.rank_tests import (
+    bonferroni_dunn_difference,
+    bonferroni_dunn_quantile,
+    cliques,
+    friedman,
+    nemenyi_difference,
+    nemenyi_p_value,
+    nemenyi_quantile,
+    range_tail,
+    rank_standard_error,
+    rank_test,
+    ranks_of,
+)
+from truerisk.comparison.multiplicity import hochberg
+from truerisk.errors import InputError
+
+REFERENCE = Path(__file__).parents[2] / "reference" / "friedman_nemenyi.json"
+VECTORS = {
+    vector["id"]: vector for vector in json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
+}
+tables = st.tuples(st.integers(2, 8), st.integers(3, 6)).flatmap(
+    lambda shape: arrays(np.int64, shape, elements=st.integers(0, 9))
+)
+
+
+def _vector(name):
+    vector = VECTORS[name]
+    return vector["inputs"], vector["expected"], vector["tolerance"]["abs"]
+
+
+def test_demsar_from_the_printed_ranks():
+    inputs, expected, tolerance = _vector("demsar-friedman-printed-ranks")
+    found = friedman(inputs["ranks"])
+    averages = np.mean(inputs["ranks"], axis=0)
+    assert averages == pytest.approx(expected["average_ranks"], abs=tolerance)
+    assert found.chi2 == pytest.approx(expected["chi2"], abs=tolerance)
+    assert found.f == pytest.approx(expected["F"], abs=tolerance)
+    assert found.degrees == (3, 39)
+
+
+def test_the_printed_areas_have_a_tie_that_the_printed_ranks_have_not():
+    inputs, expected, tolerance = _vector("TRAP-demsar-friedman-from-printed-auc")
+    ranks = ranks_of(inputs["auc"])
+    found = friedman(ranks)
+    assert ranks.mean(axis=0) == pytest.approx(expected["average_ranks"], abs=tolerance)
+    assert found.chi2 == pytest.approx(expected["chi2"], abs=tolerance)
+    assert found.f == pytest.approx(expected["F"], abs=tolerance)
+    assert found.chi2_tie_corrected == pytest.approx(expected["chi2_tie_corrected"], abs=tolerance)
+
+
+def test_the_correction_for_ties_is_scipys():
+    auc = VECTORS["TRAP-demsar-friedman-from-printed-auc"]["inputs"]["auc"]
+    statistic, p_value = stats.friedmanchisquare(*np.transpose(auc))
+    found = friedman(ranks_of(auc))
+    assert found.chi2_tie_corrected == pytest.approx(statistic, rel=1e-12)
+    assert found.tie_corrected_p_value == pytest.approx(p_value, rel=1e-10)
+    assert found.chi2_p_value == pytest.approx(stats.chi2.sf(found.chi2, 3), rel=1e-10)
+    assert found.p_value == pytest.approx(stats.f.sf(found.f, 3, 39), rel=1e-10)
+
+
+def test_nemenyis_quantiles_and_critical_difference_as_printed():
+    inputs, expected, tolerance = _vector("demsar-nemenyi-0.1")
+    level = 1 - inputs["alpha"]
+    assert nemenyi_quantile(inputs["k"], level) == pytest.approx(expected["q"], abs=tolerance)
+    found = nemenyi_difference(inputs["k"], inputs["N"], level)
+    assert found == pytest.approx(expected["CD"], abs=tolerance)
+    inputs, expected, tolerance = _vector("demsar-table5a-0.1")
+    found = [nemenyi_quantile(k, 1 - inputs["alpha"]) for k in inputs["k"]]
+    assert found == pytest.approx(expected["q"], abs=tolerance)
+
+
+def test_bonferroni_and_dunns_quantiles_as_printed_but_for_the_misprint():
+    inputs, expected, tolerance = _vector("demsar-table5b-0.1")
+    found = [bonferroni_dunn_quantile(k, 1 - inputs["alpha"]) for k in inputs["k"]]
+    assert found == pytest.approx(expected["q"], abs=tolerance)
+    # The printed table has 2.724 for nine classifiers at 95 %.
+    assert bonferroni_dunn_quantile(9) == pytest.approx(stats.norm.isf(0.05 / 16), rel=1e-12)
+    assert bonferroni_dunn_quantile(9) == pytest.approx(2.7344, abs=5e-5)
+    assert bonferroni_dunn_difference(4, 14, 0.9) == pytest.approx(2.128 * 0.48795, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["demsar-holm-z-C4.5+m+cf", "demsar-holm-z-C4.5+cf"])
+def test_the_z_of_two_average_ranks_as_printed(name):
+    inputs, expected, tolerance = _vector(name)
+    z, p_value = rank_test(inputs["rank_control"], inputs["rank_other"], inputs["k"], inputs["N"])
+    assert z == pytest.approx(expected["z"], abs=tolerance)
+    assert p_value == pytest.approx(expected["pvalue"], abs=tolerance)
+
+
+def test_friedman_worked_by_hand():
+    # Average ranks 1.25, 2, 2.75: 12·4/12 · (.75² + 0 + .75²) = 4.5; F = 3·4.5 / (8 − 4.5).
+    found = friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
+    assert found.chi2 == pytest.approx(4.5, rel=1e-14)
+    assert found.f == pytest.approx(27 / 7, rel=1e-14)
+    assert found.degrees == (2, 6)
+    assert found.chi2_p_value == pytest.approx(math.exp(-4.5 / 2), rel=1e-12)
+    assert found.chi2_tie_corrected == found.chi2
+
+
+def test_one_order_everywhere_has_the_exact_p_value():
+    found = friedman([[1, 2, 3]] * 3)
+    assert found.f == math.inf
+    # Of the orders of three classifiers on three data sets, 6 of 6³ agree.
+    orders = list(permutations([1, 2, 3]))
+    agree = sum(a == b == c for a in orders for b in orders for c in orders)
+    assert found.p_value == pytest.approx(agree / len(orders) ** 3, rel=1e-12)
+
+
+def test_classifiers_that_are_all_alike_give_p_1():
+    found = friedman(ranks_of(np.full((5, 4), 0.8)))
+    assert (found.chi2, found.f, found.p_value) == (0, 0, 1)
+    assert (found.chi2_p_value, found.tie_corrected_p_value) == (1, 1)
+    assert nemenyi_p_value(2.5, 2.5, 4, 5) == 1
+    assert rank_test(2.5, 2.5, 4, 5) == (0, 1)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 100])
+@pytest.mark.parametrize("q", [0.5, 3.0, 6.0])
+def test_the_tail_of_the_range_is_scipys(q, k):
+    expected = stats.studentized_range.sf(q, k, math.inf)
+    assert range_tail(q, k) == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+def test_the_tail_of_the_range_of_two_is_that_of_a_normal_however_far_out():
+    for q in (0.1, 2.0, 20.0, 40.0):
+        assert range_tail(q, 2) == pytest.approx(2 * stats.norm.sf(q / math.sqrt(2)), rel=1e-9)
+    assert range_tail(0.0, 5) == 1
+    assert nemenyi_quantile(2) == pytest.approx(stats.norm.isf(0.025), rel=1e-10)
+
+
+def test_nemenyi_rejects_where_ranks_differ_by_the_critical_difference():
+    critical = nemenyi_difference(5, 12)
+    assert nemenyi_p_value(2.0, 2.0 + critical, 5, 12) == pytest.approx(0.05, rel=1e-9)
+    assert rank_standard_error(5, 12) == pytest.approx(math.sqrt(30 / 72), rel=1e-14)
+
+
+def test_hochberg_worked_by_hand():
+    # .04, min(.04, 2 · .03), min(.04, 3 · .01): the last one is below all before it.
+    assert hochberg([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.04, 0.04])
+    assert hochberg([0.6, 0.9]) == pytest.approx([0.9, 0.9])
+
+
+def test_groups_are_the_largest_and_none_lies_in_another():
+    assert cliques([1.0, 1.5, 2.4, 4.0], 1.0) == ((0, 1), (1, 2))
+    assert cliques([1.0, 1.2, 1.4], 1.0) == ((0, 1, 2),)
+    assert cliques([1.0, 2.0, 3.0], 1.0) == ()  # a difference that is reached is significant
+
+
+@settings(max_examples=30)
+@given(tables, st.randoms(use_true_random=False))
+def test_order_and_scale_do_not_matter(table, random):
+    columns, rows = list(range(table.shape[1])), list(range(table.shape[0]))
+    random.shuffle(columns)
+    random.shuffle(rows)
+    ranks = ranks_of(table)
+    assert np.array_equal(ranks_of(table[:, columns]), ranks[:, columns])
+    assert friedman(ranks[rows]).chi2 == pytest.approx(friedman(ranks).chi2, abs=1e-9)
+    assert friedman(ranks[:, columns]).p_value == pytest.approx(friedman(ranks).p_value, abs=1e-9)
+    # Any rising function of the scores of a data set keeps its ranks.
+    assert np.array_equal(ranks_of(np.exp(table * [[1 + row] for row in rows] / 9.0)), ranks)
+    backwards = ranks_of(table, higher_is_better=False)
+    assert np.allclose(ranks + backwards, table.shape[1] + 1)
+
+
+def test_what_is_no_rank_is_refused():
+    with pytest.raises(InputError, match="must add up to 6 on each data set"):
+        friedman([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]])
+    with pytest.raises(InputError, match="two classifiers and data sets or more"):
+        friedman([[1, 2, 3]])
+    with pytest.raises(InputError, match="must all be finite"):
+        ranks_of([[0.5, math.nan]])

@@ -1,0 +1,136 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import f, t
+
+from truerisk.comparison.learners.learner_outcome import without_spread
+from truerisk.comparison.learners.learner_tests import (
+    by_cautious_t,
+    by_corrected_t,
+    by_five_by_two_f,
+    by_five_by_two_t,
+    by_posterior,
+    by_resampled_t,
+)
+
+REFERENCE = Path(__file__).parents[2] / "reference" / "cv_tests.json"
+VECTORS = {
+    vector["id"]: vector for vector in json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
+}
+PAIRS = np.array([[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]])
+OF_FOLDS = (by_cautious_t, by_corrected_t, by_resampled_t, by_posterior)
+OF_HALVES = (by_five_by_two_t, by_five_by_two_f)
+tables = arrays(np.float64, (5, 2), elements=st.integers(-20, 20).map(lambda k: k / 40))
+
+
+def test_the_corrected_t_is_that_of_another_program():
+    vector = VECTORS["nadeau-bengio-correctR-repkfold"]
+    values = vector["inputs"]
+    differences = np.subtract(values["b"], values["a"]).reshape(values["r"], values["k"])
+    found = by_corrected_t(differences, 100)
+    assert found.p_value == pytest.approx(vector["expected"]["pvalue"], abs=1e-12)
+    low, high = found.ends_at(0.95)
+    # The mean lies t standard errors from 0, so that half the interval is mean / t · quantile.
+    half = abs(differences.mean()) / vector["expected"]["t"] * t.ppf(0.975, 19)
+    assert (low, high) == pytest.approx((differences.mean() - half, differences.mean() + half))
+
+
+@pytest.mark.parametrize("name", [name for name in VECTORS if name.startswith("mlxtend-5x2cv-t")])
+def test_five_by_two_t_is_that_of_another_program(name):
+    vector = VECTORS[name]
+    differences = -np.array(vector["inputs"]["differences_5x2"])
+    found = by_five_by_two_t(differences, 150)
+    assert found.p_value == pytest.approx(vector["expected"]["pvalue"], abs=5.1e-4)
+
+
+def test_differences_without_variance_have_no_test():
+    table = np.array(VECTORS["5x2cv-zero-variance"]["inputs"]["differences_5x2"])
+    for rule in (*OF_FOLDS, *OF_HALVES):
+        found = rule(table, 100)
+        assert found.p_value is None or math.isnan(found.p_value)
+        assert found.ends_at(0.95) == (-math.inf, math.inf)
+        assert "no test" in found.notes[0]
+
+
+def test_the_posterior_is_that_of_another_program():
+    vector = VECTORS["baycomp-correlated-3-1"]
+    differences = np.subtract(vector["inputs"]["y"], vector["inputs"]["x"]).astype(float)
+    found = by_posterior(differences[None], 3)
+    low, high = found.ends_at(0.9)
+    scale = math.sqrt(vector["expected"]["variance"])
+    assert (low + high) / 2 == pytest.approx(vector["expected"]["mean"])
+    assert (high - low) / 2 == pytest.approx(scale * t.ppf(0.95, vector["expected"]["df"]))
+    below, within, above = found.shares_at(1.0)
+    assert below == pytest.approx(t.cdf((-1 - 1) / scale, 2))
+    assert above == pytest.approx(t.sf(0.0, 2))
+    assert below + within + above == pytest.approx(1)
+
+
+def test_the_cautious_t_has_the_degrees_of_one_cross_validation():
+    # Mean .02; squares .0001, .0009, .0004, 0, 0, .0004, .0001, .0001: s² = .002/7; K = 4, R = 2.
+    twice = np.array([[0.03, -0.01, 0.04, 0.02], [0.02, 0.0, 0.03, 0.03]])
+    error = math.sqrt(0.002 / 7 * (1 / 8 + 1 / 3))
+    found = by_cautious_t(twice, 100)
+    assert found.p_value == pytest.approx(2 * t.sf(0.02 / error, 3))
+    assert found.ends_at(0.9)[0] == pytest.approx(0.02 - t.ppf(0.95, 3) * error)
+    once = by_cautious_t(twice[:1], 100)
+    assert once.p_value == pytest.approx(by_corrected_t(twice[:1], 100).p_value)
+
+
+def test_five_by_two_f_worked_by_hand():
+    # S = (.02² + .04² + 0 + .02² + .02²)/2 = .0014; Σd² = .0088
+    found = by_five_by_two_f(PAIRS, 100)
+    assert found.p_value == pytest.approx(f.sf(0.0088 / 0.0028, 10, 5))
+    half = math.sqrt(0.0028 * f.ppf(0.95, 10, 5) / 10)
+    assert found.ends_at(0.95) == pytest.approx((0.026 - half, 0.026 + half))
+
+
+def test_the_uncorrected_t_is_students_and_says_that_it_is_invalid():
+    found = by_resampled_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
+    # mean .02, s² = .0014/3, s.e. √(.0014/12)
+    error = math.sqrt(0.0014 / 12)
+    assert found.p_value == pytest.approx(2 * t.sf(0.02 / error, 3))
+    assert found.ends_at(0.95)[1] == pytest.approx(0.02 + t.ppf(0.975, 3) * error)
+    assert "invalid" in found.method
+
+
+@settings(max_examples=15)
+@given(tables)
+def test_swapping_the_learners_negates_the_interval_and_keeps_p(table):
+    for rule in (*OF_FOLDS, *OF_HALVES):
+        found, swapped = rule(table, 100), rule(-table, 100)
+        low, high = found.ends_at(0.95)
+        assert swapped.ends_at(0.95) == pytest.approx((-high, -low))
+        if found.p_value is not None:
+            assert swapped.p_value == pytest.approx(found.p_value, nan_ok=True)
+
+
+@settings(max_examples=15)
+@given(tables, st.sampled_from([0.8, 0.95, 0.99]))
+def test_the_interval_excludes_0_where_the_test_rejects(table, level):
+    for rule in (by_cautious_t, by_corrected_t, by_resampled_t, by_five_by_two_t):
+        found = rule(table, 100)
+        low, high = found.ends_at(level)
+        if abs(low) > 1e-12 and abs(high) > 1e-12:
+            assert (low > 0 or high < 0) == (found.p_value < 1 - level)
+    found = by_five_by_two_f(table, 100)
+    low, high = found.ends_at(level)
+    assert low <= 0 <= high or found.p_value <= 1 - level + 1e-12
+
+
+def test_learners_that_nothing_tells_apart_have_p_1_and_an_exact_bound():
+    for rule in (*OF_FOLDS, *OF_HALVES):
+        found = rule(np.zeros((5, 2)), 100)
+        assert found.p_value in {1.0, None}
+        low, high = found.ends_at(0.95)
+        # A difference of δ shows no disagreement in 100 examples with probability (1 − δ)^100.
+        assert (1 - high) ** 100 == pytest.approx(0.025)
+        assert low == -high
+    assert by_posterior(np.zeros((5, 2)), 100).shares_at(0.01) == (0.0, 1.0, 0.0)
+    assert without_spread(0.0, 100, "t").ends_at(-0.5) == without_spread(0.0, 100, "t").ends_at(0.0)

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from truerisk.comparison.predictions.compare import compare
+
+
+def coins(models=8, n=60):
+    rng = np.random.default_rng(3)
+    truth = rng.random(n) < 0.5
+    return truth, [rng.random(n) < 0.5 for _ in range(models)]
+
+
+def test_the_best_of_many_coins_is_worth_no_more_than_a_coin():
+    truth, called = coins()
+    best = compare(truth, *called, measures=["error_rate"]).best
+    assert best.own.value < 0.45
+    assert best.corrected.value == pytest.approx(0.5, abs=0.06)
+    assert best.optimism == pytest.approx(best.corrected.value - best.own.value)
+    assert best.corrected.target == "this model"
+
+
+def test_a_model_that_is_plainly_best_needs_no_correction():
+    truth, called = coins(2, 200)
+    best = compare(truth, *called, truth, measures=["accuracy"]).best
+    assert best.name == "third"
+    assert (best.own.value, best.corrected.value, best.optimism) == (1.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "measure", ["roc_auc", "average_precision", "brier_score", "f1", "balanced_accuracy"]
+)
+def test_the_choice_can_be_by_any_kind_of_measure(measure):
+    rng = np.random.default_rng(4)
+    truth = rng.random(80) < 0.4
+    scores = [np.clip(0.3 * truth + rng.random(80) * 0.7, 0, 1) for _ in range(2)]
+    result = compare(
+        truth, *[one > 0.5 for one in scores], scores=scores, measures=[measure], probabilities=True
+    )
+    own = [result.evaluations[name][measure].value for name in result.names]
+    better = (min if measure == "brier_score" else max)(own)
+    assert result.best.own.value == better
+    assert result.best.corrected.interval.covers(result.best.corrected.value)
+
+
+def test_groups_are_drawn_whole():
+    truth, called = coins(3, 40)
+    alone = compare(truth, *called, measures=["accuracy"]).best
+    grouped = compare(truth, *called, measures=["accuracy"], groups=np.arange(40) // 8).best
+    assert grouped.corrected.interval.width != alone.corrected.interval.width
+
+
+def test_an_average_over_examples_is_not_chosen_by():
+    truth, first, second = [{"a"}, {"b"}], [{"a"}, {"a"}], [{"a"}, {"b"}]
+    result = compare(truth, first, second, multilabel=True, measures=["f1_samples"])
+    assert result.best is None

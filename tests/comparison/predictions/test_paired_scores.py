@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from truerisk.comparison.predictions.compare import compare
+from truerisk.measures.registry import find_measure
+from truerisk.tallies.ranking import rank
+
+
+def scored(n=90, classes=2, seed=3):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(classes, size=n)
+    if classes == 2:
+        return truth, [truth + rng.normal(size=n) for _ in range(2)]
+    return truth, [
+        np.array([rng.dirichlet(1 + 3 * np.eye(classes)[label]) for label in truth])
+        for _ in range(2)
+    ]
+
+
+def test_rows_written_twice_say_no_more_when_they_are_grouped():
+    truth, scores = scored()
+    alone = compare(truth, None, None, scores=scores, measures=["roc_auc"])["roc_auc"]
+    twice = compare(
+        np.tile(truth, 2),
+        None,
+        None,
+        scores=[np.tile(score, 2) for score in scores],
+        groups=np.tile(np.arange(90), 2),
+        measures=["roc_auc"],
+    )["roc_auc"]
+    assert twice.difference.value == pytest.approx(alone.difference.value)
+    assert twice.difference.interval.width == pytest.approx(
+        alone.difference.interval.width, rel=0.01
+    )
+
+
+@pytest.mark.parametrize("measure", ["average_precision", "ks"])
+def test_resamples_that_both_models_share_are_as_wide_as_those_drawn_by_hand(measure):
+    truth, scores = scored()
+    scores[1] = 0.7 * scores[0] + 0.3 * scores[1]
+    found = compare(truth, None, None, scores=scores, measures=[measure])[measure]
+    rng = np.random.default_rng(0)
+    apart = []
+    for _ in range(800):
+        rows = rng.integers(90, size=90)
+        both = [rank(score[rows], truth[rows] == 1) for score in scores]
+        values = [float(find_measure(measure).value(one)) for one in both]
+        apart.append(values[1] - values[0])
+    positives = truth.sum()
+    quantile = t.isf(0.025, min(positives, 90 - positives) - 1)
+    assert found.method == "paired_bootstrap"
+    width = 2 * quantile * np.std(apart)
+    assert found.difference.interval.width == pytest.approx(width, rel=0.1)
+
+
+def test_every_average_of_several_classes_is_compared():
+    truth, scores = scored(classes=3)
+    result = compare(truth, None, None, scores=scores, probabilities=True, replicates=200)
+    for average in ("macro", "weighted", "micro"):
+        assert result[f"roc_auc_{average}"].method == "paired_delong"
+        assert result[f"average_precision_{average}"].method == "paired_bootstrap"
+    assert result["log_loss"].method == "paired_mean"
+    assert result["error_rate"].method == "mcnemar_mid_p"
+
+
+def test_mean_losses_differ_as_a_paired_t_test_says():
+    truth, scores = scored()
+    probabilities = [1 / (1 + np.exp(-score)) for score in scores]
+    found = compare(
+        truth, None, None, scores=probabilities, probabilities=True, measures=["brier_score"]
+    )["brier_score"]
+    apart = (probabilities[1] - truth) ** 2 - (probabilities[0] - truth) ** 2
+    assert found.difference.value == pytest.approx(apart.mean())
+    half = 1.959964 * apart.std(ddof=1) / np.sqrt(90)
+    assert found.difference.interval.high == pytest.approx(apart.mean() + half, rel=1e-4)
+
+
+def test_a_perfect_ranking_is_told_from_scores_that_are_all_equal():
+    truth = np.repeat([0, 1], 20)
+    result = compare(truth, None, None, scores=[np.zeros(40), truth.astype(float)])
+    found = result["roc_auc"]
+    assert found.difference.value == 0.5
+    assert found.finding == "better"
+    assert found.difference.interval.method == "no_spread"
+    assert found.p_value < 0.001
+
+
+def test_one_positive_tells_nothing_of_areas():
+    found = compare([1, 0, 0, 0], None, None, scores=[[3, 1, 2, 0], [1, 0, 2, 3]])["roc_auc"]
+    assert np.isnan(found.p_value)
+    assert found.finding == "no evidence"
+    assert (found.difference.interval.low, found.difference.interval.high) == (-1.0, 1.0)

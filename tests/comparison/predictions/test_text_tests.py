@@ -1,0 +1,140 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chi2_contingency, rankdata, ttest_rel
+
+from truerisk.comparison.predictions.mcnemar import mcnemar
+from truerisk.comparison.predictions.text_tests import (
+    macro_sign_test,
+    macro_t_on_ranks,
+    macro_t_test,
+    micro_sign_test,
+    proportion_test,
+)
+from truerisk.errors import InputError
+
+MACRO = [macro_sign_test, macro_t_test, macro_t_on_ranks]
+FIRST = [0.91, 0.50, 0.00, 0.72, 0.33, 0.80, 0.64]
+SECOND = [0.93, 0.62, 0.10, 0.72, 0.20, 0.85, 0.70]
+
+scores = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=2, max_size=30).map(
+    lambda pairs: np.array(pairs).T / 10
+)
+
+
+def test_the_micro_sign_test_by_hand():
+    # Of six decisions four differ, three of them for the second: 2 (1 + 4) / 16.
+    first = [[1, 1, 0], [0, 0, 1]]
+    second = [[1, 1, 1], [1, 1, 0]]
+    test = micro_sign_test(first, second)
+    assert (test.statistic, test.n, test.p_value) == (3.0, 4, 10 / 16)
+    assert test.method == "micro_sign_test"
+
+
+@settings(max_examples=20, deadline=None)
+@given(table=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
+def test_the_micro_sign_test_is_mcnemars_exact_test(table):
+    first, second = np.array(table).T
+    expected = mcnemar(int((first & ~second).sum()), int((second & ~first).sum()), method="exact")
+    assert micro_sign_test(first, second).p_value == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_macro_sign_test_by_hand():
+    # One tie; of six others one for the first: 2 (1 + 6) / 64.
+    test = macro_sign_test(FIRST, SECOND)
+    assert (test.statistic, test.n, test.p_value) == (5.0, 6, pytest.approx(14 / 64))
+    assert test.p_value == pytest.approx(binomtest(5, 6).pvalue)
+
+
+def test_the_t_test_by_hand():
+    # Differences 0.1, 0.2, 0.3: mean 0.2, deviation 0.1; t = 0.2 √3 / 0.1.
+    test = macro_t_test([0.5, 0.6, 0.7], [0.6, 0.8, 1.0])
+    assert test.statistic == pytest.approx(2 * math.sqrt(3))
+    # With two degrees of freedom P(|T| > t) = 1 − t / √(t² + 2).
+    assert test.p_value == pytest.approx(1 - 2 * math.sqrt(3) / math.sqrt(14))
+
+
+def test_the_test_on_ranks_by_hand():
+    # 0.1 0.2 0.2 0.3 → 1 2.5 2.5 4: differences 1.5 and 1.5 are one; with a third pair they vary.
+    test = macro_t_on_ranks([0.1, 0.2, 0.9], [0.2, 0.3, 0.8])  # 1 2.5 6 and 2.5 4 5
+    assert test.statistic == pytest.approx(np.mean([1.5, 1.5, -1]) / math.sqrt(25 / 12 / 3))
+
+
+@settings(max_examples=25, deadline=None)
+@given(both=scores)
+def test_the_t_tests_are_those_of_scipy(both):
+    first, second = both
+    for found, one, other in (
+        (macro_t_test(first, second), first, second),
+        (macro_t_on_ranks(first, second), *np.split(rankdata(both.ravel()), 2)),
+    ):
+        if np.ptp(other - one) > 1e-9:
+            expected = ttest_rel(other, one)
+            assert found.statistic == pytest.approx(expected.statistic, rel=1e-9, abs=1e-9)
+            assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(both=scores)
+def test_swapping_the_systems_keeps_every_p_value(both):
+    for test in MACRO:
+        one, other = test(*both), test(*both[::-1])
+        assert one.p_value == pytest.approx(other.p_value, rel=1e-9, nan_ok=True)
+        assert one.n == other.n
+
+
+@pytest.mark.parametrize("test", MACRO)
+def test_equal_systems_have_a_p_value_of_1(test):
+    assert test(FIRST, FIRST).p_value == 1.0
+    assert test([math.nan], [0.5]).p_value == 1.0  # no category to tell them apart
+
+
+@pytest.mark.parametrize("test", MACRO)
+def test_a_category_without_f1_is_dropped(test):
+    found = test([*FIRST, math.nan, 0.9], [*SECOND, 0.1, math.nan])
+    assert found == test(FIRST, SECOND)
+
+
+@pytest.mark.parametrize("test", [macro_t_test, macro_t_on_ranks])
+def test_differences_that_do_not_vary_leave_the_t_tests_undefined(test):
+    # 0.3 − 0.2 and 0.8 − 0.7 are one tenth up to rounding.
+    found = test([0.2, 0.7], [0.3, 0.8])
+    assert math.isnan(found.statistic)
+    assert math.isnan(found.p_value)
+    assert math.isnan(test([0.2], [0.3]).p_value)
+
+
+def test_the_proportion_test_by_hand_and_as_chi_squared():
+    # 0.2 / √(0.4 · 0.6 · 2/100) = 2.8867513
+    test = proportion_test(30, 100, 50, 100)
+    assert test.statistic == pytest.approx(2.8867513, abs=5e-8)
+    assert test.n == 200
+    table = [[30, 70], [40, 20]]
+    expected = chi2_contingency(table, correction=False)
+    found = proportion_test(30, 100, 40, 60)
+    assert found.statistic**2 == pytest.approx(expected.statistic, rel=1e-12)
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-10)
+    assert proportion_test(40, 60, 30, 100).statistic == pytest.approx(-found.statistic)
+
+
+def test_the_proportion_test_at_its_limits():
+    assert proportion_test(7, 7, 9, 9).p_value == 1.0
+    assert proportion_test(0, 7, 0, 9).p_value == 1.0
+    assert math.isnan(proportion_test(0, 0, 3, 9).p_value)
+    assert "independent" in proportion_test(1, 7, 2, 9).assumes
+
+
+def test_what_cannot_be_tested_is_refused():
+    with pytest.raises(InputError, match=r"`first_right` must hold 0 and 1 only; got 2\."):
+        micro_sign_test([2, 1], [0, 1])
+    with pytest.raises(InputError, match=r"one shape; `first_right` has \(2,\), `second_right`"):
+        micro_sign_test([0, 1], [[0, 1]])
+    with pytest.raises(InputError, match=r"`second_f1` must lie in \[0, 1\]; got 93\.0\."):
+        macro_t_test([0.9], [93])
+    with pytest.raises(InputError, match=r"`first_f1` has 2, `second_f1` has 1"):
+        macro_sign_test([0.9, 0.8], [0.9])
+    with pytest.raises(InputError, match=r"`second_k` must lie in \[0, 9\]; got 10\."):
+        proportion_test(1, 7, 10, 9)

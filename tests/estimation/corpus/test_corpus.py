@@ -1,0 +1,217 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.svm import SVC
+
+from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
+from truerisk.estimation.corpus import corpus as module
+from truerisk.estimation.corpus.corpus import estimate_corpus
+from truerisk.estimation.svm.one_vs_rest_counts import MEASURES
+from truerisk.inputs.corpora.corpora import Corpus, read_corpus
+from truerisk.results import as_plain
+from truerisk.text.vectorizer import Vectorizer
+
+TOPICS = {
+    "grain": ["wheat", "corn", "rye", "oats", "barley", "harvest", "farm", "silo"],
+    "metal": ["gold", "silver", "tin", "lead", "zinc", "copper", "mine", "ore"],
+    "ship": ["port", "vessel", "cargo", "crew", "harbour", "tanker", "dock", "sea"],
+}
+SHARED = ["the", "of", "and", "price", "said", "year", "market", "trade", "week", "tonnes"]
+
+
+def made_corpus(n=120, seed=1, **fields):
+    """Make documents of nine words each: four of each of their topics, the rest shared."""
+    rng = np.random.default_rng(seed)
+    texts, labels = [], []
+    for _ in range(n):
+        own = [topic for topic, share in zip(TOPICS, (0.4, 0.3, 0.15), strict=True)
+               if rng.random() < share]  # fmt: skip
+        words = list(rng.choice(SHARED, 9))
+        for topic in own:
+            words += list(rng.choice(TOPICS[topic], 2))
+        words += list(rng.choice([word for topic in TOPICS.values() for word in topic], 1))
+        texts.append(" ".join(words))
+        labels.append(tuple(own))
+    given = {
+        "ids": tuple(map(str, range(n))),
+        "texts": tuple(texts),
+        "labels": tuple(labels),
+    }
+    return Corpus(**{**given, **fields})
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return made_corpus()
+
+
+@pytest.fixture(scope="module")
+def split_corpus():
+    return made_corpus(split=("train",) * 80 + ("test",) * 38 + ("spare",) * 2)
+
+
+def test_each_category_is_counted_as_the_paper_says(corpus):
+    found = estimate_corpus(corpus)
+    X = Vectorizer().fit_transform(corpus.texts)
+    for name in TOPICS:
+        carries = np.array([name in labels for labels in corpus.labels])
+        svc = SVC(C=0.5, kernel="linear", tol=1e-9).fit(X, carries)
+        alpha = np.zeros(len(carries))
+        alpha[svc.support_] = np.abs(svc.dual_coef_.toarray()[0])
+        slack = np.maximum(0, 1 - np.where(carries, 1, -1) * svc.decision_function(X))
+        for rho in (1.0, 2.0):
+            # Text has unit length: R = 1.  Those at 1 up to rounding are at risk.
+            risk = rho * alpha + slack >= 1 - 1e-6
+            d, plus, minus = risk.sum(), risk[carries].sum(), risk[~carries].sum()
+            positives = carries.sum()
+            row = found.at_rho[rho].by_class[name]
+            assert row["error_rate"].value == pytest.approx(d / len(carries))
+            assert row["recall"].value == pytest.approx(1 - plus / positives)
+            right = positives - plus
+            assert row["f1"].value == pytest.approx(2 * right / (2 * positives - plus + minus))
+            if right + minus:
+                assert row["precision"].value == pytest.approx(right / (right + minus))
+    assert found.by_class == found.at_rho[1.0].by_class
+    assert found.estimates == found.at_rho[1.0].estimates
+
+
+def test_rho_2_is_never_better_than_leave_one_out_and_that_never_than_training(corpus):
+    exact = estimate_corpus(corpus, method="leave_one_out", n_jobs=2)
+    for name, row in exact.by_class.items():
+        assert exact.at_rho[2.0].by_class[name]["error_rate"].value >= row["error_rate"].value
+        assert exact.at_rho[2.0].by_class[name]["recall"].value <= row["recall"].value
+    assert exact["f1_micro"].method == "leave_one_out"
+    assert exact["f1_micro"].target == "the learner at this sample size"
+    assert any("left out in earnest" in sentence for sentence in exact.verdict)
+
+
+def test_the_documents_held_out_are_called_by_the_machine_of_the_others(split_corpus):
+    found = estimate_corpus(split_corpus)
+    words = Vectorizer()
+    X = words.fit_transform(split_corpus.texts[:80])
+    test = words.transform(split_corpus.texts[80:118])
+    for name in TOPICS:
+        carries = np.array([name in labels for labels in split_corpus.labels])
+        svc = SVC(C=0.5, kernel="linear", tol=1e-9).fit(X, carries[:80])
+        called = svc.decision_function(test) > 0
+        row = found.holdout.by_class[name]
+        assert row["error_rate"].value == pytest.approx(np.mean(called != carries[80:118]))
+        assert row["recall"].value == pytest.approx(called[carries[80:118]].mean())
+        assert row["recall"].target == "this model"
+    assert (found.n, found.holdout.n) == (80, 38)
+    assert found.notes[0] == "2 documents are left out: their part is 'spare'."
+    assert "eleven_point_documents" in found.holdout
+
+
+def test_categories_stand_by_size_with_their_facts(split_corpus):
+    found = estimate_corpus(split_corpus)
+    sizes = [category.documents for category in found.categories]
+    assert sizes == sorted(sizes, reverse=True)
+    assert found.labels == tuple(category.name for category in found.categories)
+    assert all(category.stable and category.reason is None for category in found.categories)
+    assert found.categories[0].test_documents == sum(
+        "grain" in labels for labels in split_corpus.labels[80:118]
+    )
+
+
+def test_a_category_that_no_training_document_carries_is_listed_with_the_reason(split_corpus):
+    labels = [*split_corpus.labels[:80], *((*one, "late") for one in split_corpus.labels[80:])]
+    found = estimate_corpus(made_corpus(labels=tuple(labels), split=split_corpus.split))
+    row = found.by_class["late"]
+    assert [row[name].is_defined for name in MEASURES] == [False] * 4
+    assert row["f1"].notes == ("undefined: no training document carries it",)
+    assert found.holdout.by_class["late"]["f1"].notes == row["f1"].notes
+    assert found["f1_macro"].notes == ("over the 3 classes asked for",)
+    assert "1 category has no estimate: see the notes." in found.verdict
+    assert "Not estimated, as no training document carries it: 'late'." in found.notes
+
+
+def test_both_sides_are_averaged_over_the_same_categories(split_corpus):
+    rare = tuple(("rare",) if at < 4 else labels for at, labels in enumerate(split_corpus.labels))
+    found = estimate_corpus(made_corpus(labels=rare, split=split_corpus.split))
+    assert found.by_class["rare"]["recall"].is_defined
+    assert found["f1_macro"].notes == found.holdout["f1_macro"].notes
+    assert any(note.startswith("In no average, as no document held out") for note in found.notes)
+
+
+def test_a_random_division_is_told_and_can_be_repeated(corpus):
+    found = estimate_corpus(corpus, holdout=0.25)
+    assert (found.n, found.holdout.n) == (90, 30)
+    again = estimate_corpus(corpus, holdout=0.25, random_state=found.settings["random_state"])
+    assert as_plain(again) == as_plain(found)
+    drawn = estimate_corpus(corpus, holdout=0.25, random_state=np.random.default_rng(1))
+    assert drawn.settings["random_state"] == "a generator"
+
+
+def test_neither_threads_nor_the_order_of_categories_change_anything(corpus):
+    once = estimate_corpus(corpus, rho=1.5)
+    assert list(once.at_rho) == [1.0, 1.5, 2.0]
+    assert once.by_class == once.at_rho[1.5].by_class
+    assert as_plain(estimate_corpus(corpus, rho=1.5, n_jobs=2)) == as_plain(once)
+    two = estimate_corpus(corpus, rho=1.5, categories=["ship", "grain"])
+    assert list(two.by_class) == ["grain", "ship"]
+    assert two.by_class["ship"] == once.by_class["ship"]
+
+
+def test_vectors_take_the_place_of_texts(corpus):
+    matrix = Vectorizer().fit_transform(corpus.texts)
+    found = estimate_corpus(made_corpus(texts=None, matrix=matrix))
+    assert found.by_class == estimate_corpus(corpus).by_class
+    assert found.settings["radius_rule"].startswith("unit length")
+    scaled = estimate_corpus(made_corpus(texts=None, matrix=csr_matrix(matrix * -2)))
+    assert scaled.settings["squared_radius"] > 1
+
+
+def test_a_price_so_small_that_no_bias_is_pinned_down_is_warned_of():
+    texts = ("wheat corn", "wheat corn", "gold tin", "gold tin")
+    small = Corpus(
+        ids=tuple("1234"), texts=texts, labels=(("a",), ("a",), ("b",), ("b",)), matrix=None
+    )
+    with pytest.warns(UnstableWarning, match="2 categories"):
+        found = estimate_corpus(small, C=0.01, min_documents=1)
+    assert any(sentence.startswith("Unstable") for sentence in found.verdict)
+    assert [category.stable for category in found.categories] == [False, False]
+
+
+def test_a_solver_that_stops_early_is_warned_of(corpus, monkeypatch):
+    trained = module.train_machines
+
+    def stopped(*arguments, **options):
+        machines = trained(*arguments, **options)
+        machines.gap[0] = 0.5
+        return machines
+
+    monkeypatch.setattr(module, "train_machines", stopped)
+    with pytest.warns(NotConvergedWarning, match="a gap of 0.5; asked was 1e-06"):
+        found = estimate_corpus(corpus)
+    assert found.categories[0].gap == 0.5
+    assert any("stopped" in sentence for sentence in found.verdict)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "folds"}, "`method` must be one of xi_alpha, leave_one_out; got 'folds'"),
+        ({"level": 95}, "Write 0.95 for 95 %"),
+        ({"C": 0}, "`C` must be positive"),
+        ({"rho": 0}, "`rho` must be positive"),
+        ({"rho": "2"}, "`rho` must lie in"),
+        ({"categories": ["grian"]}, "`categories` must be carried by a document; got 'grian'"),
+        ({"holdout": 0.001}, "`holdout` must leave documents on both sides"),
+        ({"n_jobs": 0}, "`n_jobs` must be a number of threads"),
+        ({"min_documents": 0}, "`min_documents` must lie in"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(corpus, options, message):
+    with pytest.raises(InputError, match=message):
+        estimate_corpus(corpus, **options)
+
+
+def test_a_corpus_that_is_read_tells_its_file(write):
+    lines = "".join(
+        f'{{"text": "{text}", "labels": {list(labels)}}}\n'.replace("'", '"')
+        for text, labels in zip(made_corpus().texts, made_corpus().labels, strict=True)
+    )
+    found = estimate_corpus(read_corpus(write(lines, "corpus.jsonl")))
+    assert found.source["files"][0]["format"] == "json lines"
+    assert found.by_class == estimate_corpus(made_corpus()).by_class

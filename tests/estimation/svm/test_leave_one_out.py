@@ -1,0 +1,133 @@
+"""Leave-one-out, against the loop that it stands for."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.svm import SVC
+
+from truerisk.errors import InputError
+from truerisk.estimation.svm.leave_one_out import leave_one_out
+from truerisk.estimation.svm.xi_alpha import xi_alpha
+from truerisk.svm.kernel import KernelSVM
+from truerisk.svm.linear import LinearSVM
+
+pytestmark = pytest.mark.filterwarnings("ignore::truerisk.errors.UnstableWarning")
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+
+
+def loop(svm, X, y, weights=None):
+    """The calls of machines each trained without the example it calls."""
+    calls = []
+    for i in range(len(y)):
+        kept = np.arange(len(y)) != i
+        part = None if weights is None else weights[kept]
+        calls.append(clone(svm).fit(X[kept], y[kept], sample_weight=part).predict(X[i : i + 1])[0])
+    return np.array(calls)
+
+
+def noise(n=60, width=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, width)), rng.integers(0, 2, n)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 50.0])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"kernel": "linear"},
+        {"kernel": "poly", "gamma": 0.2, "coef0": 1.0},
+        {"kernel": "rbf", "gamma": 0.4},
+    ],
+    ids=lambda kernel: kernel["kernel"],
+)
+@pytest.mark.parametrize("data", ["iris", "noise"])
+def test_the_set_of_errors_is_that_of_libsvm_in_a_loop(data, kernel, C):
+    X, y = (IRIS[50:], SPECIES[50:] - 1) if data == "iris" else noise()
+    found = leave_one_out(KernelSVM(C=C, **kernel), X, y)
+    theirs = loop(SVC(C=C, tol=1e-9, **kernel), X, y)
+    wrong = set(np.flatnonzero(theirs != y).tolist())
+    assert set(found.errors) ^ wrong <= set(found.ties)
+    assert found["error_rate"].value == pytest.approx(len(found.errors) / len(y))
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3])
+def test_sparse_rows_give_the_errors_of_the_loop(C):
+    X, y = make_classification(80, 300, n_informative=15, flip_y=0.2, random_state=2)
+    X = np.maximum(X, 0)
+    found = leave_one_out(LinearSVM(C=C), csr_matrix(X), y, n_jobs=2)
+    theirs = loop(SVC(C=C, kernel="linear", tol=1e-9), X, y)
+    assert set(found.errors) == set(np.flatnonzero(theirs != y).tolist())
+
+
+def test_weights_are_bounds_in_every_refit():
+    X, y = noise(50, seed=3)
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, 50)
+    found = leave_one_out(KernelSVM(C=1.0, gamma=0.3), X, y, sample_weight=weights)
+    theirs = loop(SVC(C=1.0, gamma=0.3, tol=1e-9), X, y, weights)
+    assert set(found.errors) == set(np.flatnonzero(theirs != y).tolist())
+
+
+@pytest.mark.parametrize("svm", [LinearSVM(C=0.5), KernelSVM(C=2.0, gamma=0.2)])
+def test_with_three_classes_the_calls_are_those_of_the_loop(svm):
+    X, y = IRIS[::2], SPECIES[::2]
+    found = leave_one_out(svm, X, y)
+    wrong = np.flatnonzero(loop(svm, X, y) != y)
+    assert found.errors == tuple(wrong.tolist())
+    assert set(found.by_class) == {"0", "1", "2"}
+
+
+def test_labels_are_left_out_one_machine_at_a_time():
+    labels = np.column_stack([SPECIES == 0, SPECIES == 2]).astype(int)
+    found = leave_one_out(LinearSVM(C=1.0), IRIS, labels)
+    alone = leave_one_out(LinearSVM(C=1.0), IRIS, labels[:, 1])
+    assert found.by_class["1"]["recall"].value == alone["recall"].value
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_xi_alpha_at_2_never_says_less(C):
+    for X, y in [(IRIS[50:], SPECIES[50:] - 1), noise(80, 3, 5), noise(80, 3, 6)]:
+        svm = KernelSVM(C=C, gamma=0.5)
+        exact = leave_one_out(svm, X, y)
+        if svm.fit(X, y).stable_:
+            bound = xi_alpha(svm, X, y, rho=2.0)
+            assert bound["error_rate"].value >= exact["error_rate"].value
+
+
+def test_the_only_example_of_a_class_is_an_error():
+    found = leave_one_out(LinearSVM(C=10.0), [[0.0], [0.2], [0.4], [3.0]], [0, 0, 0, 1])
+    assert 3 in found.errors
+
+
+def test_a_margin_of_0_is_listed_as_a_tie():
+    # Without the middle point, the boundary lies on it.
+    X = [[-2.0], [-1.0], [0.0], [1.0], [2.0]]
+    found = leave_one_out(LinearSVM(C=0.01), [*X, [-3.0], [3.0]], [0, 0, 1, 1, 1, 0, 1])
+    loose = leave_one_out(LinearSVM(C=100.0), X, [0, 0, 1, 1, 1])
+    assert isinstance(found.ties, tuple)
+    assert 2 in loose.ties
+    assert any("arbitrary" in note for note in loose.notes)
+
+
+def test_it_says_what_it_is_about():
+    found = leave_one_out(LinearSVM(C=1.0), IRIS[50:], SPECIES[50:] - 1)
+    assert found["recall"].target == "the learner at this sample size"
+    assert found["recall"].method == "leave_one_out"
+    assert 0 < found.refits < 100
+
+
+def test_any_other_model_is_trained_without_each_example():
+    X, y = IRIS[50:, :2], SPECIES[50:] - 1
+    found = leave_one_out(SVC(C=1.0, gamma=0.3), X, y)
+    theirs = np.flatnonzero(cross_val_predict(SVC(C=1.0, gamma=0.3), X, y, cv=LeaveOneOut()) != y)
+    assert found.errors == tuple(theirs.tolist())
+    assert found.refits == 100
+    assert found["recall"].target == "the learner at this sample size"
+
+
+def test_weights_are_for_machines_of_this_library():
+    with pytest.raises(InputError, match="must be left out unless the model is a LinearSVM"):
+        leave_one_out(SVC(), IRIS, SPECIES, sample_weight=[1.0] * len(SPECIES))

@@ -1,0 +1,125 @@
+"""Choosing without folds: the estimates are those of the single machines, the best one wins."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.svm import SVC
+
+from truerisk.errors import InputError
+from truerisk.estimation.svm.leave_one_out import leave_one_out
+from truerisk.estimation.svm.selection import select
+from truerisk.estimation.svm.xi_alpha import xi_alpha
+from truerisk.svm.kernel import KernelSVM
+from truerisk.svm.linear import LinearSVM
+from truerisk.text.vectorizer import Vectorizer
+
+mpl.use("Agg")
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+X, Y = IRIS[50:], SPECIES[50:] - 1
+OVER = {"C": [10.0, 0.1, 1.0], "gamma": [0.1, 1.0]}
+
+
+def test_every_setting_has_the_estimate_it_has_alone():
+    chosen = select(KernelSVM(), X, Y, over=OVER, measure="f1", replicates=20)
+    assert len(chosen.candidates) == 6
+    for candidate in chosen.candidates:
+        alone = xi_alpha(KernelSVM(**candidate.parameters).fit(X, Y), X, Y)["f1"]
+        assert candidate.estimate.value == pytest.approx(alone.value)
+        assert candidate.estimate.interval == alone.interval
+    best = max(chosen.candidates, key=lambda one: one.estimate.value)
+    assert chosen.estimate.value == best.estimate.value
+    assert chosen.best == best.parameters
+
+
+def test_leave_one_out_chooses_by_exact_errors():
+    chosen = select(KernelSVM(), X, Y, over=OVER, by="leave_one_out", replicates=20)
+    for candidate in chosen.candidates:
+        alone = leave_one_out(KernelSVM(**candidate.parameters), X, Y)["error_rate"]
+        assert candidate.estimate.value == alone.value
+        assert candidate.estimate.method == "leave_one_out"
+    assert chosen.estimate.value == min(one.estimate.value for one in chosen.candidates)
+
+
+def test_workers_change_nothing():
+    one = select(LinearSVM(), X, Y, over={"C": [0.1, 1, 10]}, replicates=20)
+    two = select(LinearSVM(), X, Y, over={"C": [0.1, 1, 10]}, replicates=20, n_jobs=2)
+    assert one == two
+
+
+def test_of_equal_settings_the_smallest_cost_wins():
+    easy = np.array([[0.0], [0.1], [5.0], [5.1]])
+    chosen = select(LinearSVM(), easy, [0, 0, 1, 1], over={"C": [8.0, 4.0, 2.0]}, replicates=20)
+    assert chosen.best == {"C": 2.0}
+
+
+def test_preprocessing_is_chosen_too():
+    rng = np.random.default_rng(0)
+    common = ["the", "of", "and", "to"]
+    texts = [
+        " ".join(rng.choice([*common, *(["wheat", "corn"] if i % 2 else ["bank", "rate"])], 30))
+        for i in range(60)
+    ]
+    chosen = select(
+        LinearSVM(),
+        texts,
+        [i % 2 for i in range(60)],
+        over={"vectorizer": [Vectorizer(), Vectorizer(weighting="binary")], "C": [0.5]},
+        replicates=20,
+    )
+    assert len(chosen.candidates) == 2
+    assert isinstance(chosen.best["vectorizer"], Vectorizer)
+
+
+def test_classes_are_averaged():
+    chosen = select(
+        LinearSVM(), IRIS, SPECIES, over={"C": [0.1, 10.0]}, measure="f1_macro", replicates=20
+    )
+    assert chosen.estimate.measure == "f1_macro"
+    assert chosen.best == {"C": 10.0}
+
+
+def test_the_winner_of_useless_settings_is_not_called_good():
+    rng = np.random.default_rng(1)
+    noise, labels = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    over = {"C": [0.1, 1.0, 10.0], "gamma": [0.03, 0.1, 0.3, 1.0, 3.0]}
+    chosen = select(KernelSVM(), noise, labels, over=over, by="leave_one_out")
+    assert chosen.corrected.value > chosen.estimate.value
+    assert chosen.corrected.interval.covers(chosen.corrected.value)
+
+
+def test_the_picture_shows_a_line_for_each_setting():
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    chosen = select(KernelSVM(), X, Y, over=OVER, replicates=20)
+    ax = chosen.plot(Figure().subplots())
+    assert ax.get_xscale() == "log"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["gamma=0.1", "gamma=1.0"]
+
+
+def test_what_was_chosen_is_printed():
+    chosen = select(LinearSVM(), X, Y, over={"C": [0.1, 1.0]}, replicates=20)
+    assert "→ C=" in str(chosen)
+    assert "corrected for the choice" in str(chosen)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"over": {"C": []}}, "a list of values of C"),
+        ({"over": {"c": [1]}}, "`over` must be one of"),
+        ({"over": {"C": [1]}, "by": "folds"}, "`by` must be one of xi_alpha, leave_one_out"),
+        ({"over": {"C": [1]}, "measure": "auc"}, "measure"),
+        ({"over": {"C": [-1]}}, "`C` must lie in"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        select(LinearSVM(), X, Y, **options)
+
+
+def test_another_model_is_refused():
+    data = make_classification(20, random_state=0)
+    with pytest.raises(InputError, match=r"tr\.LinearSVM"):
+        select(SVC(), *data, over={"C": [1]})

@@ -1,0 +1,66 @@
+import re
+
+import pytest
+
+from truerisk.errors import InputError
+from truerisk.inputs.roles import PREFIXES, USUAL_NAMES, ResolvedRoles, Roles, resolve_roles
+
+
+@pytest.mark.parametrize("role", ["truth", "pred", "score", "group", "weight", "id"])
+def test_every_usual_name_is_found_without_regard_to_case(role):
+    for name in USUAL_NAMES[role]:
+        for spelt in (name, name.upper(), name.replace("_", " ").title()):
+            others = [n for n in ("y_true", "y_pred") if role not in {"truth", "pred"}]
+            others = ["y_pred"] if role == "truth" else ["y_true"] if role == "pred" else others
+            assert getattr(resolve_roles([*others, spelt], Roles()), role) == spelt
+
+
+def test_no_usual_name_belongs_to_two_roles():
+    names = [name for usual in USUAL_NAMES.values() for name in usual]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_columns_with_a_prefix_are_the_scores_of_classes(prefix):
+    roles = resolve_roles(["y", f"{prefix}Cat", f"{prefix}dog"], Roles())
+    assert roles.score == (f"{prefix}Cat", f"{prefix}dog")
+    assert roles.score_classes == ("Cat", "dog")
+
+
+def test_score_columns_that_are_given_name_their_classes():
+    roles = resolve_roles(["y", "cat", "dog"], Roles(score=("dog", "cat")))
+    assert roles.score_classes == ("dog", "cat")
+    assert roles.guessed == ("truth",)
+
+
+def test_two_families_of_scores_are_refused():
+    columns = ["y", "p_a", "p_b", "score_a", "score_b"]
+    with pytest.raises(InputError, match=re.escape("'score_a + score_b', 'p_a + p_b'")):
+        resolve_roles(columns, Roles())
+
+
+def test_a_role_that_is_given_is_not_guessed_for_another():
+    roles = resolve_roles(["label", "y"], Roles(pred="y"))
+    assert roles == ResolvedRoles(truth="label", pred="y", guessed=("truth",))
+
+
+def test_a_role_that_is_not_to_be_used_is_not_guessed():
+    roles = resolve_roles(["y_true", "y_pred", "id", "user"], Roles(id="", group=""))
+    assert roles == ResolvedRoles(truth="y_true", pred="y_pred", guessed=("truth", "pred"))
+
+
+def test_neither_predictions_nor_scores_is_refused():
+    with pytest.raises(InputError, match=re.escape("`pred` must be the column with predicted")):
+        resolve_roles(["y_true", "x"], Roles())
+
+
+def test_no_column_at_all_is_refused():
+    with pytest.raises(InputError, match="`truth` must be the column with the true labels"):
+        resolve_roles([], Roles())
+
+
+def test_a_long_list_of_columns_is_cut():
+    columns = [f"x{place}" for place in range(1000)]
+    with pytest.raises(InputError, match="'x19' and 980 more") as caught:
+        resolve_roles(columns, Roles())
+    assert len(str(caught.value)) < 500
