@@ -6,16 +6,52 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from truerisk.errors import InputError
 
 Target = Literal["this model", "the learner at this sample size"]
-Finding = Literal["better", "worse", "equivalent", "no evidence"]
+Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
+
+
+class Finding(str):
+    """A sentence of a verdict or a note, with the code by which programs know it.
+
+    Whatever is decided by a finding is decided by its `code`; the words are for people.
+
+    Examples
+    --------
+    >>> finding = Finding("Sure: that is better than a constant.", code="better_than_constant")
+    >>> print(finding)
+    Sure: that is better than a constant.
+    >>> has_code([finding], "better_than_constant")
+    True
+    """
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, text: str, *, code: str) -> Self:
+        """Keep the code beside the sentence."""
+        finding = super().__new__(cls, text)
+        finding.code = code
+        return finding
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _finding, (str(self), self.code)
+
+
+def _finding(text: str, code: str) -> Finding:
+    return Finding(text, code=code)
+
+
+def has_code(findings: Iterable[str], *codes: str) -> bool:
+    """Whether one of the findings has one of the codes."""
+    return any(isinstance(one, Finding) and one.code in codes for one in findings)
 
 
 class Frozen:
@@ -235,7 +271,7 @@ class Comparison(Reportable):
     difference: Estimate
     p_value: float | None
     method: str
-    finding: Finding
+    finding: Conclusion
     verdict: str
     region: float | None = None
     settled_by: int | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from truerisk.intervals.beta_quantile import Array
+from truerisk.aliases import Array
 from truerisk.intervals.binomial import BINOMIAL, binomial_bounds
 
 SIZES = (5, 10, 17, 20, 33, 50, 100, 200, 333, 500, 1000)

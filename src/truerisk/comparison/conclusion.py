@@ -5,13 +5,12 @@ from collections.abc import Callable
 
 from scipy.special import ndtri
 
+from truerisk.aliases import Ends
 from truerisk.errors import InputError
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.measures.titles import spoken_title
-from truerisk.results import Comparison, Estimate, Finding, Interval
-
-Ends = tuple[float, float]
+from truerisk.results import Comparison, Conclusion, Estimate, Interval
 
 MAX_EXAMPLES = 1e12  # nobody has more
 POWER = 0.8  # with which `settled_by` examples would tell the difference seen
@@ -80,7 +79,7 @@ def conclude(
         target=first.target,
         notes=notes,
     )
-    finding: Finding = "no evidence"
+    finding: Conclusion = "no evidence"
     if region is not None and _is_within(region, value, ends_at, level):
         finding = "equivalent"
     elif _excludes_0(interval) and (p_value is None or p_value <= 1 - level):
@@ -165,7 +164,7 @@ def _is_within(region: float, value: float, ends_at: Callable[[float], Ends], le
 def _in_words(
     names: tuple[str, str],
     difference: Estimate,
-    finding: Finding,
+    finding: Conclusion,
     region: float | None,
     settled_by: int | None,
 ) -> str:

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Callable
 
+from truerisk.aliases import Ends
 from truerisk.checks import check_number
 from truerisk.comparison.predictions.paired_difference import check_paired_table, paired_score_p
 from truerisk.errors import InputError
-
-Ends = tuple[float, float]
 
 TOLERANCE = 1e-9  # of a p-value: finer than any use of one
 

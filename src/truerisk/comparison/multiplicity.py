@@ -1,12 +1,11 @@
 """Many tests at once: p-values adjusted so that a false finding among all of them stays rare."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 def holm(p_values: ArrayLike) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-Ends = tuple[float, float]
+from truerisk.aliases import Ends
 
 LARGEST_ODDS = 1e9  # a difference as large as it can be
 

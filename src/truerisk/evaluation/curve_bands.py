@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, shown
 from truerisk.errors import InputError
 from truerisk.intervals.bands import simultaneous_bounds
@@ -17,7 +17,6 @@ from truerisk.tallies.ranking import THINNED_TO, TOP, at_steps
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Values = NDArray[np.float64]
 
 FURTHER_PLACES = 201  # at which the band of a precision-recall curve is told besides its corners
 NO_BAND = (
@@ -30,9 +29,9 @@ NO_BAND = (
 class Band:
     """Between `low` and `high` at each x; `joined` says whether it goes on between the places."""
 
-    x: Values
-    low: Values
-    high: Values
+    x: Array
+    low: Array
+    high: Array
     level: float
     method: str
     joined: bool = True
@@ -50,10 +49,10 @@ class Band:
 class Corners:
     """Rectangles, one a threshold, which hold the true rates; all four ascend."""
 
-    fpr_low: Values
-    fpr_high: Values
-    tpr_low: Values
-    tpr_high: Values
+    fpr_low: Array
+    fpr_high: Array
+    tpr_low: Array
+    tpr_high: Array
 
 
 def confidence_band(curve: RocCurve | PrecisionRecallCurve, *, level: float = 0.95) -> Band:
@@ -124,7 +123,7 @@ def confidence_band(curve: RocCurve | PrecisionRecallCurve, *, level: float = 0.
 
 
 def _corners(
-    fpr: Values, tpr: Values, curve: RocCurve | PrecisionRecallCurve, level: float
+    fpr: Array, tpr: Array, curve: RocCurve | PrecisionRecallCurve, level: float
 ) -> Corners:
     n_negative, n_positive = curve.n_negative or 0, curve.n_positive or 0
     fp, tp = np.rint(fpr * n_negative), np.rint(tpr * n_positive)
@@ -141,13 +140,13 @@ def _corners(
     return Corners(fpr_low, fpr_high, tpr_low, tpr_high)
 
 
-def _floor(right: Values, low: Values) -> tuple[Values, Values]:
+def _floor(right: Array, low: Array) -> tuple[Array, Array]:
     """Keep the corners at the right of the floors: straight lines between them lie below."""
     x, first = np.unique(right, return_index=True)
     return x, low[first]
 
 
-def _ceiling(left: Values, high: Values) -> tuple[Values, Values]:
+def _ceiling(left: Array, high: Array) -> tuple[Array, Array]:
     """Keep the corners at the left of the ceilings: straight lines between them lie above."""
     x, last = np.unique(left[::-1], return_index=True)
     return x, high[::-1][last]
@@ -173,8 +172,8 @@ def _precision_band(corners: Corners, curve: PrecisionRecallCurve, level: float)
 
 
 def precision_line(
-    recall: Values, fpr: Values, prevalence: float, outer: np.ufunc
-) -> tuple[Values, Values]:
+    recall: Array, fpr: Array, prevalence: float, outer: np.ufunc
+) -> tuple[Array, Array]:
     """Bound precision by straight lines on its outer side.
 
     Where the false positive rate is straight in recall, precision is a hyperbola.  Its chord lies

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
 from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
@@ -23,8 +24,6 @@ from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.placements import share_below
-
-Array = NDArray[np.float64]
 
 DRAWN_FROM = 50_000  # examples, over the sheets, beyond which no further sheet is resampled
 LOSSES: dict[str, Callable[[Array], Array]] = {  # of the probability given to what is true

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
@@ -15,7 +16,6 @@ from truerisk.inputs.records.encoding import LabelEncoder, encode
 from truerisk.inputs.records.numbers import as_floats
 from truerisk.inputs.records.refusals import Places, refusal
 
-Array = NDArray[np.float64]
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WHOLE = re.compile(r"[+-]?\d+")
 

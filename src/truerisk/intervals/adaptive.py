@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 STEPS = 8  # of Newton's method on the smooth stand-in; more did not raise the extremes found

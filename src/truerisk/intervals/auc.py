@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.delta import delta_interval, wald_interval
 from truerisk.results import Interval

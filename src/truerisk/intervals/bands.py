@@ -30,9 +30,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln
 
+from truerisk.aliases import Array, Bounds
 from truerisk.checks import check_level, check_whole_number
-from truerisk.intervals.beta_quantile import Array, beta_log_odds
-from truerisk.intervals.binomial import Bounds, clopper_pearson
+from truerisk.intervals.beta_quantile import beta_log_odds
+from truerisk.intervals.binomial import clopper_pearson
 
 EXACT_UP_TO = 100
 MIN_LEVEL = 0.2  # a lower level is answered with the band of this one

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, expit, gammaln, ndtri
 
-Array = NDArray[np.float64]
+from truerisk.aliases import Array
+
 LogTail = Callable[[Array, NDArray[np.intp]], tuple[Array, Array]]
 
 SMALLEST = 1e-290  # a smaller shape has the same quantiles, but its inverse overflows

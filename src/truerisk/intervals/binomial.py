@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
+from truerisk.aliases import Array, Bounds
 from truerisk.checks import check_choice, check_counts, check_level, check_number
-from truerisk.intervals.beta_quantile import Array, beta_log_odds, score_end, score_start
+from truerisk.intervals.beta_quantile import beta_log_odds, score_end, score_start
 from truerisk.intervals.blaker import blaker_log_odds
 from truerisk.intervals.exact_ends import exact_lower, exact_upper, mid_p_log_odds
 from truerisk.results import Interval
 
-Bounds = tuple[Array, Array]
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
 
 BINOMIAL: dict[str, Method] = {}

@@ -13,8 +13,8 @@ Source    Klaschka 2010 finds the same end by stepping; here both points are sol
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.intervals.beta_quantile import (
-    Array,
     beta_log_odds,
     beta_tail,
     log_beta_kernel,

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from truerisk.aliases import Array, Indices
 from truerisk.checks import check_level, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
-
-Indices = NDArray[np.intp]
 
 NO_VARIANCE = 1e-24  # means of equal values differ by their rounding only
 

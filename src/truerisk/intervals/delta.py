@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtri, stdtrit
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number
-from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 CellFunction = Callable[[NDArray[np.complex128]], NDArray[np.complex128]]

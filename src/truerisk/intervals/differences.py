@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from truerisk.aliases import Array, Bounds
 from truerisk.checks import check_choice, check_counts, check_level
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.intervals.binomial import wilson
 from truerisk.results import Interval
 
-Bounds = tuple[Array, Array]
 DifferenceMethod = Callable[[Array, Array, Array, Array, float], Bounds]
 
 HALVINGS = 60  # of a bracket of width at most 2: down to rounding

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from truerisk.aliases import Array
 from truerisk.intervals.beta_quantile import (
-    Array,
     beta_log_odds,
     beta_tail,
     deviance,

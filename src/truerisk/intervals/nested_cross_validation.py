@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 from scipy.special import betainc
 
-from truerisk.intervals.beta_quantile import Array, log_beta_kernel
+from truerisk.aliases import Array
+from truerisk.intervals.beta_quantile import log_beta_kernel
 
 NUMBERS = 400  # of discordant pairs that are summed over; between them the power varies slowly
 

@@ -9,11 +9,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import ndtri
 
+from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice
-from truerisk.intervals.beta_quantile import Array
 from truerisk.intervals.binomial import fractional_interval
-
-Ends = tuple[float, float]
 
 
 def percentile(value: float, deviations: Array, n: float, level: float) -> Ends:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.exact_ends import exact_upper
 from truerisk.intervals.paired_power import paired_power

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 TAIL_REPLICATES = 25  # replicates beyond each end: its Monte Carlo error is then a fifth of a tail
@@ -21,7 +21,6 @@ MAX_REPLICATES = 500_000  # minutes of work; a level that needs more asks too mu
 WEIGHTS_HELD = 2**22  # of groups, at a time
 MIN_SHAPE = 1e-290  # two cells that both underflow still have a ratio
 
-Ends = tuple[float, float]
 ReplicateMethod = Callable[[Array, float, float, float], Ends]
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import Array
 from truerisk.results import Interval
 
 

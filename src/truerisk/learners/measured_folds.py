@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.evaluation.positive import positive_of_two
 from truerisk.measures.registry import Measure
@@ -13,14 +14,11 @@ from truerisk.tallies.cells import ClassCounts
 from truerisk.tallies.probabilities import ProbabilityTally
 from truerisk.tallies.ranking import rank
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
-
 
 def over_all_folds(
     measure: Measure,
-    truth: Codes,
-    called: Codes,
+    truth: Indices,
+    called: Indices,
     classes: NDArray[Any],
     pos_label: Any = None,  # noqa: ANN401
 ) -> float:
@@ -54,7 +52,7 @@ def over_all_folds(
 
 def mean_over_folds(
     measure: Measure,
-    folds: Sequence[tuple[Codes, Floats]],
+    folds: Sequence[tuple[Indices, Array]],
     classes: NDArray[Any],
     pos_label: Any = None,  # noqa: ANN401
 ) -> float:
@@ -70,7 +68,7 @@ def mean_over_folds(
     return float(np.mean([_of_scores(measure, *fold, classes, pos_label) for fold in folds]))
 
 
-def needed_scores(found: Mapping[str, NDArray[Any]], measure: Measure) -> Floats:
+def needed_scores(found: Mapping[str, NDArray[Any]], measure: Measure) -> Array:
     """Refuse a model that gives no scores, or none that are probabilities."""
     if "score" not in found:
         raise InputError(
@@ -97,8 +95,8 @@ def positive_place(measure: Measure, classes: NDArray[Any], pos_label: Any) -> i
 
 def _of_scores(
     measure: Measure,
-    truth: Codes,
-    scores: Floats,
+    truth: Indices,
+    scores: Array,
     classes: NDArray[Any],
     pos_label: Any,  # noqa: ANN401
 ) -> float:

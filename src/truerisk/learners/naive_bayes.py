@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from truerisk.aliases import Array
 from truerisk.checks import check_number
 from truerisk.errors import InputError
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from truerisk.text.vectorizer import Vectorizer
 
-Array = NDArray[np.float64]
 MIN_VARIANCE = 1e-9  # of the largest variance of a column: a class of equal values is no certainty
 
 

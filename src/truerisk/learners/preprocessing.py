@@ -9,13 +9,13 @@ from scipy.sparse import csr_matrix, hstack, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice
 from truerisk.errors import InputError, ResourceError
 
 if TYPE_CHECKING:
     from truerisk.text.vectorizer import Vectorizer
 
-Array = NDArray[np.float64]
 KINDS = ("number", "category", "text")
 FORMS = ("features", "array", "codes")
 Form = Literal["features", "array", "codes"]

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Flags
 from truerisk.measures.proportion import ratio
 from truerisk.measures.registry import Measure, find_measure
 from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -24,11 +23,11 @@ class Average:
 
     name: str
     title: str
-    function: Callable[[Measure, ClassCounts, Mask | None, float], Any]
+    function: Callable[[Measure, ClassCounts, Flags | None, float], Any]
 
 
 def micro(
-    measure: Measure, counts: ClassCounts, over: Mask | None = None, zero_division: float = np.nan
+    measure: Measure, counts: ClassCounts, over: Flags | None = None, zero_division: float = np.nan
 ) -> Any:  # noqa: ANN401
     """Sum the counts over the classes, then apply the formula: each decision counts the same."""
     each = counts.one_vs_rest
@@ -38,7 +37,7 @@ def micro(
 
 
 def macro(
-    measure: Measure, counts: ClassCounts, over: Mask | None = None, zero_division: float = np.nan
+    measure: Measure, counts: ClassCounts, over: Flags | None = None, zero_division: float = np.nan
 ) -> Any:  # noqa: ANN401
     """Apply the formula, then average over the classes: each class counts the same."""
     values = _filled(measure.value(counts.one_vs_rest), zero_division)
@@ -46,7 +45,7 @@ def macro(
 
 
 def weighted(
-    measure: Measure, counts: ClassCounts, over: Mask | None = None, zero_division: float = np.nan
+    measure: Measure, counts: ClassCounts, over: Flags | None = None, zero_division: float = np.nan
 ) -> Any:  # noqa: ANN401
     """Apply the formula, then average with the number of true examples of each class."""
     values = _filled(measure.value(counts.one_vs_rest), zero_division)
@@ -79,7 +78,7 @@ def base_and_average(name: str) -> tuple[str, str | None]:
 
 
 def value_of_tables(
-    name: str, tables: NDArray[Any], pos_label: int | None, over: Mask | None = None
+    name: str, tables: NDArray[Any], pos_label: int | None, over: Flags | None = None
 ) -> NDArray[Any] | None:
     """Apply a measure of counts, or an average of one, to confusion tables (…, K, K).
 
@@ -123,16 +122,16 @@ def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:
     return np.asarray(measure.value(BinaryCounts(tp, fp, fn, len(cells.labels) - tp - fp - fn)))
 
 
-def left_out(measure: Measure, counts: ClassCounts, over: Mask | None = None) -> Mask:
+def left_out(measure: Measure, counts: ClassCounts, over: Flags | None = None) -> Flags:
     """Tell the classes to be averaged in which the measure is undefined."""
     return np.asarray(np.isnan(measure.value(counts.one_vs_rest)) & _classes(counts, over))
 
 
-def _classes(counts: ClassCounts, over: Mask | None) -> Mask:
+def _classes(counts: ClassCounts, over: Flags | None) -> Flags:
     return np.asarray(np.real(counts.truth) > 0) if over is None else over
 
 
-def _mean(values: NDArray[Any], weights: NDArray[Any], over: Mask) -> Any:  # noqa: ANN401
+def _mean(values: NDArray[Any], weights: NDArray[Any], over: Flags) -> Any:  # noqa: ANN401
     taken = ~np.isnan(values) & over
     total = np.where(taken, values * weights, 0).sum(axis=-1)
     return ratio(total, np.where(taken, weights, 0).sum(axis=-1))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.measures.curves import BLUE, GREY, plain_label
@@ -14,8 +15,6 @@ from truerisk.measures.thresholds import Sweep, sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +36,8 @@ class CalibrationCurve:
        using Bayesian binning", AAAI 2015, 2901-2907.
     """
 
-    mean_score: Values
-    share: Values
+    mean_score: Array
+    share: Array
     count: NDArray[Any]
     positives: NDArray[Any]
     expected_calibration_error: float

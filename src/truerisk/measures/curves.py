@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_whole_number
 from truerisk.measures.positive_labels import rank_labels
 from truerisk.measures.proportion import ratio
@@ -19,7 +20,6 @@ from truerisk.tallies.ranking import Ranking
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Values = NDArray[np.float64]
 
 # Blue and vermilion of Okabe and Ito: told apart by every kind of colour vision.
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"
@@ -34,9 +34,9 @@ class RocCurve:
     whether every distinct score has its point.
     """
 
-    fpr: Values
-    tpr: Values
-    thresholds: Values
+    fpr: Array
+    tpr: Array
+    thresholds: Array
     auc: float
     label: str = ""
     n_positive: int | None = None
@@ -92,16 +92,16 @@ class PrecisionRecallCurve:
     `n_positive`, `n_negative` and `complete` as for `RocCurve`.
     """
 
-    recall: Values
-    precision: Values
-    thresholds: Values
+    recall: Array
+    precision: Array
+    thresholds: Array
     average_precision: float
     prevalence: float
     label: str = ""
     n_positive: int | None = None
     n_negative: int | None = None
     complete: bool = True
-    fpr: Values | None = None  # which precision does not tell where nothing right is found
+    fpr: Array | None = None  # which precision does not tell where nothing right is found
 
     def plot(self, ax: "Axes") -> "Axes":
         """Draw the curve in steps, with the precision of chance."""
@@ -119,8 +119,8 @@ class CostCurve:
     The least cost is measured on the examples the threshold was chosen on: it is optimistic.
     """
 
-    thresholds: Values
-    cost: Values
+    thresholds: Array
+    cost: Array
     best: Threshold
     costs: Mapping[str, float]
     label: str = ""
@@ -146,8 +146,8 @@ class CostCurve:
 class NormalisedCostCurve:
     """Cost of the best threshold, as a share of the greatest possible, by mixture of costs."""
 
-    probability_cost: Values
-    cost: Values
+    probability_cost: Array
+    cost: Array
     label: str = ""
 
     def plot(self, ax: "Axes") -> "Axes":
@@ -160,7 +160,7 @@ class NormalisedCostCurve:
         return ax
 
 
-def upper_hull(x: Values, y: Values) -> NDArray[np.intp]:
+def upper_hull(x: Array, y: Array) -> NDArray[np.intp]:
     """Give the corners of the upper hull of points with ascending x (Andrew's monotone chain).
 
     Examples

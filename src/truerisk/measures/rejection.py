@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
 from truerisk.measures.curves import BLUE, plain_label
@@ -17,7 +18,6 @@ from truerisk.tallies.ranking import Ranking, rank
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Values = NDArray[np.float64]
 
 ENTRIES_AT_ONCE = 2**22  # of the score matrix, so that memory stays bounded
 
@@ -46,9 +46,9 @@ class ErrorRejectCurve:
     evidence: the area under the curve, from nothing to everything rejected.
     """
 
-    thresholds: Values
-    rejection_rate: Values
-    error_rate: Values
+    thresholds: Array
+    rejection_rate: Array
+    error_rate: Array
     accepted: NDArray[Any]
     errors: NDArray[Any]
     area: float
@@ -235,7 +235,7 @@ def _area(ranking: Ranking) -> float:
 
 def _of_classes(
     truth: NDArray[Any], scores: NDArray[Any], labels: Sequence[Any] | None
-) -> tuple[Values, NDArray[np.bool_]]:
+) -> tuple[Array, NDArray[np.bool_]]:
     n_classes = scores.shape[1]
     if n_classes < 2:
         raise InputError(f"`y_score` must have a column for each class; got {n_classes}.")

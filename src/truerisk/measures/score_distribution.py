@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_whole_number
 from truerisk.measures.curves import BLUE, VERMILION, plain_label
 from truerisk.measures.positive_labels import rank_labels
@@ -17,7 +18,6 @@ from truerisk.measures.thresholds import Sweep, sweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Values = NDArray[np.float64]
 
 MAX_BINS = 40
 TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
@@ -34,7 +34,7 @@ class ScoreDistribution:
     end.  Infinite scores are in no bin: `infinite` counts them.
     """
 
-    edges: Values
+    edges: Array
     positives: NDArray[Any]
     negatives: NDArray[Any]
     infinite: float = 0
@@ -115,7 +115,7 @@ def _between(counts: NDArray[Any], starts: NDArray[Any], ends: NDArray[Any]) -> 
     return np.asarray(running[ends] - running[starts])
 
 
-def round_edges(low: float, high: float, bins: int) -> Values:
+def round_edges(low: float, high: float, bins: int) -> Array:
     """Give the edges, round numbers, of at most so many bins that hold [low, high].
 
     Examples

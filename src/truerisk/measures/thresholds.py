@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking import Ranking
-
-Values = NDArray[np.float64]
 
 OUTCOMES = ("tp", "fp", "fn", "tn")
 
@@ -23,7 +22,7 @@ OUTCOMES = ("tp", "fp", "fn", "tn")
 class Sweep:
     """The four counts at each threshold, descending; the first finds nothing at all."""
 
-    threshold: Values
+    threshold: Array
     tp: NDArray[Any]
     fp: NDArray[Any]
     fn: NDArray[Any]
@@ -137,7 +136,7 @@ def outcome_costs(costs: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def mean_cost(table: Sweep, costs: Mapping[str, float]) -> Values:
+def mean_cost(table: Sweep, costs: Mapping[str, float]) -> Array:
     """Mean cost of an example at each threshold."""
     total = sum(costs[name] * getattr(table, name).astype(np.float64) for name in OUTCOMES)
     n = float(table.tp[-1] + table.fp[-1])
@@ -256,37 +255,37 @@ def _row_above(
     return at if at + 1 < len(table) and met else None
 
 
-def _f_beta(table: Sweep, beta: float, _: Mapping[str, float]) -> Values:
+def _f_beta(table: Sweep, beta: float, _: Mapping[str, float]) -> Array:
     square = beta**2
     top = (1 + square) * table.tp
     return np.asarray(top / (top + square * table.fn + table.fp))
 
 
-def _gmean(table: Sweep, _: float, __: Mapping[str, float]) -> Values:
+def _gmean(table: Sweep, _: float, __: Mapping[str, float]) -> Array:
     of_classes = table.tp[-1].astype(np.float64) * table.fp[-1]
     return np.asarray(np.sqrt(table.tp.astype(np.float64) * table.tn / of_classes))
 
 
-def _youden(table: Sweep, _: float, __: Mapping[str, float]) -> Values:
+def _youden(table: Sweep, _: float, __: Mapping[str, float]) -> Array:
     # One division at the end: equal values come out equal, and the higher threshold is taken.
     n_positive, n_negative = table.tp[-1].astype(np.float64), table.fp[-1].astype(np.float64)
     gain = table.tp * n_negative - table.fp * n_positive
     return np.asarray(gain / (n_positive * n_negative))
 
 
-def _balanced_accuracy(table: Sweep, beta: float, costs: Mapping[str, float]) -> Values:
+def _balanced_accuracy(table: Sweep, beta: float, costs: Mapping[str, float]) -> Array:
     return (1 + _youden(table, beta, costs)) / 2
 
 
-def _accuracy(table: Sweep, _: float, __: Mapping[str, float]) -> Values:
+def _accuracy(table: Sweep, _: float, __: Mapping[str, float]) -> Array:
     return np.asarray((table.tp + table.tn) / (table.tp[-1] + table.fp[-1]))
 
 
-def _cost(table: Sweep, _: float, costs: Mapping[str, float]) -> Values:
+def _cost(table: Sweep, _: float, costs: Mapping[str, float]) -> Array:
     return mean_cost(table, costs)
 
 
-CRITERIA: dict[str, Callable[[Sweep, float, Mapping[str, float]], Values]] = {
+CRITERIA: dict[str, Callable[[Sweep, float, Mapping[str, float]], Array]] = {
     "f_beta": _f_beta,
     "gmean": _gmean,
     "youden": _youden,

@@ -19,14 +19,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from truerisk.aliases import Array
 from truerisk.checks import check_number, check_whole_number
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.one_vs_rest import ClassWeight, Targets, check_cost, targets_of, upper_bounds
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,14 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_array
 
+from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, NotConvergedWarning
 from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual
-from truerisk.svm.kernels import Array, Kernel
+from truerisk.svm.kernels import Kernel
 from truerisk.svm.radius import largest_squared_length
 from truerisk.svm.solution import Solution
-from truerisk.svm.training_kernel import TrainingKernel, Which
+from truerisk.svm.training_kernel import TrainingKernel
 
 JITTER = 1e-12  # of the mean x·x: rows may be equal
 MAX_ROUNDS = 20  # of fixing those α that leave their bounds
@@ -133,7 +134,7 @@ class _Recovery:
                 break
         return found
 
-    def _alpha(self, margins: Array, near: Which) -> Array:
+    def _alpha(self, margins: Array, near: Indices) -> Array:
         alpha = np.where(margins < 1.0, self.upper, 0.0)
         alpha[near] = 0.0
         if len(near) == 0:

@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_array
 
+from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, NotConvergedWarning
 from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual, signs_of, smallest_proven_rho
-from truerisk.svm.kernels import Array, Kernel, settle_kernel
+from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.solution import Solution
-from truerisk.svm.training_kernel import TrainingKernel, Which
+from truerisk.svm.training_kernel import TrainingKernel
 
 AT_BOUND = 1e-9  # relative: libsvm sets α to its bound but for rounding
 LOOSEST = 0.01  # what a margin may be off, at the least, before the rows are taken for others
@@ -116,10 +117,10 @@ def _same_rows(fitted: SVC | NuSVC, X: Any) -> Any:  # noqa: ANN401
     return examples
 
 
-def _support(fitted: SVC | NuSVC, X: Any, weights: Array) -> Which:  # noqa: ANN401
+def _support(fitted: SVC | NuSVC, X: Any, weights: Array) -> Indices:  # noqa: ANN401
     """Give the numbers of the support vectors, if these examples are what was trained on."""
     # libsvm leaves out examples of weight 0 first, and counts those that are left.
-    support: Which = np.flatnonzero(weights > 0.0)[fitted.support_]
+    support: Indices = np.flatnonzero(weights > 0.0)[fitted.support_]
     if fitted.kernel == "precomputed" or callable(fitted.kernel):
         return support  # the rows are not kept; their margins will tell
     if np.abs(X[support] - fitted.support_vectors_).max() > 0.0:
@@ -130,7 +131,7 @@ def _support(fitted: SVC | NuSVC, X: Any, weights: Array) -> Which:  # noqa: ANN
     return support
 
 
-def _alpha(fitted: SVC | NuSVC, signs: Array, support: Which) -> Array:
+def _alpha(fitted: SVC | NuSVC, signs: Array, support: Indices) -> Array:
     signed = fitted.dual_coef_
     signed = np.asarray(signed.todense() if hasattr(signed, "tocsr") else signed).ravel()
     if (signed * signs[support] < 0.0).any():

@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.svm.kernels import Kernel
-
-Array = NDArray[np.float64]
 
 SYMMETRIC = 1e-8  # of the largest k(x, x′)
 ONE_SCALE = 1e3  # how much farther one feature may reach than another

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.svm.kernels import Array
 from truerisk.svm.solution import Solution
 from truerisk.svm.training_kernel import TrainingKernel
 

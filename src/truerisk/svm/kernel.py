@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.svm.classifier import MarginClassifier, Prepared
 from truerisk.svm.kernels import KernelFunction, settle_kernel
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import Problem, gram_problem
-
-Array = NDArray[np.float64]
 
 ASYMMETRY = 1e-8  # of the largest entry: more is no rounding
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_number, check_whole_number
 from truerisk.errors import InputError
 
-Array = NDArray[np.float64]
 KernelFunction = Callable[[Any, Any], Any]
 
 NAMES = ("linear", "poly", "rbf", "precomputed")

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.classifier import MarginClassifier, Prepared
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import Problem, linear_problem
 from truerisk.svm.solution import LinearSolution
-
-Array = NDArray[np.float64]
 
 
 class LinearSVM(MarginClassifier):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_number
 from truerisk.errors import InputError
 
-Array = NDArray[np.float64]
 ClassWeight = Mapping[Any, float] | str | None
 
 

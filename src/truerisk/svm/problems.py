@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import ResourceError
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.radius import squared_radius
@@ -23,8 +24,6 @@ from truerisk.svm.solvers.linear_dual import solve_rows
 from truerisk.svm.solvers.low_rank import solve_features
 from truerisk.svm.solvers.rows import Rows, as_rows
 from truerisk.svm.solvers.rows_without import margins_without
-
-Array = NDArray[np.float64]
 
 FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on dense data
 PATH_EXAMPLES = 4000  # up to here leave-one-out follows the path on a Gram matrix

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.svm.kernels import Array, Kernel, squared_lengths
+from truerisk.aliases import Array
+from truerisk.svm.kernels import Kernel, squared_lengths
 
 UNIT = 1e-9  # how far from 1 a squared length may be by rounding
 BLOCK = 256  # rows whose distances are computed at a time

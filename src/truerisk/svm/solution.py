@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from truerisk.aliases import Array
 
 ROUNDING = 1e-12  # of a bound: what is nearer to it is at it
 # With fewer free support vectors than this, leaving an example out may use them all up, and the

@@ -15,16 +15,16 @@ Source    V. Vapnik and O. Chapelle, "Bounds on error expectation for support ve
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from truerisk.aliases import Array, Indices
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.kernels import Array
 from truerisk.svm.solution import Solution
-from truerisk.svm.training_kernel import TrainingKernel, Which
+from truerisk.svm.training_kernel import TrainingKernel
 
 JITTER = 1e-10  # of the mean k(x, x): two free support vectors may be equal
 
 
 def squared_spans(
-    kernel: TrainingKernel, solution: Solution, which: Which, *, free_bias: bool = True
+    kernel: TrainingKernel, solution: Solution, which: Indices, *, free_bias: bool = True
 ) -> Array:
     """Give S² of the training examples numbered `which`.
 
@@ -49,7 +49,7 @@ def squared_spans(
 
 
 def _of_all(
-    kernel: TrainingKernel, solution: Solution, which: Which, spans: Array, *, free_bias: bool
+    kernel: TrainingKernel, solution: Solution, which: Indices, spans: Array, *, free_bias: bool
 ) -> Array:
     free = np.flatnonzero(solution.free)
     matrix = kernel.block(free, free)
@@ -74,7 +74,7 @@ def _of_all(
     return spans
 
 
-def _of_free(factor: tuple[Array, bool], n: int, at: Which, *, free_bias: bool) -> Array:
+def _of_free(factor: tuple[Array, bool], n: int, at: Indices, *, free_bias: bool) -> Array:
     """Invert what is on the diagonal of the inverse: the example's own row is not its hull."""
     inverse: Array = cho_solve(factor, np.eye(n), overwrite_b=True)
     diagonal = np.diagonal(inverse)[at].copy()

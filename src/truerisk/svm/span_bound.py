@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from truerisk.svm.kernels import Array
+from truerisk.aliases import Array
 from truerisk.svm.solution import Solution
 from truerisk.svm.solvers.smo import Dual, descend, open_doors
 from truerisk.svm.training_kernel import TrainingKernel

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from truerisk.svm.kernels import Array, Kernel
-
-Which = NDArray[np.intp]
+from truerisk.aliases import Array, Indices
+from truerisk.svm.kernels import Kernel
 
 
 @dataclass(frozen=True)
@@ -30,13 +28,13 @@ class TrainingKernel:
     X: Any
     added: float = 0.0
 
-    def block(self, rows: Which, columns: Which) -> Array:
+    def block(self, rows: Indices, columns: Indices) -> Array:
         """Give k of the examples numbered `rows` and `columns`."""
         if self.kernel.rule == "precomputed":
             return np.asarray(self.X[np.ix_(rows, columns)], dtype=float) + self.added
         return self.kernel.between(self.X[rows], self.X[columns]) + self.added
 
-    def diagonal(self, rows: Which) -> Array:
+    def diagonal(self, rows: Indices) -> Array:
         """Give k(x, x) of the examples numbered `rows`."""
         if self.kernel.rule == "precomputed":
             return np.asarray(self.X[rows, rows], dtype=float) + self.added

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils import _safe_indexing
 
+from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, RefitError
 from truerisk.svm.blas_threads import few_blas_threads
@@ -43,8 +44,6 @@ from truerisk.svm.solvers.low_rank import solve_features
 from truerisk.svm.solvers.pivoted_cholesky import pivoted_features
 from truerisk.svm.solvers.rows import as_rows
 
-Array = NDArray[np.float64]
-Which = NDArray[np.intp]
 Solver = Callable[..., Array]  # of bounds, a row a refit, and a number of workers
 ACCEPTED = (
     "LinearSVM, KernelSVM, SVC, LogisticRegression with an L2 penalty, or a Pipeline that ends in "
@@ -63,7 +62,7 @@ def decisions_under(
     model: Any,  # noqa: ANN401
     X: Any,  # noqa: ANN401
     y: NDArray[Any],
-    train: Which,
+    train: Indices,
     weights: Array,
     *,
     workers: int = 1,
@@ -121,7 +120,7 @@ def prepared(
     model: Any,  # noqa: ANN401
     X: Any,  # noqa: ANN401
     y: NDArray[Any],
-    train: Which,
+    train: Indices,
     *,
     workers: int = 1,
 ) -> Prepared:
@@ -154,7 +153,7 @@ def _targets(y: NDArray[Any]) -> Targets:
     return Targets(classes, np.where(codes == 1, 1.0, -1.0)[None, :], is_multilabel=False)
 
 
-def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Which) -> Any:  # noqa: ANN401
+def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Indices) -> Any:  # noqa: ANN401
     """Fit the steps before the machine to the training part, and let them transform everything."""
     before = clone(model[:-1])
     try:
@@ -203,7 +202,7 @@ def _is_ridge(model: LogisticRegression) -> bool:
     )
 
 
-def _solver(model: Any, X: Any, signs: Array, train: Which) -> Solver:  # noqa: ANN401
+def _solver(model: Any, X: Any, signs: Array, train: Indices) -> Solver:  # noqa: ANN401
     """Choose the solver: by the loss, then by the form that costs least."""
     if isinstance(model, LogisticRegression):
         penalty = np.append(np.ones(X.shape[1]), _bias_penalty(model))
@@ -224,7 +223,7 @@ def _solver(model: Any, X: Any, signs: Array, train: Which) -> Solver:  # noqa: 
     return _by_gram(gram if kernel.name == "rbf" else centred(gram), signs, train)
 
 
-def _linear_solver(X: Any, signs: Array, train: Which) -> Solver:  # noqa: ANN401
+def _linear_solver(X: Any, signs: Array, train: Indices) -> Solver:  # noqa: ANN401
     """Multiply examples with each other only where that loses no digits of a feature."""
     if X.shape[1] <= LOW_RANK:
         return partial(_by_features, dense(X), signs, train)
@@ -240,7 +239,7 @@ def _bias_penalty(model: LogisticRegression) -> float:
     return float(model.intercept_scaling) ** -2.0 if model.solver == "liblinear" else 0.0
 
 
-def _by_gram(gram: Array, signs: Array, train: Which) -> Solver:
+def _by_gram(gram: Array, signs: Array, train: Indices) -> Solver:
     """Take a kernel of low rank for what it is, a linear machine on few features."""
     features = pivoted_features(gram, LOW_RANK)
     if features is None:
@@ -251,7 +250,7 @@ def _by_gram(gram: Array, signs: Array, train: Which) -> Solver:
 def _by_features(
     features: Array,
     signs: Array,
-    train: Which,
+    train: Indices,
     bounds: Array,
     gram: Array | None = None,
     *,
@@ -264,7 +263,7 @@ def _by_features(
     return batch_decisions(features, signs, train, bounds, workers=workers)
 
 
-def _is_near(features: Array, signs: Array, train: Which, bounds: Array) -> bool:
+def _is_near(features: Array, signs: Array, train: Indices, bounds: Array) -> bool:
     """Tell whether steps from the machine at even weights are the shorter road.
 
     They are where there are about as many features as examples, and where other weights hardly

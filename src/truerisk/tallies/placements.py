@@ -1,12 +1,11 @@
 """Where scores stand among other scores: what the AUC and its variances are made of."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Values = NDArray[np.float64]
+from truerisk.aliases import Array
 
 
-def share_below(scores: Values, others: Values, weight: Values | None = None) -> Values:
+def share_below(scores: Array, others: Array, weight: Array | None = None) -> Array:
     """Give for each score the share of the others that lie under it, ties counting half.
 
     Parameters

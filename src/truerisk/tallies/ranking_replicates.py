@@ -13,6 +13,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
 from truerisk.tallies.placements import share_below
@@ -33,8 +34,6 @@ from truerisk.tallies.ranking_formulas import (
 )
 from truerisk.tallies.ranking_summary import Column
 
-Values = NDArray[np.float64]
-
 MAX_BINS = 1000
 BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
 ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
@@ -47,7 +46,7 @@ class Bins:
 
     positives: Column
     negatives: Column
-    inside_auc: Values
+    inside_auc: Array
     spread: NDArray[np.bool_]  # whether the bin holds several scores
 
 
@@ -57,7 +56,7 @@ def replicates(
     *,
     replicates: int = 1000,
     rng: np.random.Generator,
-) -> dict[str, Values]:
+) -> dict[str, Array]:
     """Resample the examples of a ranking, and give the measures of each resample.
 
     The values follow the distribution of the plain bootstrap of rows: exactly when there are at
@@ -95,7 +94,7 @@ def replicates(
     # What binning does to the value is taken off again: 0 when every bin is a single score.
     observed = evaluate(_binned(bins, cells[None]), names)
     off = {name: values_of(ranking, name) - observed[name][0] for name in names}
-    drawn: dict[str, list[Values]] = {name: [] for name in names}
+    drawn: dict[str, list[Array]] = {name: [] for name in names}
     few = cells.dtype.kind == "i" and n < ROWS_A_CELL * np.count_nonzero(cells)
     draw = _rows_drawn if few else _counts_drawn
     for size in _blocks(replicates, len(cells)):
@@ -165,7 +164,7 @@ def cluster_replicates(
     weight: ArrayLike | None = None,
     replicates: int = 1000,
     rng: np.random.Generator,
-) -> dict[str, Values]:
+) -> dict[str, Array]:
     """Resample whole groups of rows, and give the measures of each resample.
 
     Rows of one group are drawn together, so that what they have in common counts once.  The cost
@@ -197,7 +196,7 @@ def cluster_replicates(
     of_row, positive, weights = codes[order], positive[order], weights[order]
     n_groups = int(codes.max()) + 1
     single = np.zeros(len(starts), dtype=bool), np.full(len(starts), 0.5)
-    drawn: dict[str, list[Values]] = {name: [] for name in names}
+    drawn: dict[str, list[Array]] = {name: [] for name in names}
     for size in _blocks(replicates, n):
         times = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=size)
         of_rows = times[:, of_row] * weights

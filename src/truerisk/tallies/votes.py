@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.tallies.cells import Cells
-
-Array = NDArray[np.float64]
 
 NOT_JUDGED = -1
 

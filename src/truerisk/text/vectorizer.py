@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from truerisk.aliases import Array, Codes
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.tallies.radix_threads import threads_for
@@ -21,11 +22,10 @@ from truerisk.text.vocabulary import (
     in_threads,
     words_from,
 )
-from truerisk.text.word_sweeps import Codes, scale_to_unit_length
+from truerisk.text.word_sweeps import scale_to_unit_length
 
 Weighting = Literal["tfidf", "tf", "binary"]
 WEIGHTINGS = ("tfidf", "tf", "binary")
-Floats = NDArray[np.float64]
 SETTINGS = ("min_documents", "weighting", "unit_length", "lowercase", "words")
 PLAIN_KEYS = {"format", "settings", "n_documents", "words", "document_counts"}
 PLAIN_FORMAT = "truerisk vectorizer 1"
@@ -224,12 +224,12 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.document_counts_ = counts
         self.n_documents_ = n
         tfidf = self.weighting == "tfidf"
-        self.word_weights_: Floats = np.log(n / counts) if tfidf else np.ones(len(counts))
+        self.word_weights_: Array = np.log(n / counts) if tfidf else np.ones(len(counts))
 
     def _matrix(self, blocks: Sequence[Counts], columns: Sequence[Codes]) -> csr_matrix:
         weights = self.word_weights_
 
-        def rows(place: int) -> tuple[Floats, Codes, NDArray[np.int64]]:
+        def rows(place: int) -> tuple[Array, Codes, NDArray[np.int64]]:
             numbers = columns[place]
             # A weight of 0 is not stored.
             weightless = (numbers >= 0) & (weights[numbers] == 0.0)

@@ -14,11 +14,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Codes
+
 Bytes = NDArray[np.uint8]
-Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 Table = NDArray[np.int64]
-Floats = NDArray[np.float64]
 # Where a sweep stands: document, byte, words and entries so far, first entry of the document.
 State = tuple[int, int, int, int, int]
 
@@ -265,7 +265,7 @@ def sorted_rows(
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def scale_to_unit_length(data: Floats, ends: Positions) -> None:
+def scale_to_unit_length(data: Array, ends: Positions) -> None:
     """Divide each row by its length, in place; a row of zeros stays as it is."""
     start = 0
     for end in ends:

@@ -17,14 +17,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincinv, gammaln, ndtr, ndtri, stdtr
 
+from truerisk.aliases import Array
 from truerisk.checks import check_number, check_random_state
 from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
 from truerisk.errors import InputError
-
-Array = NDArray[np.float64]
 
 CHAINS, WARM_UP, KEPT = 50, 200, 400
 WIDEST = 1000.0  # upper end of the priors of σ, in units of what is seen

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from truerisk.aliases import Array
 from truerisk.checks import check_number, check_random_state, check_whole_number
 from truerisk.comparison.datasets.signed_rank import check_differences
-
-Array = NDArray[np.float64]
 
 PRIOR_STRENGTH = 0.5  # of one data set on which both classifiers do equally well
 DRAWS = 20_000

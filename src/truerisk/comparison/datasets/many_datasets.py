@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number, check_random_state, shown
 from truerisk.comparison.conclusion import check_level_of_equivalence
 from truerisk.comparison.datasets.bayesian_hierarchical import bayesian_hierarchical
@@ -39,8 +40,6 @@ from truerisk.comparison.datasets.signed_rank import (
 from truerisk.comparison.multiplicity import hochberg, holm
 from truerisk.comparison.predictions.named_scores import fold_means, named_scores
 from truerisk.errors import InputError
-
-Array = NDArray[np.float64]
 
 LARGEST_SEED = 2**32
 

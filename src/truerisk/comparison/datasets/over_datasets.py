@@ -12,12 +12,12 @@ from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
 from truerisk.comparison.datasets.rank_tests import FriedmanTest
 from truerisk.comparison.datasets.signed_rank import SignedRankTest
 from truerisk.errors import InputError
-from truerisk.results import Finding, Interval, Reportable, as_plain
+from truerisk.results import Conclusion, Interval, Reportable, as_plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OPPOSITE: dict[Finding, Finding] = {"better": "worse", "worse": "better"}
+OPPOSITE: dict[Conclusion, Conclusion] = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class PairOverDatasets:
     equivalence_p_value: float | None
     posterior: PracticalPosterior
     hierarchical: PracticalPosterior | None
-    finding: Finding
+    finding: Conclusion
 
     def __str__(self) -> str:
         first, second = self.names
@@ -163,7 +163,7 @@ def pair_finding(
     *,
     level: float,
     higher_is_better: bool,
-) -> Finding:
+) -> Conclusion:
     """Tell what may be said of the second classifier: equivalence first, as `conclude` does."""
     if equivalence is not None and equivalence <= 1 - level:
         return "equivalent"
@@ -272,7 +272,7 @@ def _findings(
     found: OverDatasets,
     subject: str,
     others: list[str],
-    wanted: tuple[Finding, ...] = ("better", "worse", "no evidence"),
+    wanted: tuple[Conclusion, ...] = ("better", "worse", "no evidence"),
 ) -> Iterator[str]:
     """Say what Wilcoxon's test with Holm's adjustment finds of one classifier against others."""
     for finding in wanted:
@@ -283,7 +283,7 @@ def _findings(
             yield f"{subject} is {finding} than {', '.join(names)} (Wilcoxon, Holm)."
 
 
-def _finding_of(found: OverDatasets, subject: str, other: str) -> Finding:
+def _finding_of(found: OverDatasets, subject: str, other: str) -> Conclusion:
     for pair in found.pairs:
         if pair.names == (other, subject):
             return pair.finding

@@ -7,13 +7,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc, log_ndtr, ndtr, ndtri
 
+from truerisk.aliases import Array
 from truerisk.checks import check_level, check_whole_number
 from truerisk.errors import InputError
-
-Array = NDArray[np.float64]
 
 STEP = 1 / 64  # of the trapezoids under the density of the range; they converge geometrically
 REACH = 12.0  # normal deviates beyond this have no weight that a float could hold beside 1

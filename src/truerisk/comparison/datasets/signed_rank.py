@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number
 from truerisk.errors import InputError
 from truerisk.intervals.exact_test import binomial_test
 from truerisk.results import Interval
 
-Array = NDArray[np.float64]
 Zeros = Literal["pratt", "wilcox"]
 
 MAX_EXACT = 50  # differences up to which the null distribution is counted, not approximated

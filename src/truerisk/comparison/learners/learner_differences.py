@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
@@ -27,7 +28,6 @@ from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Interval, Resampled
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int, int], None]
 
 MEAN_LOSSES = ("error_rate", "accuracy")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from truerisk.aliases import Array
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.learners.learner_differences import (
-    Array,
     Asked,
     differences_of_refits,
     judged_twice,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
 
+from truerisk.aliases import Ends
 from truerisk.comparison.learners.learner_outcome import (
-    Ends,
     Outcome,
     normal_ends,
     student_ends,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from scipy.special import ndtri, stdtrit
 
-Ends = tuple[float, float]
+from truerisk.aliases import Ends
+
 Shares = tuple[float, float, float]
 
 WHOLE: Ends = (-math.inf, math.inf)

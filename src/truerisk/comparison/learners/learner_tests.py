@@ -9,12 +9,10 @@ import math
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtri, stdtr
 
+from truerisk.aliases import Array, Ends
 from truerisk.comparison.learners.learner_outcome import (
-    Ends,
     Outcome,
     Shares,
     student_ends,
@@ -29,8 +27,6 @@ from truerisk.intervals.resampled_tests import (
     five_by_two_t,
 )
 
-Array = NDArray[np.float64]
-
 UNKNOWN: Shares = (math.nan, math.nan, math.nan)  # no spread, and so no posterior
 
 
@@ -41,6 +37,7 @@ def by_corrected_t(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = by_corrected_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
     >>> round(found.p_value, 3), [round(end, 3) for end in found.ends_at(0.95)]
     (0.312, [-0.033, 0.073])
@@ -63,6 +60,7 @@ def by_cautious_t(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
+    >>> import numpy as np
     >>> twice = np.array([[0.03, -0.01, 0.04, 0.02], [0.02, 0.0, 0.03, 0.03]])
     >>> round(by_corrected_t(twice, 100).p_value, 3), round(by_cautious_t(twice, 100).p_value, 3)
     (0.124, 0.179)
@@ -89,6 +87,7 @@ def by_resampled_t(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
+    >>> import numpy as np
     >>> round(by_resampled_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100).p_value, 3)
     0.161
     """
@@ -109,6 +108,7 @@ def by_five_by_two_t(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
+    >>> import numpy as np
     >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
     >>> found = by_five_by_two_t(np.array(pairs), 100)  # .02 ± 2.571 √(.0014 / 5)
     >>> [round(end, 4) for end in found.ends_at(0.95)]
@@ -134,6 +134,7 @@ def by_five_by_two_f(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
+    >>> import numpy as np
     >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
     >>> found = by_five_by_two_f(np.array(pairs), 100)
     >>> [round(end, 4) for end in found.ends_at(0.95)]  # .026 ± √(.0028 · 4.735 / 10)
@@ -156,6 +157,7 @@ def by_posterior(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = by_posterior(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
     >>> [round(share, 3) for share in found.shares_at(0.01)]
     [0.083, 0.21, 0.706]

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level, check_number
-from truerisk.comparison.conclusion import Ends, conclude
+from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.predictions.mcnemar import mcnemar
 from truerisk.comparison.predictions.paired_difference import (
     clustered_paired_ends,
@@ -22,7 +23,6 @@ from truerisk.learners.refits import number_of_rows
 from truerisk.results import Comparison
 from truerisk.svm.weighted_refits import check_model
 
-Array = NDArray[np.float64]
 DifferenceForm = Literal["percentile", "normal"]
 
 ENDS = {"percentile": percentile, "normal": normal}

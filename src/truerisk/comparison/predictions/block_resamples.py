@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_formulas import Binned, evaluate, values_of
 from truerisk.tallies.ranking_replicates import Bins, bins_of
-
-Values = NDArray[np.float64]
 
 BLOCKS, RESAMPLES = 4000, 2000
 MIN_BLOCKS, MIN_RESAMPLES = 1000, 500
@@ -30,7 +29,7 @@ class BlockDraw:
     """Which block each example is in, and how often each resample draws each block."""
 
     block: NDArray[np.intp]
-    times: Values
+    times: Array
 
     @classmethod
     def of(cls, units: NDArray[np.intp], classes: int, rng: np.random.Generator) -> "BlockDraw":
@@ -66,8 +65,8 @@ class BlockDraw:
         score: NDArray[Any],
         is_positive: NDArray[np.bool_],
         names: Sequence[str],
-        weight: Values | None = None,
-    ) -> dict[str, Values]:
+        weight: Array | None = None,
+    ) -> dict[str, Array]:
         """Give measures of the ranking of each resample."""
         ranking = rank(score, is_positive, weight)
         bins = bins_of(ranking)
@@ -76,7 +75,7 @@ class BlockDraw:
         # What binning does to the value is taken off again.
         observed = evaluate(_binned(bins, whole[None].astype(np.float64)), names)
         off = {name: values_of(ranking, name) - observed[name][0] for name in names}
-        found: dict[str, list[Values]] = {name: [] for name in names}
+        found: dict[str, list[Array]] = {name: [] for name in names}
         for start in range(0, len(self.times), AT_ONCE):
             drawn = self.times[start : start + AT_ONCE] @ table
             for name, values in evaluate(_binned(bins, drawn), names).items():
@@ -88,8 +87,8 @@ class BlockDraw:
         score: NDArray[Any],
         is_positive: NDArray[np.bool_],
         bins: Bins,
-        weight: Values | None,
-    ) -> Values:
+        weight: Array | None,
+    ) -> Array:
         """Count what every block adds to every bin: of positives, then of negatives."""
         ends = np.cumsum(bins.positives + bins.negatives)
         order = np.argsort(-(score.astype(np.float64) + 0.0), kind="stable")  # −0.0 + 0.0 is 0.0
@@ -104,6 +103,6 @@ class BlockDraw:
         return counts.reshape(blocks, 2 * size).astype(np.float64, copy=False)
 
 
-def _binned(bins: Bins, counts: Values) -> Binned:
+def _binned(bins: Bins, counts: Array) -> Binned:
     positives, negatives = np.split(counts, 2, axis=1)
     return Binned(positives, negatives, bins.inside_auc, bins.spread)

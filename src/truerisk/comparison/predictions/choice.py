@@ -4,16 +4,14 @@ import zlib
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.comparison.predictions.comparisons import Chosen
 from truerisk.comparison.predictions.paired_measures import OF_COUNTS, PairedMeasures
 from truerisk.comparison.predictions.weighted_values import ValueOfWeights
 from truerisk.estimation.svm.winner import estimate_of_choices
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
-
-Values = NDArray[np.float64]
 
 REPLICATES = 500
 REPLICATES_OF_SCORES = 200  # each ranks all examples anew
@@ -68,7 +66,7 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
 
 def _chosen_anew(
     paired: PairedMeasures, functions: list[ValueOfWeights], sign: float, name: str
-) -> Values:
+) -> Array:
     """Choose on units drawn with replacement; give the winners' values on those not drawn."""
     joined = paired.rows
     units = np.arange(joined.n) if joined.group is None else joined.group

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.comparison.predictions.block_resamples import BlockDraw
 from truerisk.evaluation.grouped_scores import GroupedScores, document_averages, losses
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.measures.averages import base_and_average
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking_replicates import cluster_replicates
-
-Values = NDArray[np.float64]
 
 LOSSES = ("log_loss", "brier_score")
 DOCUMENTS = "eleven_point_documents"
@@ -30,7 +29,7 @@ class ModelScores:
 
     score: NDArray[Any]
     truth: NDArray[np.bool_]
-    weight: Values | None = None
+    weight: Array | None = None
     group: NDArray[np.intp] | None = None
 
     @classmethod
@@ -41,7 +40,7 @@ class ModelScores:
         truth: NDArray[Any],
         members: Sequence[tuple[str, ...]],
         *,
-        weight: Values | None = None,
+        weight: Array | None = None,
         group: NDArray[np.intp] | None = None,
     ) -> "ModelScores":
         """Take the scores of a model that has been tallied: its rankings name their classes."""
@@ -55,7 +54,7 @@ class ModelScores:
         return np.arange(len(self.score)) if self.group is None else self.group
 
     @cached_property
-    def _weights(self) -> Values:
+    def _weights(self) -> Array:
         return np.ones(len(self.score)) if self.weight is None else self.weight
 
     @cached_property
@@ -74,7 +73,7 @@ class ModelScores:
             counts = [len(np.unique(self.group[side])) for side in sides]
         return min((count for count in counts if count), default=0)
 
-    def rows_of_loss(self, name: str) -> Values | None:
+    def rows_of_loss(self, name: str) -> Array | None:
         """Give the loss, or the precision, of each example; None for what is no mean."""
         by_label = {
             str(at): GroupedScores(self.score[:, at], self.truth[:, at], self.units, self.weight)
@@ -84,7 +83,7 @@ class ModelScores:
             return document_averages(by_label)
         return losses(by_label)[name] if name in LOSSES else None
 
-    def influences(self, name: str) -> Values | None:
+    def influences(self, name: str) -> Array | None:
         """Give what each example adds to the error of a measure, to first order.
 
         None for a measure that has no such influences.
@@ -95,7 +94,7 @@ class ModelScores:
         values = self.rows_of_loss(name)
         return None if values is None else mean_influences(values, self._weights)
 
-    def _area_influences(self, average: str | None) -> Values:
+    def _area_influences(self, average: str | None) -> Array:
         classes = range(self.score.shape[1])
         if average == "micro":
             flat = auc_influences(
@@ -131,10 +130,10 @@ class ModelScores:
 
     def replicates(
         self, names: Sequence[str], average: str | None, replicates: int, seed: Sequence[int]
-    ) -> dict[str, Values]:
+    ) -> dict[str, Array]:
         """Resample the examples, or whole groups; the same seed draws the same for every model."""
 
-        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Values]:
+        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Array]:
             return cluster_replicates(
                 score,
                 truth,
@@ -149,10 +148,10 @@ class ModelScores:
 
     def block_replicates(
         self, names: Sequence[str], average: str | None, draw: BlockDraw
-    ) -> dict[str, Values]:
+    ) -> dict[str, Array]:
         """Resample blocks of examples, of which there are too many to be drawn one by one."""
 
-        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Values]:
+        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Array]:
             weight = None if self.weight is None else np.repeat(self.weight, repeat)
             return draw.repeated(repeat).replicates(score, truth, names, weight)
 
@@ -160,10 +159,10 @@ class ModelScores:
 
     def _averaged(
         self,
-        drawn: Callable[[NDArray[Any], NDArray[np.bool_], int], dict[str, Values]],
+        drawn: Callable[[NDArray[Any], NDArray[np.bool_], int], dict[str, Array]],
         names: Sequence[str],
         average: str | None,
-    ) -> dict[str, Values]:
+    ) -> dict[str, Array]:
         classes = self.score.shape[1]
         if average == "micro":
             return drawn(self.score.ravel(), self.truth.ravel(), classes)
@@ -173,7 +172,7 @@ class ModelScores:
         return {name: _mean_over_classes([one[name] for one in each], shares) for name in names}
 
 
-def _mean_over_classes(each: list[Values], shares: Values) -> Values:
+def _mean_over_classes(each: list[Array], shares: Array) -> Array:
     """Average over the classes in which a replicate has a value."""
     values = np.array(each)
     known = ~np.isnan(values) & (shares > 0)[:, None]
@@ -184,8 +183,8 @@ def _mean_over_classes(each: list[Values], shares: Values) -> Values:
 
 
 def auc_influences(
-    score: NDArray[Any], is_positive: NDArray[np.bool_], weight: Values
-) -> tuple[float, Values]:
+    score: NDArray[Any], is_positive: NDArray[np.bool_], weight: Array
+) -> tuple[float, Array]:
     r"""Give an area under the ROC curve, and what each example adds to its error.
 
     .. math:: u_i = \frac{w_i (V_i - A)}{P} \text{ (positive)}, \qquad
@@ -216,7 +215,7 @@ def auc_influences(
     return area, weight * (placed - area) / np.where(is_positive, *totals)
 
 
-def mean_influences(values: Values, weight: Values) -> Values:
+def mean_influences(values: Array, weight: Array) -> Array:
     r"""Give what each example adds to the error of a mean: :math:`w_i (x_i - \bar x) / \sum w`.
 
     Examples without a value add nothing.

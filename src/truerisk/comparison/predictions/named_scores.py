@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
-
-Array = NDArray[np.float64]
 
 WHAT = {"names": "classifier", "datasets": "data set"}
 

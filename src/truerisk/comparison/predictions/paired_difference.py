@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr, stdtrit
 
+from truerisk.aliases import Bounds
 from truerisk.checks import (
     check_choice,
     check_level,
@@ -20,11 +21,7 @@ from truerisk.checks import (
     check_whole_number,
     shown,
 )
-from truerisk.comparison.predictions.paired_intervals import (
-    PAIRED_DIFFERENCES,
-    Bounds,
-    score_statistic,
-)
+from truerisk.comparison.predictions.paired_intervals import PAIRED_DIFFERENCES, score_statistic
 from truerisk.errors import InputError
 from truerisk.intervals.exact_test import Alternative
 

@@ -7,13 +7,11 @@ the first, only the second, or neither.  The difference is second − first.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from truerisk.aliases import Array, Bounds
 from truerisk.intervals.binomial import wilson
 
-Array = NDArray[np.float64]
-Bounds = tuple[Array, Array]
 PairedBounds = Callable[[Array, Array, Array, Array, float], Bounds]
 
 

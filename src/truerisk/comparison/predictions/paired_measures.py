@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Ends
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.predictions.comparisons import Beside, PairTable
 from truerisk.comparison.predictions.joined import JoinedPredictions
@@ -40,7 +41,7 @@ from truerisk.comparison.predictions.weighted_values import (
     value_of_counts,
     value_of_scores,
 )
-from truerisk.comparison.spread import Ends, Found, Spread
+from truerisk.comparison.spread import Found, Spread
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.measures.averages import base_and_average

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Ends
 from truerisk.comparison.equivalence import (
     equivalence_p,
     equivalence_p_from_ends,
@@ -22,7 +23,7 @@ from truerisk.comparison.predictions.paired_difference import (
     clustered_paired_p,
     paired_difference_ends,
 )
-from truerisk.comparison.spread import Ends, Found
+from truerisk.comparison.spread import Found
 from truerisk.intervals.planning import sample_size
 
 AGREE = "no discordant pairs: both are right on the same examples"

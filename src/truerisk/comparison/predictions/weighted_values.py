@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.comparison.predictions.model_scores import ModelScores
 from truerisk.comparison.predictions.paired_cells import PairedCells, count_function
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.tallies.ranking import rank
 
-Values = NDArray[np.float64]
-ValueOfWeights = Callable[[Values], Values]
+ValueOfWeights = Callable[[Array], Array]
 
 
 def value_of_counts(
@@ -36,7 +36,7 @@ def value_of_counts(
     order = np.argsort(at, kind="stable")
     starts = np.searchsorted(at[order], np.arange(int(at.max()) + 1))
 
-    def values(weights: Values) -> Values:
+    def values(weights: Array) -> Array:
         totals = np.add.reduceat(weights[:, order], starts, axis=1)
         return np.asarray(function(totals @ design[: len(starts)]), dtype=np.float64)
 
@@ -51,13 +51,13 @@ def value_of_scores(name: str, scores: ModelScores) -> ValueOfWeights:
         return lambda weights: np.array([_mean(rows, one) for one in weights])
     measure = find_measure(base)
 
-    def ranked(score: NDArray[Any], truth: NDArray[np.bool_], weights: Values) -> float:
+    def ranked(score: NDArray[Any], truth: NDArray[np.bool_], weights: Array) -> float:
         taken = weights > 0
         if not taken.any():
             return np.nan
         return float(measure.value(rank(score[taken], truth[taken], weights[taken])))
 
-    def value(weights: Values) -> float:
+    def value(weights: Array) -> float:
         classes = scores.score.shape[1]
         if average == "micro":
             return ranked(scores.score.ravel(), scores.truth.ravel(), np.repeat(weights, classes))
@@ -70,7 +70,7 @@ def value_of_scores(name: str, scores: ModelScores) -> ValueOfWeights:
     return lambda weights: np.array([value(one) for one in weights])
 
 
-def _mean(values: Values, weights: Values) -> float:
+def _mean(values: Array, weights: Array) -> float:
     used = ~np.isnan(values) & (weights > 0)
     if not used.any():
         return np.nan

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.checks import shown
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES, counts_of
 from truerisk.evaluation.arrays import evaluate
@@ -21,8 +21,6 @@ from truerisk.results import Estimate, Evaluation, Interval, Target
 from truerisk.tallies.cells import BinaryCounts
 from truerisk.tallies.labels import code_label_sets
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Row = dict[str, Estimate]
 
 RANKED = ("breakeven_point", "eleven_point_precision")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_number
 from truerisk.errors import InputError
 from truerisk.estimation.svm.at_risk import at_risk, worst_slack
@@ -18,8 +19,6 @@ from truerisk.svm.one_vs_rest import check_cost
 from truerisk.svm.problems import Effort, Problem, linear_problem
 from truerisk.svm.solution import LinearSolution, Solution
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Progress = Callable[[int, int, int], None]
 
 EFFORT = Effort()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Flags, Indices
 from truerisk.checks import check_number, check_random_state, shown
 from truerisk.errors import InputError
 from truerisk.estimation.corpus.category_estimates import listed
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from truerisk.inputs.corpora.corpora import Corpus
     from truerisk.text.vectorizer import Vectorizer
 
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.intp]
 Labels = Sequence[Sequence[str]]
 
 TRAIN, TEST = "train", "test"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Flags
 from truerisk.estimation.corpus.category_estimates import (
     Calls,
     Method,
@@ -16,8 +16,6 @@ from truerisk.estimation.corpus.category_estimates import (
 )
 from truerisk.estimation.corpus.category_machines import Machines
 from truerisk.results import Evaluation
-
-Flags = NDArray[np.bool_]
 
 NO_DOCUMENT = "no training document carries it"
 EVERY_DOCUMENT = "every training document carries it"

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Indices
 from truerisk.checks import check_number, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, Indices, is_svm
+from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, is_svm
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.evaluation.positive import positive_of_two
 from truerisk.measures.averages import AVERAGES

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from truerisk.aliases import Array
 from truerisk.estimation.curves.means import resampled_means
 from truerisk.intervals.resampled_tests import corrected_standard_error
 from truerisk.results import Interval
-
-Array = NDArray[np.float64]
 
 METHOD = "paired_bootstrap"
 

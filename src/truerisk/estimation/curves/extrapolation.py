@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_number
 from truerisk.errors import InputError
 from truerisk.estimation.curves.power_law import PowerLaws, fit_power_laws
 from truerisk.results import Estimate, Interval
-
-Array = NDArray[np.float64]
 
 MIN_SIZES = 4  # three parameters, and one size to gainsay them
 FAR = 10  # times the largest size: beyond that a law is a guess

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from truerisk.aliases import Array
 from truerisk.estimation.refits.summary import summarise
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.evaluation.tables import evaluate_counts
@@ -13,7 +14,6 @@ from truerisk.measures.averages import AVERAGES
 from truerisk.results import Interval
 from truerisk.tallies.cells import BinaryCounts, ClassCounts
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 

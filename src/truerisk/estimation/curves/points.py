@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.estimation.curves.comparison import (
     Affordable,
     Crossing,
@@ -24,8 +25,6 @@ from truerisk.estimation.curves.means import (
 from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
 from truerisk.estimation.curves.runs import COSTS
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
-
-Array = NDArray[np.float64]
 
 REPLICATES = 1000
 SPREAD = (

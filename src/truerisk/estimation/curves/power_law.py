@@ -12,9 +12,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from truerisk.aliases import Array
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = 0.02, 2.0
 GRID = np.geomspace(SMALLEST_EXPONENT, LARGEST_EXPONENT, 60)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Indices
 from truerisk.errors import ResourceError, UnstableWarning
 from truerisk.estimation.refits.divisions import repeated_folds
 from truerisk.learners.refits import fresh_copy, positions, rows_of
 
 Arrays = dict[str, NDArray[Any]]
-Indices = NDArray[np.intp]
 
 FOLDS = 5
 MIN_OF_A_CLASS = 2

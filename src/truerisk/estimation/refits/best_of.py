@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import estimate
@@ -17,8 +18,6 @@ from truerisk.estimation.svm.winner import estimate_of_choices
 from truerisk.measures.averages import value_of_tables
 from truerisk.results import Estimate, Interval, Reportable, as_plain
 from truerisk.tallies.votes import NOT_JUDGED
-
-Array = NDArray[np.float64]
 
 AT_A_TIME = 50  # replicates whose weights are held at once
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import ResourceError
 from truerisk.estimation.refits.plans import Plan
 from truerisk.learners.refits import Arrays, positions, refit
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from truerisk.svm.problems import Problem
     from truerisk.svm.solution import Solution
 
-Array = NDArray[np.float64]
 
 MIN_REFITS = 3  # to solve the problem of all examples first must pay
 LOOSEST = 1e-5  # the gap at which a solution may stand for the optimum

@@ -10,9 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Indices
 from truerisk.intervals.nested_cross_validation import nested_runs
-
-Indices = NDArray[np.intp]
 
 
 class Plan(Protocol):

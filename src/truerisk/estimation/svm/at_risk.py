@@ -1,15 +1,13 @@
 """Which training examples of a support vector machine might be errors when left out."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.svm.fitted_dual import FittedDual
-from truerisk.svm.solution import Array, Solution
+from truerisk.svm.solution import Solution
 from truerisk.svm.span import squared_spans
 
 ROUNDING = 1e-9  # of ρ·α·R² + ξ, on the pessimistic side
-
-Flags = NDArray[np.bool_]
 
 
 def at_risk(alpha: Array, slack: Array, squared_radius: float, rho: float) -> Flags:

@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.svm.at_risk import at_risk
@@ -19,8 +20,6 @@ from truerisk.svm.classifier import MarginClassifier, solve_one
 from truerisk.svm.one_vs_rest import Targets
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
-
-Array = NDArray[np.float64]
 
 RHO = 2.0  # what lemma 1 needs for a machine with a bias
 TIE = 1e-9  # margins within this of 0 are 0 up to rounding

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.tables import evaluate_counts
@@ -12,9 +12,6 @@ from truerisk.measures.averages import AVERAGES, base_and_average
 from truerisk.measures.registry import Measure, find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.cells import BinaryCounts, ClassCounts
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 MEASURES: tuple[str, ...] = ("error_rate", "recall", "precision", "f1")
 AVERAGED = (

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.weighted_refits import Prepared, prepared
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 CELLS = 2_000_000  # decision values at a time: they are kept until the losses are counted

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.splits import k_fold
 from truerisk.svm.weighted_refits import decisions_under
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 CHUNK = 500  # refits at a time: their decision values are kept until they are judged
 

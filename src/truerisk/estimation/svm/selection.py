@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from truerisk.aliases import Flags
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.estimation.svm.at_risk import at_risk, worst_slack
@@ -24,7 +25,6 @@ from truerisk.svm.solution import Solution
 
 BY = ("xi_alpha", "leave_one_out")
 SMALLEST_COST = 1e-12
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)

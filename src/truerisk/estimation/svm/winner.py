@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.estimation.svm.one_vs_rest_counts import measure_values
 from truerisk.results import Estimate, Interval
-
-Array = NDArray[np.float64]
 
 AT_A_TIME = 50  # replicates whose weights are held at once
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truerisk.aliases import Flags
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError, UnstableWarning
-from truerisk.estimation.svm.at_risk import Flags, at_risk, flags_of, worst_slack
+from truerisk.estimation.svm.at_risk import at_risk, flags_of, worst_slack
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.averages import base_and_average

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Flags
 from truerisk.checks import shown
 from truerisk.inputs.ids import as_text, is_empty
 from truerisk.inputs.labels import LabelBook, LabelColumn
@@ -18,8 +19,6 @@ from truerisk.inputs.records.numbers import all_finite, as_floats
 from truerisk.inputs.records.refusals import such_rows
 from truerisk.inputs.records.rows import Rows
 from truerisk.inputs.roles import ResolvedRoles
-
-Mask = NDArray[np.bool_]
 
 
 class BatchMaker:
@@ -48,7 +47,7 @@ class BatchMaker:
 
     def batch(self, rows: Rows) -> tuple[Batch, int]:
         """Give the checked batch, and how many rows were dropped from it."""
-        missing: dict[str, Mask] = {}
+        missing: dict[str, Flags] = {}
         codes = self._codes(rows, missing)
         numbers = {name: self._numbers(rows, name, missing) for name in self.roles.number_columns}
         ids = self._ids(rows, missing)
@@ -77,7 +76,7 @@ class BatchMaker:
         )
         return batch, 0 if keep is None else rows.count - int(keep.sum())
 
-    def _codes(self, rows: Rows, missing: dict[str, Mask]) -> dict[str, NDArray[np.int32]]:
+    def _codes(self, rows: Rows, missing: dict[str, Flags]) -> dict[str, NDArray[np.int32]]:
         found: dict[str, NDArray[np.int32]] = {}
         for encoders in (self.labels, self.groups):
             arrays = [rows.columns[encoder.column] for encoder in encoders]
@@ -90,7 +89,7 @@ class BatchMaker:
                     missing[encoder.column] = codes == MISSING
         return found
 
-    def _numbers(self, rows: Rows, name: str, missing: dict[str, Mask]) -> Floats:
+    def _numbers(self, rows: Rows, name: str, missing: dict[str, Flags]) -> Floats:
         values = as_floats(rows.columns[name], name, rows.places)
         if values.ndim == 2:
             if self._score_width is None:
@@ -107,7 +106,7 @@ class BatchMaker:
                 missing[name] = _by_row(nan)
         return values
 
-    def _ids(self, rows: Rows, missing: dict[str, Mask]) -> Any | None:  # noqa: ANN401
+    def _ids(self, rows: Rows, missing: dict[str, Flags]) -> Any | None:  # noqa: ANN401
         name = self.roles.id
         if name is None:
             return None
@@ -117,7 +116,7 @@ class BatchMaker:
             missing[name] = empty
         return ids
 
-    def _kept(self, rows: Rows, missing: dict[str, Mask]) -> Mask | None:
+    def _kept(self, rows: Rows, missing: dict[str, Flags]) -> Flags | None:
         if not missing:
             return None
         if self.options.missing == "refuse":
@@ -133,10 +132,10 @@ class BatchMaker:
             )
         for name, mask in missing.items():
             self.dropped[name] += int(mask.sum())
-        keep: Mask = ~np.logical_or.reduce(list(missing.values()))
+        keep: Flags = ~np.logical_or.reduce(list(missing.values()))
         return keep
 
-    def _check_infinite(self, rows: Rows, numbers: dict[str, Floats], keep: Mask | None) -> None:
+    def _check_infinite(self, rows: Rows, numbers: dict[str, Floats], keep: Flags | None) -> None:
         for name in self.roles.score_columns:
             if self.options.allow_inf or all_finite(numbers[name]):
                 continue
@@ -148,7 +147,7 @@ class BatchMaker:
                 "Use --allow-inf where only the order of the scores counts.",
             )
 
-    def _check_weight(self, rows: Rows, numbers: dict[str, Floats], keep: Mask | None) -> None:
+    def _check_weight(self, rows: Rows, numbers: dict[str, Floats], keep: Flags | None) -> None:
         name = self.roles.weight
         if name is None:
             return
@@ -164,7 +163,9 @@ class BatchMaker:
             )
 
     @staticmethod
-    def _refused(rows: Rows, wrong: Mask, sentence: Callable[[int], str], remedy: str) -> Exception:
+    def _refused(
+        rows: Rows, wrong: Flags, sentence: Callable[[int], str], remedy: str
+    ) -> Exception:
         row = int(np.argmax(wrong))
         many = such_rows(int(wrong.sum()), rows.last_row)
         return rows.places.refusal(row, f"{sentence(row)}{many}. {remedy}")
@@ -177,12 +178,12 @@ class BatchMaker:
         return columns[0] if columns else None
 
 
-def _by_row(mask: Mask) -> Mask:
+def _by_row(mask: Flags) -> Flags:
     """Tell which rows have it in any of their columns."""
     return np.asarray(mask.any(axis=1)) if mask.ndim == 2 else mask
 
 
-def _spread(wrong: Mask, keep: Mask | None) -> Mask:
+def _spread(wrong: Flags, keep: Flags | None) -> Flags:
     """Put a mask of the kept rows back among all rows."""
     if keep is None:
         return wrong

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from truerisk.aliases import Codes
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
@@ -20,8 +21,6 @@ from truerisk.inputs.records.refusals import Places, refusal
 
 UNKNOWN, MISSING = -1, -2
 TABLE_RANGE = 2**20  # integers whose range is below this go through a table, others through a hash
-
-Codes = NDArray[np.int32]
 
 
 @dataclass

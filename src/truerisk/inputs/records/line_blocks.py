@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
@@ -18,7 +19,6 @@ from truerisk.inputs.records.refusals import refusal
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 COMMON_CELL_ENDS = b",;\t|\r\n"
-Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,16 @@ class Block:
         """Make the error that names the line of a byte of the block."""
         return refusal(self.path, sentence, f"line {self.line_at(position)}")
 
-    def _ends(self) -> Positions:
+    def _ends(self) -> Indices:
         return record_ends(self.data, quoted=self.quoted)
 
 
-def positions_of(data: bytes, byte: int) -> Positions:
+def positions_of(data: bytes, byte: int) -> Indices:
     """List where a byte occurs."""
     return np.flatnonzero(np.frombuffer(data, np.uint8) == byte)
 
 
-def record_ends(data: bytes, *, quoted: bool) -> Positions:
+def record_ends(data: bytes, *, quoted: bool) -> Indices:
     """List the line ends outside quotes."""
     ends = positions_of(data, NEWLINE)
     if quoted:
@@ -225,7 +225,7 @@ def check_quotes(block: Block, delimiter: str) -> None:
     )
 
 
-def _wrong_pairs(data: bytes, ends: bytes) -> tuple[Positions, Positions, Positions]:
+def _wrong_pairs(data: bytes, ends: bytes) -> tuple[Indices, Indices, Indices]:
     """List opening and closing quotes, and which pairs do not enclose a whole cell.
 
     A quote that closes right before one that opens is a doubled quote inside a cell.
@@ -243,7 +243,7 @@ def _wrong_pairs(data: bytes, ends: bytes) -> tuple[Positions, Positions, Positi
     return opening, closing, np.flatnonzero(~(starts_cell[:pairs] & ends_cell))
 
 
-def _outside(block: Block, positions: Positions) -> NDArray[np.bool_]:
+def _outside(block: Block, positions: Indices) -> NDArray[np.bool_]:
     if not block.quoted:
         return np.ones(len(positions), bool)
     before = np.searchsorted(positions_of(block.data, QUOTE), positions)

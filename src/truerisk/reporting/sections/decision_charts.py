@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import RocCurve
@@ -14,8 +14,6 @@ from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost
 from truerisk.reporting.page.charts import Chart, Dots, Line, Scale, Upright
 from truerisk.reporting.wording import number
 from truerisk.results import Evaluation
-
-Values = NDArray[np.float64]
 
 UNIT = (0.0, 1.0)
 MIN_ANSWERS = 30  # fewer leave an error rate that says nothing
@@ -126,7 +124,7 @@ def cost_curve_chart(roc: RocCurve) -> Chart:
     )
 
 
-def in_steps(x: Values, y: Values) -> tuple[Values, Values]:
+def in_steps(x: Array, y: Array) -> tuple[Array, Array]:
     """Join points by steps: up to each x its own y holds."""
     return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
 

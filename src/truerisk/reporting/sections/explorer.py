@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from truerisk.aliases import Indices
 from truerisk.errors import InputError
 from truerisk.evaluation.count_estimates import OVERALL
 from truerisk.measures.costs import OUTCOMES, CostMatrix
@@ -25,7 +26,7 @@ from truerisk.measures.thresholds import (
 from truerisk.reporting.escaping import json_for_page, visible
 from truerisk.reporting.page.geometry import Axis
 from truerisk.reporting.page.parts import Section
-from truerisk.reporting.sections.kept_thresholds import Rows, kept_rows
+from truerisk.reporting.sections.kept_thresholds import kept_rows
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Evaluation, as_plain
 from truerisk.tallies.cells import Cells
@@ -118,7 +119,7 @@ def _row_at(table: Sweep, threshold: float) -> int:
     return max(int(np.searchsorted(-table.threshold, -threshold, side="right")) - 1, 0)
 
 
-def _at(rows: Rows, row: int) -> int:
+def _at(rows: Indices, row: int) -> int:
     return int(np.searchsorted(rows, row))
 
 
@@ -248,7 +249,7 @@ def _band_step(table: Sweep) -> float:
     return Axis.around(0.0, half, ticks=BAND_STEPS // 2).ticks[1]
 
 
-def _steps(table: Sweep, rows: Rows) -> str:
+def _steps(table: Sweep, rows: Indices) -> str:
     if len(rows) == len(table):
         above = "" if table.tp[0] + table.fp[0] else ", and one above them all"
         return f"{count(len(rows))} steps: every distinct score{above}."

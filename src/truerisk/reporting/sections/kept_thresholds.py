@@ -1,17 +1,15 @@
 """Which of many thresholds a page keeps: so few, and none of the best ones left out."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Indices
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.thresholds import Sweep
-
-Rows = NDArray[np.intp]
 
 MAX_THRESHOLDS = 1000
 
 
-def kept_rows(table: Sweep, always: list[int]) -> Rows:
+def kept_rows(table: Sweep, always: list[int]) -> Indices:
     """Choose at most 1,000 rows of a sweep: all, or evenly many by what is found, and the best.
 
     Kept in any case are the first and the last row, the corners of the convex hull of the ROC
@@ -48,7 +46,7 @@ def kept_rows(table: Sweep, always: list[int]) -> Rows:
     return np.union1d(chosen, _even(table, few))
 
 
-def _even(table: Sweep, steps: int) -> Rows:
+def _even(table: Sweep, steps: int) -> Indices:
     """Give the rows that find so many equal parts of the positives, and of the negatives."""
     rows = [
         np.searchsorted(found, np.linspace(0, float(found[-1]), steps))
@@ -57,7 +55,7 @@ def _even(table: Sweep, steps: int) -> Rows:
     return np.unique(np.concatenate(rows)).clip(max=len(table) - 1)
 
 
-def _hull(table: Sweep) -> Rows:
+def _hull(table: Sweep) -> Indices:
     """Give the corners of the convex hull of the ROC curve, above and below it."""
     x, y = table.fp.astype(np.float64), table.tp.astype(np.float64)
     return np.union1d(upper_hull(x, y), upper_hull(x, -y))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
 from truerisk.measures.calibration import calibration_curve
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
@@ -36,8 +37,6 @@ from truerisk.reporting.sections.decision_charts import (
 )
 from truerisk.reporting.wording import count, number, percent
 from truerisk.results import Evaluation
-
-Values = NDArray[np.float64]
 
 OF_PROBABILITIES = ("brier_score", "log_loss")
 TOLD_FPR = 0.1
@@ -212,7 +211,7 @@ class Scores:
             return 0
         return max(int(np.count_nonzero(self.table.threshold >= self.threshold)) - 1, 0)
 
-    def _dot_here(self, x: Values, y: Values) -> Iterator[Dots]:
+    def _dot_here(self, x: Array, y: Array) -> Iterator[Dots]:
         if self.threshold is not None and len(x):
             yield Dots(x, y, ink="second", words=f"at threshold {self.threshold:.4g}")
 

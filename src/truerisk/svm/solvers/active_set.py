@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from numba import njit
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.free_block import (
     ANSWER,
     MENDED,

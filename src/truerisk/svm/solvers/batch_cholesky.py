@@ -11,12 +11,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.solvers.batch_lanes import FUSE, LANES
 from truerisk.svm.solvers.interior_point import LOST
-
-Array = NDArray[np.float64]
 
 
 def packed_products(rows: Array) -> Array:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solution import Array, Solution
+from truerisk.svm.solution import Solution
 from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_tableau import Tableau
 from truerisk.svm.solvers.batch_gram_tries import (

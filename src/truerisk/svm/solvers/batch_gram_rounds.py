@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.smo import REARRANGE
 
 Sides = NDArray[np.int8]

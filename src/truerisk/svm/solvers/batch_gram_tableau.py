@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.free_block import empty_block, fill_block, members_of
 from truerisk.svm.solvers.polish import spread
 

@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import ROUNDING, Array, Solution
+from truerisk.aliases import Array, Flags
+from truerisk.svm.solution import ROUNDING, Solution
 from truerisk.svm.solvers import batch_gram_rounds as rounds
 from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_tableau import Tableau
@@ -23,8 +24,6 @@ MIN_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
 STEPS_PER_EXAMPLE = 100  # for every try
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
 EXCESS = 1e-12  # part of Σ|z| that is no excess but rounding
-
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +62,8 @@ class Attempt:
     """What rounds have come to: decisions are worth something where `good`."""
 
     decisions: Array
-    good: Truths
-    free: Truths
+    good: Flags
+    free: Flags
     work: Array  # nanoseconds, by the number of equations
 
 
@@ -145,7 +144,7 @@ def attempt(batch: Batch, rough: steps.Single, bounds: Bounds) -> Attempt:
 
 def settled_from(
     batch: Batch, rough: steps.Single, bounds: Bounds
-) -> tuple[Array, rounds.Sides, Truths, Array]:
+) -> tuple[Array, rounds.Sides, Flags, Array]:
     """Give z, who is at which bound, whether that is settled, and the work that took."""
     n, tableau, lower, upper = len(batch.y), batch.tableau, bounds.lower, bounds.upper
     z = rough[:, steps.Z, :n]

@@ -19,12 +19,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.solvers.batch_cholesky import packed_products
 from truerisk.svm.solvers.batch_path import Machines, follow_paths, workspace
 from truerisk.svm.solvers.low_rank import scale_columns, solve_features
-
-Array = NDArray[np.float64]
 
 PIECE = 512  # machines a worker takes at a time: fixed, so that results do not depend on workers
 FEW = 4  # machines that one after the other take less time than the lanes

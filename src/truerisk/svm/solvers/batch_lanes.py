@@ -11,13 +11,10 @@ Method    As in `interior_point`, with its quotients gathered: with 1 / (surplus
 Cost      four passes a step and three divisions an example
 """
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.solvers.max_reduction import larger
-
-Array = NDArray[np.float64]
 
 LANES = 64  # machines side by side
 FAR = 1e150  # the surplus of an example that is left out; its square is a number still

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.solvers.batch_cholesky import factorise_packed, solve_packed
 from truerisk.svm.solvers.batch_lanes import (
     BOUND,
@@ -49,8 +50,6 @@ from truerisk.svm.solvers.batch_lanes import (
     predict,
 )
 from truerisk.svm.solvers.interior_point import STALLED
-
-Array = NDArray[np.float64]
 
 BACK = 0.999  # how far to go towards the nearest bound: the start is central, so far
 NOBODY = -1  # in a lane

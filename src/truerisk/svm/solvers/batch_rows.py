@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solution import Array
 from truerisk.svm.solvers.linear_dual import solve_rows
 from truerisk.svm.solvers.rows import Rows
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.rows import add, dot
 
 SMALLEST_STEP = 1e-14  # of a gradient; below it only rounding is left

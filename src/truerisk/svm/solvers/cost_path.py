@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from truerisk.svm.solution import Array, Solution
+from truerisk.aliases import Array
+from truerisk.svm.solution import Solution
 from truerisk.svm.solvers.active_set import ARRIVED
 from truerisk.svm.solvers.gram_dual import (
     EVENTS_PER_EXAMPLE,

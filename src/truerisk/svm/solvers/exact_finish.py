@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from truerisk.aliases import Array
 from truerisk.svm.solvers.interior_point import REST, SHARE, SLACK, SURPLUS
-
-Array = NDArray[np.float64]
 
 CORRECTIONS = 2  # solve, and once more for the rounding of the first
 RANK = 1e-12  # of its column: what QR leaves of it, if less, is nothing

@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotri, dpstrf
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.smo import REARRANGE
 
 SMALL = 1e-3  # a squared distance, beside K(x, x), that is computed with care

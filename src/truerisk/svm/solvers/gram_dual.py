@@ -9,8 +9,9 @@ Source    sequential minimal optimisation to a rough gap (`smo`), then a paramet
 
 import numpy as np
 
+from truerisk.aliases import Array
 from truerisk.svm.solution import ROUNDING as AT_A_BOUND
-from truerisk.svm.solution import Array, Solution
+from truerisk.svm.solution import Solution
 from truerisk.svm.solvers.path_state import EVENTS, Z
 from truerisk.svm.solvers.polish import ROUNDING, remainder_of, set_out, spread, standing, travel
 from truerisk.svm.solvers.smo import Dual, bias_between, descend, open_doors

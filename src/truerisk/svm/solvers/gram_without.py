@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array, Solution
+from truerisk.aliases import Array
+from truerisk.svm.solution import Solution
 from truerisk.svm.solvers.active_set import ARRIVED, FULL, RIGHT
 from truerisk.svm.solvers.gram_dual import EVENTS_PER_EXAMPLE, begin, solve_gram
 from truerisk.svm.solvers.leave_out import Ground, leave_out_many

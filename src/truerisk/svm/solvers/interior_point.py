@@ -16,9 +16,8 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from truerisk.aliases import Array
 
 SHARE, REST, SURPLUS, SLACK = range(4)  # the rows of `state`
 # The rows of `vectors`: change of the share by a unit of pull, violation of r·u − 1 = surplus −

@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array, LinearSolution
+from truerisk.aliases import Array
+from truerisk.svm.solution import LinearSolution
 from truerisk.svm.solvers.gram_dual import solve_gram
 from truerisk.svm.solvers.neighbourhood import Neighbourhood, mixed
 from truerisk.svm.solvers.rows import Rows

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.svm.solution import LinearSolution
 from truerisk.svm.solvers.exact_finish import ON_THE_MARGIN, Problem, Vertex, finish
 from truerisk.svm.solvers.interior_point import (
@@ -24,8 +25,6 @@ from truerisk.svm.solvers.interior_point import (
     follow_path,
     workspace,
 )
-
-Array = NDArray[np.float64]
 
 TARGETS = (1e-8, 1e-10, 1e-12, 1e-14)  # how close to go before the finish is tried (again)
 FEW_ROUNDS, MANY_ROUNDS = 8, 1000  # of the finish: a step further costs less than many of them

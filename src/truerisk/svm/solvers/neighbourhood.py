@@ -10,7 +10,7 @@ Link      sweeps of coordinate descent find which α are free, and drop examples
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.coordinate_descent import sweep
 from truerisk.svm.solvers.newton import newton_step, square_sum
 from truerisk.svm.solvers.rows import Rows

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.rows import Rows, add, dot
 
 FAR = 0.25  # of its room: an example that would go further beyond its bound

@@ -9,7 +9,7 @@ Source    N. J. Higham, "Analysis of the Cholesky decomposition of a semi-defini
 
 import numpy as np
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 
 
 def pivoted_features(gram: Array, max_rank: int, relative: float = 1e-12) -> Array | None:

@@ -11,7 +11,7 @@ Source    Ferreau, Bock and Diehl, "An online active set strategy to overcome th
 
 import numpy as np
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.active_set import FULL, NOBODY, SINGULAR, STALE, Limits, follow
 from truerisk.svm.solvers.free_block import fill_block, grown, members_of
 from truerisk.svm.solvers.path_state import (

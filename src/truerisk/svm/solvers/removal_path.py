@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 
 MAX_CHANGED = 128  # examples on another side than at the start: the order of the small system
 MAX_EVENTS = 1000

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, uint32, uint64
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 
 ONE, TWO, THREE, FOUR = uint64(1), uint64(2), uint64(3), uint64(4)
 

@@ -15,9 +15,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import NotConvergedWarning
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solution import Array, LinearSolution
+from truerisk.svm.solution import LinearSolution
 from truerisk.svm.solvers.linear_dual import MAX_PASSES, clearly_free, judge, solve_rows
 from truerisk.svm.solvers.removal_path import MAX_CHANGED, follow
 from truerisk.svm.solvers.rows import Rows, add_four, multiply_four

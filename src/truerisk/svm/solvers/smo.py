@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.max_reduction import larger
 
 FAR = 1e100  # beyond every remainder; not ∞, so that sums with it stay numbers

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from truerisk.svm.solution import Array
+from truerisk.aliases import Array
 from truerisk.svm.solvers.rows import Rows, dot
 
 DEPENDENT = 1e-9  # part of |x|² that an example adds to those before it, below which it adds none
