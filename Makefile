@@ -8,7 +8,7 @@ AXE := .venv/axe/axe.min.js
 AXE_VERSION := 4.10.3
 AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 
-.PHONY: help demo test check docs bench audit reproduce lock clean
+.PHONY: help demo test check docs bench audit pages reproduce lock clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
@@ -37,6 +37,9 @@ bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/result
 
 audit: $(READY)  ## measured coverage of every interval, size of every test; hours, continues from .audit when stopped
 	$(BIN)/python -m studies.audit all --resume .audit --jobs 2
+
+pages: $(READY)  ## docs/coverage*.md, size-of-tests.md, ledger.md and the shipped figures, from studies/ledgers
+	$(BIN)/python -m studies.audit pages
 
 reproduce: $(READY)  ## a table of the literature recomputed: make reproduce TABLE=jiang-table2 OPTIONS="--jobs 2"
 	$(BIN)/python -m studies.reproduction $(TABLE) $(OPTIONS)
