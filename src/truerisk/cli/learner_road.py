@@ -54,12 +54,11 @@ def estimate_learners(data: Path, options: dict[str, Any]) -> None:
 
 def _check_measures(options: dict[str, Any]) -> None:
     """Refuse a measure that nobody knows before anything is trained."""
-    from truerisk.measures.averages import base_and_average  # noqa: PLC0415  (start-up time)
-    from truerisk.measures.registry import find_measure  # noqa: PLC0415
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415
 
     checked = (name for name, _ in (*options["fail_under"], *options["fail_over"]))
     for name in (options["measure"], *checked):
-        find_measure(base_and_average(name)[0])
+        base_measure(name)
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
