@@ -30,7 +30,7 @@ from truerisk.evaluation.request import Request
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
-from truerisk.intervals.cross_validation_clt import cross_validation_clt
+from truerisk.intervals.cross_validation import cross_validation_clt
 from truerisk.measures.averages import value_of_tables
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.votes import Votes

@@ -28,7 +28,7 @@ from studies.audit.learner_refits import (
 )
 from truerisk.errors import InputError
 from truerisk.estimation.refits.plans import NestedFolds
-from truerisk.intervals.nested_cross_validation import nested_cells, nested_interval
+from truerisk.intervals.cross_validation import nested_cells, nested_interval
 
 CELL = Cell(problem="overlapping", n=60, learner="linear discriminant", samples=3, fresh=200_000)
 CRESCENT = Cell(problem="crescent", n=50, learner="naive Bayes", samples=2, fresh=1000)
