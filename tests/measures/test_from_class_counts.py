@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn import metrics
 
+from truerisk.inputs.arrays import code_label_sets, code_labels
 from truerisk.measures import find_measure
 from truerisk.tallies.cells import CellTally, Rejections
-from truerisk.tallies.labels import code_label_sets, code_labels
 
 SCIKIT_LEARN = {
     "accuracy": metrics.accuracy_score,

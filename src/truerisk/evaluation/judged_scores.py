@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
+from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
+from truerisk.inputs.predictions import Predictions
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate
@@ -70,7 +71,9 @@ class JudgedScores:
             units = None if self.groups is None else self.groups[sheet.examples]
             truth = self.truth[sheet.examples]
             found.append(
-                tally.add(Columns(truth, members, None, sheet.score, None, units)).finish(members)
+                tally.add(Predictions(truth, members, None, sheet.score, None, units)).finish(
+                    members
+                )
             )
         return tuple(found)
 

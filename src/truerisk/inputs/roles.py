@@ -123,7 +123,7 @@ def resolve_roles(
         raise _absent("pred", "predicted labels (or scores: --score)", columns)
     classes = None
     if isinstance(settled.score, tuple):
-        classes = _classes(settled.score)
+        classes = classes_of_columns(settled.score)
     given = {field.name: getattr(settled, field.name) for field in dataclasses.fields(Roles)}
     return ResolvedRoles(**given, guessed=tuple(found), score_classes=classes)
 
@@ -161,7 +161,14 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _classes(columns: tuple[str, ...]) -> tuple[str, ...]:
+def classes_of_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Name the class of each score column: what follows a usual prefix, or the whole name.
+
+    Examples
+    --------
+    >>> classes_of_columns(("proba_0", "proba_1")), classes_of_columns(("cat", "dog"))
+    (('0', '1'), ('cat', 'dog'))
+    """
     for prefix in PREFIXES:
         if all(_plain(c).startswith(prefix) and c.strip()[len(prefix) :] for c in columns):
             return tuple(c.strip()[len(prefix) :] for c in columns)

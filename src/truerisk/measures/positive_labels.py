@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_same_length, shown
 from truerisk.errors import InputError
-from truerisk.tallies.labels import plain_positive
+from truerisk.labels import plain_positive
 from truerisk.tallies.ranking import Ranking, rank
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from truerisk.errors import InputError
 from truerisk.inputs.corpora.corpora import read_corpus
-from truerisk.inputs.records.refusals import shown_path
+from truerisk.inputs.records.places import shown_path
 from truerisk.reproduction.joachims_trials import Documents
 
 FOLDERS = ("", "text")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.records.refusals import shown_path
+from truerisk.inputs.records.places import shown_path
 from truerisk.reporting.files import check_destination
 from truerisk.reproduction.reproduced import Reproduction
 

@@ -22,7 +22,7 @@ from truerisk.inputs.records.line_blocks import (
     check_quotes,
 )
 from truerisk.inputs.records.pipeline import ahead, in_order
-from truerisk.inputs.records.refusals import Places, refusal, such_rows
+from truerisk.inputs.records.places import Places, refusal, such_rows
 from truerisk.inputs.records.rows import Rows, Wanted
 
 DELIMITERS = ",;\t|"

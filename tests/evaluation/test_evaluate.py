@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -215,7 +217,6 @@ def test_leaving_a_measure_out_changes_no_other():
         ((["a", "b"], ["a", "b"]), {}, "`pos_label` must be given: the labels are 'a', 'b'"),
         ((["a", "b"], ["a", "b"]), {"pos_label": "c"}, "one of the labels 'a', 'b'; got 'c'"),
         (([0, 1], [0, 1]), {"level": 95}, r"Write 0\.95 for 95 %"),
-        (([0, 1], [0, 1]), {"levle": 0.9}, "options it knows"),
         (([0, 1], [0, 1]), {"binomial": "beta"}, "`binomial` must be one of clopper_pearson"),
         (([0, 1], [0, 1]), {"sample_weight": [1, -1]}, "not negative; 1 are not, the first is -1"),
         (([0, 1], [0, 1]), {"sample_weight": [0, 0]}, "must not be 0 for every example"),
@@ -273,3 +274,54 @@ def test_two_columns_are_two_rankings_where_nobody_knows_which_is_positive():
     named = np.where(Y, "spam", "ham")
     assert tr.evaluate(named, y_score=BOTH).pos_label is None
     assert tr.evaluate(named, y_score=BOTH, pos_label="spam").pos_label == "spam"
+
+
+def test_a_list_of_scores_that_names_no_class_is_refused(tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    rows = [{"truth": "a", "pred": "a", "score": [0.7, 0.3]}] * 2
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(InputError, match="Each of the 2 scores of a row must say which class"):
+        tr.evaluate_files([path], pos_label="a")
+
+
+def test_a_table_is_worth_the_examples_it_counts():
+    table = np.array([[50, 50], [40, 850]])
+    truth, predicted = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], table.ravel(), axis=0).T
+    by_table = tr.evaluate_counts(table, random_state=1)
+    by_rows = tr.evaluate(truth, predicted, random_state=1)
+    assert by_table.as_plain() == by_rows.as_plain()
+
+
+def test_a_trillion_examples_are_counted_like_ten():
+    evaluation = tr.evaluate_counts([[10**12 - 5, 5], [1, 10**12]], random_state=1)
+    assert evaluation["recall"].value == 1 - 5e-12
+    assert evaluation["recall"].interval.high < 1
+    assert evaluation["gmean"].interval.width < 1e-10
+
+
+def test_three_classes_have_names():
+    evaluation = tr.evaluate_counts([[5, 1, 0], [0, 4, 2], [1, 0, 3]], labels=["a", "b", "c"])
+    assert evaluation.by_class["b"]["recall"].value == pytest.approx(4 / 6)
+    assert evaluation.tallies.confusion().tolist() == [[5, 1, 0], [0, 4, 2], [1, 0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("table", "labels", "message"),
+    [
+        ([[1, 2]], None, r"must be K × K with K ≥ 2; got shape \(1, 2\)"),
+        ([[1, -2], [3, 4]], None, "whole numbers"),
+        ([[1.5, 2], [3, 4]], None, "whole numbers"),
+        ([[2**53, 2], [3, 4]], None, r"at most 2\*\*53 examples"),
+        ([[0, 0], [0, 0]], None, "at least one example"),
+        ([[1, 2], [3, 4]], ["a", "a"], "must be 2 different names"),
+    ],
+)
+def test_a_table_that_counts_nothing_is_refused(table, labels, message):
+    with pytest.raises(InputError, match=message):
+        tr.evaluate_counts(table, labels=labels)
+
+
+def test_classes_of_which_nothing_was_asked_are_not_listed():
+    table = [[5, 1, 0], [0, 4, 2], [1, 0, 3]]
+    assert tr.evaluate_counts(table, measures=("cohen_kappa",)).by_class == {}
+    assert list(tr.evaluate_counts(table, measures=("f1_macro",)).by_class) == ["0", "1", "2"]
