@@ -122,7 +122,7 @@ def test_sets_of_labels_agree_with_scikit_learn():
 def test_a_threshold_makes_predictions_of_scores():
     by_threshold = tr.evaluate(Y, y_score=SCORE, threshold=0.5, random_state=1)
     given = tr.evaluate(Y, SCORE >= 0.5, y_score=SCORE, random_state=1)
-    assert by_threshold.as_plain()["estimates"] == given.as_plain()["estimates"]
+    assert by_threshold.to_dict()["estimates"] == given.to_dict()["estimates"]
 
 
 def test_a_threshold_makes_sets_of_scores():
@@ -198,7 +198,7 @@ def test_the_order_of_the_examples_does_not_matter(order):
 def test_a_seed_makes_it_repeat_and_one_is_told_when_not_given():
     drawn = tr.evaluate(Y, PRED, y_score=SCORE)
     again = tr.evaluate(Y, PRED, y_score=SCORE, random_state=drawn.settings["random_state"])
-    assert again.as_plain() == drawn.as_plain()
+    assert again.to_dict() == drawn.to_dict()
 
 
 def test_leaving_a_measure_out_changes_no_other():
@@ -289,7 +289,7 @@ def test_a_table_is_worth_the_examples_it_counts():
     truth, predicted = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], table.ravel(), axis=0).T
     by_table = tr.evaluate_counts(table, random_state=1)
     by_rows = tr.evaluate(truth, predicted, random_state=1)
-    assert by_table.as_plain() == by_rows.as_plain()
+    assert by_table.to_dict() == by_rows.to_dict()
 
 
 def test_a_trillion_examples_are_counted_like_ten():

@@ -24,7 +24,7 @@ from truerisk.labels import (
 )
 from truerisk.tallies.cells import CODE_BITS, Cells, CellTally, cell_code
 from truerisk.tallies.documents import DocumentTally
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally, check_probabilities
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
 
@@ -180,7 +180,9 @@ class PredictionTally:
             self.pooled = self.pooled or ScoreTally()
             self.pooled.add(score, is_positive, predictions.weight)
         if predictions.group is not None:
-            rows = GroupedScores(score, is_positive, predictions.group, predictions.weight)
+            rows = GroupedScores(
+                score, is_positive, predictions.group, predictions.weight, predictions.complement
+            )
             self.grouped_rows.setdefault(name, []).append(rows)
 
     def _add_joint_rows(
@@ -195,7 +197,7 @@ class PredictionTally:
     ) -> None:
         if self.request.probabilities:
             self.probabilities = self.probabilities or ProbabilityTally()
-            self.probabilities.add(score, truth, predictions.weight)
+            self.probabilities.add(score, truth, predictions.weight, predictions.complement)
 
     def _refuse_unscored(self, truth: NDArray[np.bool_], predictions: Predictions) -> None:
         without = ~truth.any(axis=1)
@@ -327,10 +329,9 @@ class PredictionTally:
 
 def with_one_score(predictions: Predictions, request: Request) -> Predictions:
     """Keep the positive label's column of two; both must be probabilities if they are called so."""
-    if request.probabilities and predictions.positive_of_pair(request.pos_label) is not None:
-        both: Any = predictions.score
-        if both is not None:
-            ProbabilityTally().add(both, np.zeros(predictions.n, dtype=np.intp))
+    is_pair = predictions.positive_of_pair(request.pos_label) is not None
+    if request.probabilities and is_pair and predictions.score is not None:
+        check_probabilities(predictions.score)
     return predictions.with_one_score(request.pos_label, request.threshold, request.reject)
 
 

@@ -35,6 +35,7 @@ class Predictions:
     """Some rows of predictions; `members` is the label set of each code met so far.
 
     `classes` names the columns of a score matrix; without it a score is that of the positive label.
+    `complement` is the probability of the other of two classes, where it is given for itself.
     `truth` is None only for a further model of a comparison whose file repeats no true labels.
 
     Examples
@@ -56,6 +57,7 @@ class Predictions:
     multilabel: bool = False
     classes: tuple[str, ...] | None = None
     ids: Any = None
+    complement: Array | None = None
 
     @classmethod
     def from_arrays(
@@ -174,7 +176,7 @@ class Predictions:
 
     def taken(self, rows: Indices) -> "Predictions":
         """Take some rows, in this order."""
-        columns = ("truth", "predicted", "score", "weight", "group", "ids")
+        columns = ("truth", "predicted", "score", "weight", "group", "ids", "complement")
         of_rows = {name: getattr(self, name) for name in columns}
         return replace(
             self, **{name: one[rows] for name, one in of_rows.items() if one is not None}
@@ -210,8 +212,13 @@ class Predictions:
         if self.predicted is None and threshold is None:
             codes = np.array([self.members.index((label,)) for label in self.classes])
             made = replace(self, predicted=codes[self.score.argmax(axis=1)])
-        column = np.ascontiguousarray(self.score[:, self.classes.index(positive)])
-        return replace(made, score=column, classes=None)
+        at = self.classes.index(positive)
+        return replace(
+            made,
+            score=np.ascontiguousarray(self.score[:, at]),
+            complement=self.score[:, 1 - at].astype(np.float64),
+            classes=None,
+        )
 
     def _refuse_others(self, classes: tuple[str, ...], reject: str | None) -> None:
         strange = [

@@ -45,6 +45,7 @@ class JoinedPredictions:
     group: Indices | None = None
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
+    complements: tuple[Array | None, ...] = ()
 
     @classmethod
     def of(
@@ -102,6 +103,7 @@ class JoinedPredictions:
             truth=of(self.truth),
             predicted=tuple(map(of, self.predicted)),
             scores=tuple(map(of, self.scores)),
+            complements=tuple(map(of, self.complements)),
             weight=of(self.weight),
             group=of(self.group),
         )
@@ -125,6 +127,7 @@ class JoinedPredictions:
             self.group,
             self.multilabel,
             self.classes,
+            complement=self.complements[at] if self.complements else None,
         )
 
     def with_made_predictions(self, request: Request) -> "JoinedPredictions":
@@ -162,6 +165,7 @@ class JoinedPredictions:
             whole,
             predicted=tuple(model.predicted for model in models),
             scores=tuple(model.score for model in models),
+            complements=tuple(model.complement for model in models),
             classes=None,
         )
 

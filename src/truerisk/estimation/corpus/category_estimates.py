@@ -17,10 +17,9 @@ from truerisk.evaluation.request import Request
 from truerisk.inputs.arrays import code_label_sets
 from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.binomial import binomial_bounds
-from truerisk.measures.proportion import Proportion
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Evaluation, Interval, Target
-from truerisk.tallies.cells import BinaryCounts
+from truerisk.tallies.cells import BinaryCounts, Proportion
 
 Row = dict[str, Estimate]
 
