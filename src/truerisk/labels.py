@@ -146,7 +146,7 @@ def check_same_spelling(
     ...
     truerisk.errors.InputError: The labels must be spelt in one way; the truth has '1' and the \
 predictions have '1.0', which are the same number. Use --numeric-labels (numeric_labels=True in \
-Python) to make them one, or --map 1.0=1 (label_map=).
+Python) to make them one, or --map '1.0' '1' (label_map=).
     """
     if not true or not predicted:
         return
@@ -167,8 +167,8 @@ Python) to make them one, or --map 1.0=1 (label_map=).
         raise InputError(
             f"The truth and the predictions must have labels in common; the truth has "
             f"{_some(only_true)}, the predictions have {_some(only_predicted)}. Rename them with "
-            f"--map {only_predicted[0]}={only_true[0]} (label_map= in Python); if all of them are "
-            "classes, name them with --average-over (average_over=)."
+            f"--map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= in Python); if all "
+            "are classes, name them with --average-over (average_over=)."
         )
 
 
@@ -184,7 +184,8 @@ def _refuse_equal(
         other = others.get(key(label))
         if other is None:
             continue
-        renaming = f"--map {other}={label} (label_map=" + ("" if remedy else " in Python") + ")"
+        renaming = f"--map {shown(other)} {shown(label)} (label_map="
+        renaming += ")" if remedy else " in Python)"
         way = f"{remedy} to make them one, or {renaming}" if remedy else renaming
         raise InputError(
             f"The labels must be spelt in one way; the truth has {shown(label)} and the "

@@ -1,7 +1,9 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
@@ -325,3 +327,112 @@ def test_classes_of_which_nothing_was_asked_are_not_listed():
     table = [[5, 1, 0], [0, 4, 2], [1, 0, 3]]
     assert tr.evaluate_counts(table, measures=("cohen_kappa",)).by_class == {}
     assert list(tr.evaluate_counts(table, measures=("f1_macro",)).by_class) == ["0", "1", "2"]
+
+
+INDEX = list("abcd")
+
+
+def test_series_with_the_same_index_in_another_order_are_refused():
+    truth, called = pd.Series([1, 0, 1, 0], INDEX), pd.Series([1, 1, 0, 0], INDEX[::-1])
+    with pytest.raises(
+        InputError, match=r"`y_true` and `y_pred` must have their rows in one order"
+    ):
+        tr.evaluate(truth, called)
+    with pytest.raises(InputError, match=r"`y_true` and `scores of 'first'` must have their rows"):
+        tr.compare(truth, None, [1, 0, 1, 0], scores=[called, None], threshold=1)
+    aligned = tr.evaluate(truth, called.loc[truth.index])
+    by_position = tr.evaluate(truth, called.to_numpy())
+    assert aligned["accuracy"].value == 0.5
+    assert by_position["accuracy"].value == 0.5
+
+
+def test_series_with_other_index_labels_are_paired_by_position():
+    truth = pd.Series([1, 0, 1, 0], [7, 3, 5, 1])
+    assert tr.evaluate(truth, pd.Series([1, 0, 1, 1]))["accuracy"].value == 0.75
+
+
+@pytest.mark.parametrize(
+    ("y_true", "message"),
+    [
+        ([["a", "b"], ["a"]], r"one label for each example; got \['a', 'b'\]. Use multilabel=True"),
+        ([["a", "b"], ["a", "c"]], r"got \['a', 'b'\]. Use multilabel=True"),
+        ([{"a"}, {"b"}], r"got \{'a'\}. Use multilabel=True"),
+        (np.eye(2, dtype=int), r"got shape \(2, 2\). Use multilabel=True"),
+        (sp.csr_matrix(np.eye(2)), "got a sparse matrix. Use multilabel=True"),
+        ({"a", "b"}, "must have an order; got a set"),
+    ],
+    ids=["lists", "lists of one length", "sets", "matrix", "sparse", "a set"],
+)
+def test_sets_of_labels_need_their_option(y_true, message):
+    with pytest.raises(InputError, match=message):
+        tr.evaluate(y_true, y_true)
+
+
+def test_sparse_scores_are_refused_in_words():
+    with pytest.raises(
+        InputError, match=r"`y_score` must be dense; got a sparse matrix. Use .toarr"
+    ):
+        tr.evaluate([0, 1], y_score=sp.csr_matrix(np.eye(2)))
+
+
+def test_measures_are_names():
+    with pytest.raises(InputError, match="`measures` must be names of measures; got <function"):
+        tr.evaluate([0, 1], [0, 1], measures=[metrics.f1_score])
+    assert list(tr.evaluate([0, 1], [0, 1], measures="f1")) == ["f1"]
+
+
+def test_a_frame_is_no_path():
+    frame = pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 0]})
+    with pytest.raises(InputError, match=r"got a DataFrame\. Use evaluate_frame for a frame"):
+        tr.evaluate_files(frame)
+    with pytest.raises(InputError, match="`paths` must be files or folders; got int"):
+        tr.evaluate_files([1])
+    with pytest.raises(InputError, match=r"must be a frame of pandas, polars.*; got list"):
+        tr.evaluate_frame([frame])
+
+
+def test_columns_of_a_frame_of_scores_go_by_their_names():
+    scores = pd.DataFrame({"spam": [0.9, 0.2, 0.7], "ham": [0.1, 0.8, 0.3]})
+    truth = ["spam", "ham", "ham"]
+    by_name = tr.evaluate(truth, y_score=scores, pos_label="spam", random_state=1)
+    one = tr.evaluate(truth, y_score=scores["spam"], threshold=0.5, pos_label="spam")
+    assert by_name["recall"].value == one["recall"].value == 1
+    assert by_name["roc_auc"].value == one["roc_auc"].value
+
+
+def test_an_array_of_another_library_is_taken_as_it_is():
+    class Exported:
+        def __init__(self, values):
+            self.values = np.asarray(values)
+
+        def __len__(self):
+            return len(self.values)
+
+        def __dlpack__(self, **options):
+            return self.values.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.values.__dlpack_device__()
+
+    found = tr.evaluate(Exported([1, 0, 1]), Exported([1, 0, 0]), random_state=1)
+    assert found == tr.evaluate([1, 0, 1], [1, 0, 0], random_state=1)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_probabilities_as_everybody_saves_them_have_all_binary_measures(tmp_path, suffix):
+    frame = pd.DataFrame({"y_true": Y.astype(int), "proba_0": 1 - CHANCE, "proba_1": CHANCE})
+    path = tmp_path / f"p.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    elif suffix == "jsonl":
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    else:
+        frame.to_parquet(path)
+    found = tr.evaluate_files(path, random_state=1)
+    assert found.pos_label == "1"
+    assert {"recall", "f1", "roc_auc"} <= set(found)
+    assert set(found.curves) == {"roc", "precision_recall", "thresholds"}
+    assert found["recall"].value == metrics.recall_score(Y, CHANCE > 0.5)
+    both = frame[["proba_0", "proba_1"]].to_numpy()
+    compared = tr.compare(Y.astype(int), None, None, scores=[both, both[::-1]])
+    assert {"f1", "roc_auc"} <= {pair.measure for pair in compared.pairs}

@@ -309,6 +309,8 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
         raise InputError(f"`{name}` must be one column of labels; got a sparse matrix. {remedy}")
     try:
         array = as_column(column)
+    except InputError:
+        raise
     except ValueError:  # NumPy makes no array of collections of several lengths
         raise _collections(column, name) from None
     if array.ndim != 1:

@@ -169,7 +169,8 @@ class LabelEncoder:
             raise places.refusal(
                 row,
                 f"{shown(self.column)} must hold labels; got the number "
-                f"{shown(values[row].item())}. Cast the column to integers or strings.",
+                f"{shown(values[row].item())}. Use --score if these are scores; otherwise cast the "
+                "column to integers or strings.",
             )
         self.whole_floats = True
         return pa.array(filled.astype(np.int64), mask=missing)
