@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
+from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
+from truerisk.inputs.predictions import Predictions
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.losses import LOSSES
@@ -67,10 +68,10 @@ class JudgedScores:
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
             units = None if self.groups is None else self.groups[sheet.examples]
             truth = self.truth[sheet.examples]
-            columns = Columns(
+            predictions = Predictions(
                 truth, members, None, sheet.score, None, units, complement=sheet.complement
             )
-            found.append(tally.add(columns).finish(members))
+            found.append(tally.add(predictions).finish(members))
         return tuple(found)
 
     def overall(self) -> Iterator[Estimate]:
