@@ -19,7 +19,7 @@ from truerisk.estimation.refits.summary import summarise
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
-from truerisk.intervals.cross_validation_clt import cross_validation_clt
+from truerisk.intervals.cross_validation import cross_validation_clt
 from truerisk.results import Interval
 
 SIZES = (50, 100, 300, 1000)

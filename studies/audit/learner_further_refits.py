@@ -26,8 +26,8 @@ from studies.audit.learner_refits import (
     stream,
 )
 from studies.audit.learner_rules import LinearDiscriminant
-from truerisk.intervals.conservative_z import ConservativeZRuns, conservative_z_interval
-from truerisk.intervals.nested_cross_validation import nested_interval, nested_runs
+from truerisk.intervals.cross_validation import nested_interval, nested_runs
+from truerisk.intervals.resampled_tests import ConservativeZRuns, conservative_z_interval
 from truerisk.results import Interval
 
 NESTED_REPEATS = 10  # the product's defaults, here and below

@@ -26,7 +26,7 @@ from truerisk.estimation.svm.rival_intervals import (
 from truerisk.estimation.svm.rival_refits import Case
 from truerisk.execution.running import run_each
 from truerisk.inputs.tables import read_table
-from truerisk.intervals.rho_based import rho_based_deviation
+from truerisk.intervals.resampled_tests import rho_based_deviation
 from truerisk.svm.linear import LinearSVM
 
 C = 1.0

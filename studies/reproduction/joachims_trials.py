@@ -17,9 +17,8 @@ from studies.reproduction.joachims_printed import MEASURES, Spread
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.estimation.svm.at_risk import at_risk
 from truerisk.measures.from_counts import f1, precision, recall
-from truerisk.measures.proportion import ratio
 from truerisk.svm.linear import LinearSVM
-from truerisk.tallies.cells import BinaryCounts
+from truerisk.tallies.cells import BinaryCounts, ratio
 from truerisk.text.vectorizer import Vectorizer
 
 C = 0.5

@@ -11,7 +11,7 @@ from truerisk.evaluation.grouped_scores import (
     joined,
     loss_of_rows,
 )
-from truerisk.measures.document_precision import document_precision
+from truerisk.measures.from_scores import document_precision
 from truerisk.tallies.losses import LOSSES, ProbabilityTally
 
 RNG = np.random.default_rng(0)

@@ -306,7 +306,7 @@ def _show_ranking(choice: "BestOf", form: str | None) -> None:
     from truerisk.reporting.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
 
     if form == "json":
-        click.echo(json_text({"ranking": list(choice.ranking), **choice.as_plain()}))
+        click.echo(json_text(choice.to_dict()))
         return
     ranked = [(name, choice.evaluations[name]) for name in choice.ranking]
     rows = [(name, one[choice.measure], one.refits) for name, one in ranked]

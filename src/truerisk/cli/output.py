@@ -19,7 +19,6 @@ from truerisk.results import Evaluation
 
 if TYPE_CHECKING:
     from truerisk.inputs.tables import Table
-    from truerisk.measures.registry import Measure
     from truerisk.results import Comparison
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -159,15 +158,19 @@ def check_matplotlib(option: str) -> None:
 
 def check_measure_names(names: Iterable[str]) -> None:
     """Refuse an unknown measure before anything is read."""
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415  (start-up time)
+
     for name in names:
-        _measure(name)
+        base_measure(name)
 
 
 def check_bounds(options: dict[str, Any]) -> None:
     """Refuse a check of an unknown measure, or of a value that its measure cannot have."""
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415  (start-up time)
+
     for option in ("fail_under", "fail_over"):
         for name, bound in options[option]:
-            low, high = _measure(name).measure_range
+            low, high = base_measure(name).measure_range
             if not low <= bound <= high:
                 percent = (low, high) == (0, 1) and 1 < bound <= 100
                 remedy = f" Write {name}={bound / 100:g} for {bound:g} %." if percent else ""
@@ -175,14 +178,6 @@ def check_bounds(options: dict[str, Any]) -> None:
                     f"`--{option.replace('_', '-')}` must be a value that {name} can have, from "
                     f"{low:g} to {high:g}; got {bound:g}.{remedy}"
                 )
-
-
-def _measure(name: str) -> "Measure":
-    """Look up a measure, or the measure that is averaged."""
-    from truerisk.measures.averages import base_and_average  # noqa: PLC0415  (start-up time)
-    from truerisk.measures.registry import find_measure  # noqa: PLC0415
-
-    return find_measure(base_and_average(name)[0])
 
 
 # Printing
@@ -391,7 +386,9 @@ def check_names(evaluation: Evaluation, options: dict[str, Any]) -> None:
 
 
 def _why_absent(name: str) -> str:
-    measure = _measure(name)
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415
+
+    measure = base_measure(name)
     needed = NEEDED.get(measure.name, NEEDED.get(measure.needs))
     if needed is not None:
         return f"needs {needed}."

@@ -20,8 +20,7 @@ from truerisk.aliases import Array
 from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
 from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below

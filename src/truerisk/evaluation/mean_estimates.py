@@ -17,7 +17,7 @@ from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.bounds import chernoff_kl
 from truerisk.intervals.delta import delta_interval
-from truerisk.measures.document_precision import DocumentPrecision, summarise_documents
+from truerisk.measures.from_scores import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.losses import ProbabilityTally

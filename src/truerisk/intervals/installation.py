@@ -7,8 +7,7 @@ import numpy as np
 import scipy
 from scipy.special import bdtr
 
-from truerisk.intervals.binomial import binomial_bounds, binomial_interval
-from truerisk.intervals.exact_test import binomial_test
+from truerisk.intervals.binomial import binomial_bounds, binomial_interval, binomial_test
 
 # k, n, level and the exact interval: mpmath with 50 digits, residual under 1e-30.
 EXTREMES = (

@@ -16,7 +16,7 @@ from studies.audit.learner_problems import PROBLEMS
 from studies.audit.learner_refits import Cell, learners
 from studies.audit.learner_rules import NaiveBayes
 from truerisk.estimation.refits.plans import NestedFolds
-from truerisk.intervals.nested_cross_validation import nested_cells, nested_interval
+from truerisk.intervals.cross_validation import nested_cells, nested_interval
 
 CELL = Cell(problem="crescent", n=50, learner="naive Bayes", repetitions=2, fresh=1000)
 

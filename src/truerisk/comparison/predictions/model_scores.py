@@ -12,7 +12,7 @@ from truerisk.aliases import Array
 from truerisk.comparison.predictions.block_resamples import BlockDraw
 from truerisk.evaluation.grouped_scores import GroupedScores, document_averages, loss_of_rows
 from truerisk.evaluation.prediction_tally import Tallies
-from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import base_and_average
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking_replicates import cluster_replicates

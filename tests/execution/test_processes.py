@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 
 from truerisk.errors import ResourceError
-from truerisk.execution import shared_memory
-from truerisk.execution.shared_memory import ALIGNMENT, mapped, written_once
+from truerisk.execution import processes
+from truerisk.execution.processes import ALIGNMENT, mapped, written_once
 
 RNG = np.random.default_rng(0)
 
@@ -56,7 +56,7 @@ def test_a_worker_keeps_only_the_latest():
     with written_once([1]) as first, written_once([2]) as second:
         assert mapped(first) is mapped(first)
         assert mapped(second) == [2]
-        assert list(shared_memory._mapped) == [second]  # noqa: SLF001
+        assert list(processes._mapped) == [second]  # noqa: SLF001
 
 
 @pytest.mark.parametrize("end", [None, ValueError, KeyboardInterrupt])
@@ -75,10 +75,10 @@ Usage = namedtuple("Usage", "total used free")  # noqa: PYI024  (as shutil's)
 
 
 def test_a_small_memory_folder_is_not_filled(monkeypatch, tmp_path):
-    monkeypatch.setattr(shared_memory, "IN_MEMORY", tmp_path)
+    monkeypatch.setattr(processes, "IN_MEMORY", tmp_path)
     with written_once(np.zeros(1000)) as folder:
         assert folder.parent == tmp_path
-    monkeypatch.setattr(shared_memory.shutil, "disk_usage", lambda _: Usage(9000, 0, 9000))
+    monkeypatch.setattr(processes.shutil, "disk_usage", lambda _: Usage(9000, 0, 9000))
     with written_once(np.zeros(1000)) as folder:
         assert folder.parent != tmp_path
 
@@ -87,7 +87,7 @@ def test_no_room_for_the_data_is_told(monkeypatch):
     def no_room(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shared_memory, "_write", no_room)
+    monkeypatch.setattr(processes, "_write", no_room)
     with (
         pytest.raises(ResourceError, match=r"No space left on device\. .* bytes are needed"),
         written_once(content()),
