@@ -152,7 +152,7 @@ def check_matplotlib(option: str) -> None:
     if find_spec("matplotlib") is None:
         raise ResourceError(
             f"{option} needs matplotlib, which is not installed. "
-            "Install it with: pip install 'truerisk[plot]'"
+            "Install it with: pip install matplotlib"
         )
 
 
