@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.checks import shown
-from truerisk.evaluation.cell_sample import CellSample
 from truerisk.evaluation.count_estimates import CountEstimates, finished
-from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
-from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.score_estimates import ScoreEstimates
 from truerisk.evaluation.verdict import verdict_of
+from truerisk.intervals.cell_sample import CellSample
+from truerisk.intervals.choose import proportion_interval
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import precision_recall_curve, roc_curve
 from truerisk.measures.registry import find_measure
@@ -26,7 +26,7 @@ from truerisk.tallies.votes import GroupedJudgements
 MAX_LISTED = 10  # labels that one sentence names
 
 
-class ScoreEstimates(Protocol):
+class OfferedScores(Protocol):
     """What scores have to offer: of all classes, and of each."""
 
     def overall(self) -> Iterator[Estimate]:
@@ -42,11 +42,11 @@ def assemble(
     *,
     notes: Iterable[str] = (),
     source: Mapping[str, Any] | None = None,
-    scores: ScoreEstimates | None = None,
+    scores: OfferedScores | None = None,
 ) -> Evaluation:
     """Estimate everything that the tallies allow; `scores` speaks for them where it is given."""
     counted = _count_estimates(tallies, request)
-    ranked = RankingEstimates(tallies, request) if scores is None else scores
+    ranked = ScoreEstimates(tallies, request) if scores is None else scores
     found = [*_overall(tallies, request, counted), *ranked.overall()]
     estimates = {one.measure: one for one in found if _is_wanted(one, request)}
     by_class = _by_class(counted, ranked) if tallies.pos_label is None else {}
@@ -109,7 +109,7 @@ def _is_wanted(estimate: Estimate, request: Request) -> bool:
 
 
 def _by_class(
-    counted: CountEstimates | None, ranked: ScoreEstimates
+    counted: CountEstimates | None, ranked: OfferedScores
 ) -> dict[str, dict[str, Estimate]]:
     table = {} if counted is None else counted.by_class()
     for label, estimates in ranked.by_class().items():

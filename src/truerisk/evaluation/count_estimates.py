@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.evaluation.cell_sample import (
+from truerisk.evaluation.request import Request
+from truerisk.intervals.binomial import binomial_bounds
+from truerisk.intervals.cell_sample import (
     CellSample,
     Function,
     binary_counts,
     outcomes,
     with_every_cell,
 )
-from truerisk.evaluation.count_intervals import Question, cell_interval, proportion_interval
-from truerisk.evaluation.request import Request
-from truerisk.intervals.binomial import binomial_bounds
+from truerisk.intervals.choose import Question, cell_interval, proportion_interval
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import Measure, find_measure, measures_that_need

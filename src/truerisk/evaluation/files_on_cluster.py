@@ -17,7 +17,6 @@ from truerisk.evaluation.file_pieces import (
     pieces_of,
     tally_piece,
 )
-from truerisk.evaluation.joint_scores import MAX_ENTRIES
 from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.recoding import merge_recoded
 from truerisk.evaluation.request import Request
@@ -27,6 +26,7 @@ from truerisk.inputs.ids import Hashes, UniqueIds
 from truerisk.inputs.predictions import wanted_columns
 from truerisk.inputs.records.checked_batches import BatchMaker
 from truerisk.inputs.records.refusals import refusal
+from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 
 class FilesOnCluster(PredictionFiles):

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.evaluation.grouped_scores import GroupedScores, joined
-from truerisk.evaluation.joint_scores import MAX_ENTRIES, JointScores
 from truerisk.evaluation.positive import other_of_pair, positive_of_two
 from truerisk.evaluation.request import Request
 from truerisk.tallies.cells import Cells, CellTally
@@ -19,6 +17,7 @@ from truerisk.tallies.labels import in_order, plain_positive
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
+from truerisk.tallies.scored_rows import MAX_ENTRIES, GroupedScores, JointScores, joined
 
 MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made
 
