@@ -12,8 +12,7 @@ from truerisk.measures.registry import (
     AVERAGE_NAMES,
     BINOMIAL_INTERVALS,
     CELL_INTERVALS,
-    base_and_average,
-    find_measure,
+    base_measure,
 )
 from truerisk.tallies.cells import MAX_CLASSES
 
@@ -104,7 +103,7 @@ class Request:
         for beta in self.betas:
             check_number(beta, "beta", low=0.0)
         for name in self.measures or ():
-            find_measure(base_and_average(name)[0])
+            base_measure(name)
         seed = self.random_state
         if seed is None:
             seed = int(np.random.default_rng().integers(LARGEST_SEED))
