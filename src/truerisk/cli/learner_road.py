@@ -106,7 +106,7 @@ def _show_ranking(chosen: "BestOf", form: str | None) -> None:
     from truerisk.reporting.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
 
     if form == "json":
-        click.echo(json_text({"ranking": list(chosen.ranking), **chosen.as_plain()}))
+        click.echo(json_text(chosen.to_dict()))
     elif form == "csv":
         columns = ("learner", chosen.measure, "low", "high", "interval", "refits")
         click.echo(csv_lines(columns, [_csv_row(*entry) for entry in _ranked(chosen)]))

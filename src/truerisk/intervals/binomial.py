@@ -91,7 +91,7 @@ def wilson(k: Array, n: Array, level: float) -> Bounds:
     .. math:: |k/n - p| \le z \sqrt{p (1 - p) / n}
 
     Covers about as often as it promises on average over p, not for every p: near 0 and 1 a
-    95 % interval covers 84 % (`truerisk.audit.enumeration`).
+    95 % interval covers 84 % (docs/coverage.md).
 
     References
     ----------
