@@ -1,16 +1,17 @@
 """`--html` and `--figures`: every command that has a page writes it in the same way."""
 
 import json
+import os
 import subprocess
 import sys
-import time
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from truerisk.cli import COMMANDS, main, pages
-from truerisk.cli.pages import figure_options, page_options, write_pages
+from truerisk.cli import BROKEN_PIPE, COMMANDS, main, output
+from truerisk.cli.output import deliver, figure_options, page_options
+from truerisk.errors import ResourceError
 
 WITH_PAGE = ("score", "compare", "estimate", "curve", "perturb", "rank", "folds")
 WITH_FIGURES = ("threshold", "reject")
@@ -102,7 +103,7 @@ def test_where_they_are_is_not_told_among_json_nor_when_quiet(run, predictions, 
     ("options", "status", "message"),
     [
         ("--figures predictions.csv", 5, "The figures need a folder"),
-        ("--figure-format png", 2, "--figure-format: goes with --figures"),
+        ("--figure-format png", 2, "--figure-format needs --figures FOLDER"),
         ("--figures new --figure-format gif", 2, "'gif' is not one of"),
         ("--html no/report.html", 5, "The folder of the output must exist"),
         ("--figures=", 2, "'--figures': must not be empty"),
@@ -141,43 +142,72 @@ def test_a_page_loads_nothing_that_draws_pictures(predictions, tmp_path):
     assert done.stdout.endswith("\nFalse False\n")
 
 
-def test_a_page_that_takes_long_shows_that_it_is_being_drawn(monkeypatch, tmp_path):
-    calls = []
-
-    class Bar(pages.Progress):
-        def __call__(self, *numbers):
-            calls.append(numbers)
-
-    class Slow:
-        def save(self, path):
-            time.sleep(0.1)
-            assert calls == [(0,)]
-            return path
-
-    monkeypatch.setattr(pages, "Progress", Bar)
-    monkeypatch.setattr(pages, "PATIENCE", 0.01)
+def test_options_of_the_chapter_reach_the_page(monkeypatch, tmp_path):
     given = {}
+
+    class Page:
+        def save(self, path):
+            given["path"] = path
+
     monkeypatch.setattr(
         "truerisk.reporting.page.report.report_of",
-        lambda _, **chapter_options: given.update(chapter_options) or Slow(),
+        lambda _, **chapter_options: given.update(chapter_options) or Page(),
     )
 
     @click.command()
     @page_options
     def command(**options):
-        write_pages(None, options, wanted=0.1)
+        deliver(None, options, lambda: click.echo("the result"), wanted=0.1)
 
-    ended = CliRunner().invoke(command, ["--html", str(tmp_path / "page.html")])
-    assert ended.output == f"The page is in {tmp_path / 'page.html'}\n"
-    assert calls == [(0,)]
-    assert given == {"wanted": 0.1}
+    page = tmp_path / "page.html"
+    ended = CliRunner().invoke(command, ["--html", str(page)])
+    assert ended.output == f"the result\nThe page is in {page}\n"
+    assert given == {"wanted": 0.1, "path": page}
+
+
+def test_a_reader_who_leaves_does_not_keep_the_page_from_being_written(predictions, tmp_path):
+    page, folder = tmp_path / "page.html", tmp_path / "pictures"
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        (sys.executable, "-m", "truerisk", "score", predictions, "--html", page,
+         "--figures", folder),
+        stdout=writer, stderr=subprocess.PIPE, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (BROKEN_PIPE, b"")
+    assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    assert len(list(folder.glob("*.svg"))) == 8
+
+
+def test_the_result_is_printed_where_the_page_cannot_be_written(run, predictions, monkeypatch):
+    def fail(*_, **__):
+        raise ResourceError("No space.")
+
+    monkeypatch.setattr("truerisk.reporting.page.report.report_of", fail)
+    ended = run("score", predictions, "--html", predictions.with_name("page.html"))
+    assert (ended.exit_code, ended.stderr) == (5, "Error: No space.\n")
+    assert "Measures" in ended.stdout
+
+
+@pytest.mark.parametrize("command", ["score", "rank"])
+def test_figures_without_matplotlib_are_refused_before_reading(run, monkeypatch, tmp_path, command):
+    monkeypatch.setattr(output, "find_spec", lambda _: None)
+    (tmp_path / "broken.csv").write_text("no such thing")
+    option = {"score": "--figures", "rank": "--plot"}[command]
+    ended = run(command, tmp_path / "broken.csv", option, tmp_path / "new.svg")
+    assert ended.exit_code == 5
+    assert ended.stderr == (
+        f"Error: {option} needs matplotlib, which is not installed. "
+        "Install it with: pip install matplotlib\n"
+    )
 
 
 def test_a_command_without_pages_still_draws_pictures(tmp_path):
     @click.command()
     @figure_options
     def command(**options):
-        write_pages({}, options)
+        deliver({}, options, lambda: None)
 
     ended = CliRunner().invoke(command, ["--figures", str(tmp_path / "none")])
     assert ended.output == f"0 figures are in {tmp_path / 'none'}\n"
@@ -187,5 +217,5 @@ def test_a_command_without_pages_still_draws_pictures(tmp_path):
 def test_a_page_for_the_standard_output_is_refused(run, predictions):
     ended = run("score", predictions, "--html", "-")
     assert ended.exit_code == 2
-    assert "--html: must name a file" in ended.stderr
+    assert "--html must name a file" in ended.stderr
     assert not ended.stdout
