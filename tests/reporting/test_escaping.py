@@ -1,3 +1,5 @@
+"""x"""
+
 import csv
 import io
 import unicodedata

@@ -1,3 +1,5 @@
+"""x"""
+
 import errno
 import os
 from pathlib import Path

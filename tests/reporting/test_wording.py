@@ -1,3 +1,5 @@
+"""x"""
+
 import math
 
 import pytest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import PARTIAL
-from truerisk.cli.output import console
+from truerisk.cli.output import show
 from truerisk.cli.pages import source_of, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from, table_from
@@ -87,14 +87,4 @@ def _check_measure(measure: str) -> None:
 
 
 def _show(found: "Comparison", table: "Table", form: str | None) -> None:
-    from truerisk.reporting.model_comparison import (  # noqa: PLC0415  (needs rich)
-        COMPARISON_FORMATS,
-        print_model_comparison,
-    )
-    from truerisk.results import as_plain  # noqa: PLC0415
-
-    if form is None:
-        print_model_comparison(found, console())
-        return
-    source = {"file": as_plain(table.source), "target": table.target}
-    click.echo(COMPARISON_FORMATS[form](found, source))
+    show(found, form, source={"file": table.source, "target": table.target})

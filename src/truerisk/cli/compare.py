@@ -17,7 +17,7 @@ from truerisk.cli.options import (
     reading_options,
     seed_option,
 )
-from truerisk.cli.output import console, format_options
+from truerisk.cli.output import format_options, show
 from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
@@ -114,7 +114,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     check_pages(options, files)
     result = _compared(files, region, options)
     if not options["quiet"]:
-        _show(result, options["form"])
+        show(result, options["form"])
     write_pages(result, options)
     _finish(result, wanted)
 
@@ -172,18 +172,6 @@ def _region(texts: tuple[str, ...]) -> float | dict[str, float] | None:
     if len(regions) < len(texts):
         raise InputError(f"`--region` must name a measure once; got {', '.join(texts)}.")
     return regions
-
-
-def _show(result: "Comparisons", form: str | None) -> None:
-    from truerisk.reporting.comparisons import (  # noqa: PLC0415  (costs start-up time)
-        COMPARISON_FORMATS,
-        print_comparisons,
-    )
-
-    if form is None:
-        print_comparisons(result, console())
-    else:
-        click.echo(COMPARISON_FORMATS[form](result))
 
 
 def _finish(result: "Comparisons", wanted: str | None) -> None:

@@ -9,13 +9,15 @@ import click
 
 from truerisk.cli import PARTIAL
 from truerisk.cli.options import unescaped
-from truerisk.cli.output import console
+from truerisk.cli.output import console, show
 from truerisk.cli.pages import write_pages
 from truerisk.cli.progress import Progress
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 
 if TYPE_CHECKING:
     from truerisk.estimation.corpus.corpus import CorpusEvaluation
+
+WIDTH = 120  # of a table where no terminal says how wide it is
 
 
 def estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
@@ -77,19 +79,12 @@ def _names(categories: str | None) -> tuple[str, ...] | None:
 
 
 def _show(found: "CorpusEvaluation", form: str | None, top: int | None) -> None:
-    from truerisk.reporting.categories import (  # noqa: PLC0415  (costs start-up time)
-        CORPUS_FORMATS,
-        WIDTH,
-        print_categories,
-    )
-
     if form is not None:
-        click.echo(CORPUS_FORMATS[form](found))
+        show(found, form)
         return
-    terminal = console()
-    if not sys.stdout.isatty():
-        terminal.width = WIDTH
-    print_categories(found, terminal, top=top)
+    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+
+    print_result(found, console(piped_width=WIDTH), top=top)
 
 
 def _finish(found: "CorpusEvaluation", asked: tuple[str, ...]) -> None:

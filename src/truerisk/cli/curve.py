@@ -10,7 +10,7 @@ import click
 
 from truerisk.cli import PARTIAL
 from truerisk.cli.options import FILE, level_option, positive_option, seed_option
-from truerisk.cli.output import console, format_options
+from truerisk.cli.output import console, format_options, show
 from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import (
@@ -134,12 +134,13 @@ def _numbers(text: str | None) -> list[int] | None:
 
 
 def _show(found: "LearningCurve", form: str | None, wanted: float | None) -> None:
-    from truerisk.reporting.learning_curves import CURVE_FORMATS, print_curve  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.results.learning_curve import needed_sizes  # noqa: PLC0415
 
     if form is None:
-        print_curve(found, console(), wanted)
+        print_result(found, console(), wanted=wanted)
     else:
-        click.echo(CURVE_FORMATS[form](found, wanted))
+        show(found, form, **({} if wanted is None else {"needed": needed_sizes(found, wanted)}))
 
 
 def _finish(found: "LearningCurve") -> None:

@@ -44,7 +44,7 @@ def demo(output: Path, *, no_open: bool) -> None:
     The first run compiles the solvers, and takes most of a minute; later ones take seconds.
     """
     from truerisk.reporting.files import check_destination  # noqa: PLC0415  (start-up time)
-    from truerisk.reporting.page.report import report_on  # noqa: PLC0415
+    from truerisk.reporting.page import report_on  # noqa: PLC0415
 
     output.mkdir(parents=True, exist_ok=True)
     page = output / "report.html"
@@ -141,8 +141,8 @@ def _categories() -> Any:  # noqa: ANN401
     from truerisk.cli.demo_data import news  # noqa: PLC0415  (costs start-up time)
     from truerisk.cli.output import console  # noqa: PLC0415
     from truerisk.estimation.corpus.corpus import estimate_corpus  # noqa: PLC0415
-    from truerisk.reporting.categories import average_table  # noqa: PLC0415
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415
+    from truerisk.reporting.results.corpus_evaluation import average_table  # noqa: PLC0415
 
     with Progress("Training") as progress:
         found = estimate_corpus(news(), holdout=HELD_OUT, random_state=SEED, progress=progress)

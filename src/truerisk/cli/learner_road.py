@@ -104,7 +104,7 @@ def _with_source(
 
 
 def _show_ranking(chosen: "BestOf", form: str | None) -> None:
-    from truerisk.reporting.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
+    from truerisk.reporting.render.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
 
     if form == "json":
         click.echo(json_text(chosen.to_dict()))
@@ -132,9 +132,9 @@ def _csv_row(name: str, one: "Estimate", refits: int) -> tuple[Any, ...]:
 
 
 def _draw_ranking(chosen: "BestOf", form: str | None) -> None:
-    from truerisk.reporting.formats import latex_table, markdown_table  # noqa: PLC0415
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.formats import latex_table, markdown_table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, title_of, written  # noqa: PLC0415
 
     rows = []

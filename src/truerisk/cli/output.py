@@ -1,5 +1,6 @@
 """What a command prints, and how it ends."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ import click
 
 from truerisk.cli import FINDING, PARTIAL
 from truerisk.errors import InputError
-from truerisk.results import Evaluation
+from truerisk.results import Evaluation, Reportable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Bounds = Sequence[tuple[str, float]]
@@ -38,28 +39,34 @@ def format_options(*names: str) -> Callable[[Function], Function]:
     return add
 
 
-def console() -> Any:  # noqa: ANN401
-    """Give the terminal; 80 columns wide where there is none, and never interpreting texts."""
+def console(piped_width: int = 80) -> Any:  # noqa: ANN401
+    """Give the terminal, which never interprets texts.
+
+    Where there is none it is as wide as COLUMNS says, else `piped_width`.
+    """
     from rich.console import Console  # noqa: PLC0415  (only tables need it)
 
     class Terminal(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # which the group turns into an exit code
 
-    width = None if sys.stdout.isatty() else 80
+    columns = os.environ.get("COLUMNS", "")
+    width = None
+    if not sys.stdout.isatty():
+        width = int(columns) if columns.isdigit() and int(columns) > 0 else piped_width
     return Terminal(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
-def show(evaluation: Evaluation, form: str | None) -> None:
-    """Print an evaluation: as tables, or in the format asked for."""
+def show(result: Reportable, form: str | None, **extra: Any) -> None:  # noqa: ANN401
+    """Print a result: as tables, or in the named format; `extra` goes into JSON only."""
     if form is None:
-        from truerisk.reporting.summary import print_summary  # noqa: PLC0415  (needs rich)
+        from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
 
-        print_summary(evaluation, console())
+        print_result(result, console())
     else:
-        from truerisk.reporting.formats import FORMATS  # noqa: PLC0415  (only formats need it)
+        from truerisk.reporting.render.formats import formatted  # noqa: PLC0415  (start-up time)
 
-        click.echo(FORMATS[form](evaluation))
+        click.echo(formatted(result, form, **extra))
 
 
 def show_rows(
@@ -74,13 +81,13 @@ def show_rows(
 
 
 def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import csv_lines  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import csv_lines  # noqa: PLC0415  (only formats need it)
 
     click.echo(csv_lines(columns, rows))
 
 
 def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import json_text  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import json_text  # noqa: PLC0415  (only formats need it)
     from truerisk.results import as_plain  # noqa: PLC0415
 
     listed = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -88,8 +95,8 @@ def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping
 
 
 def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import plain_text  # noqa: PLC0415
 
     words = tuple(tuple(plain_text(cell) for cell in row) for row in rows)

@@ -76,7 +76,7 @@ def check_pages(options: dict[str, Any], inputs: Iterable[Path]) -> None:
 
         check_destination(page, read)
     if folder is not None:
-        from truerisk.reporting.figures.figure_files import check_folder  # noqa: PLC0415  (only for figures)
+        from truerisk.reporting.render.figures import check_folder  # noqa: PLC0415  (only for figures)
 
         check_folder(folder, read)
 
@@ -97,13 +97,13 @@ def write_pages(result: Any, options: dict[str, Any], **chapter_options: Any) ->
     told = []
     with Progress("Drawing", quiet=quiet) as progress:
         if page is not None:
-            from truerisk.reporting.page.report import report_of  # noqa: PLC0415  (only for pages)
+            from truerisk.reporting.page import report_of  # noqa: PLC0415  (only for pages)
 
             with _shown_in_time(progress):
                 report_of(result, **chapter_options).save(page)
             told.append(f"The page is in {page}")
         if folder is not None:
-            from truerisk.reporting.figures.figure_files import save_figures  # noqa: PLC0415
+            from truerisk.reporting.render.figures import save_figures  # noqa: PLC0415
 
             files = save_figures(result, folder, options["figure_formats"], progress=progress)
             are = "figure is" if len(files) == 1 else "figures are"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.options import FILE, level_option, seed_option
-from truerisk.cli.output import console, format_options, show_rows
+from truerisk.cli.output import console, format_options, show, show_rows
 from truerisk.cli.pages import check_pages, page_options, source_of, write_pages
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import models_from, table_from, table_options
@@ -165,7 +165,7 @@ def _show(
         rows = [_row(name, one) for name, one in listed]
         show_rows("perturbation", COLUMNS, rows, form, {**as_plain(found), **source})
         return
-    from truerisk.reporting.summary import print_sentences  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.render.terminal import print_sentences  # noqa: PLC0415  (needs rich)
 
     click.echo(f"{found}\n")
     _print_rules(listed, found.forms["exact"].level)
@@ -178,8 +178,8 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
 
     numeric = ("Error rate", interval_heading(level))
@@ -192,12 +192,4 @@ def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
 
 
 def _show_difference(found: "Comparison", form: str | None, source: dict[str, Any]) -> None:
-    from truerisk.reporting.model_comparison import (  # noqa: PLC0415  (needs rich)
-        COMPARISON_FORMATS,
-        print_model_comparison,
-    )
-
-    if form is None:
-        print_model_comparison(found, console())
-    else:
-        click.echo(COMPARISON_FORMATS[form](found, source))
+    show(found, form, source=source)

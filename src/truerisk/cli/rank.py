@@ -13,7 +13,7 @@ from truerisk.cli.options import (
     level_option,
     unescaped,
 )
-from truerisk.cli.output import console, format_options
+from truerisk.cli.output import format_options, show
 from truerisk.cli.pages import check_pages, page_options, write_pages
 from truerisk.errors import InputError
 
@@ -69,14 +69,7 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
     _check_picture(scores, picture)
     table = _read(scores, options)
     found = _ranked(table, options)
-    if form is None:
-        from truerisk.reporting.rankings import print_ranking  # noqa: PLC0415  (start-up time)
-
-        print_ranking(found, console())
-    else:
-        from truerisk.reporting.rankings import RANKING_FORMATS  # noqa: PLC0415
-
-        click.echo(RANKING_FORMATS[form](found))
+    show(found, form)
     if picture is not None:
         _write_picture(found, picture)
         if form is None:
@@ -95,8 +88,8 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
 
 
 def _write_picture(found: "OverDatasets", path: Path) -> None:
-    from truerisk.reporting.figures.figure_files import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
     from truerisk.reporting.files import write_whole  # noqa: PLC0415
+    from truerisk.reporting.render.figures import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
 
     write_whole(path, figure_bytes(pictures_of(found)["ranks"], "svg").decode("utf-8"))
 

@@ -7,7 +7,7 @@ import click
 
 from truerisk.cli.options import seed_option
 from truerisk.reporting.files import check_destination, write_whole
-from truerisk.reporting.formats import csv_lines
+from truerisk.reporting.render.formats import csv_lines
 
 
 @click.command(short_help="Divide examples into folds, and write down which is where.")
