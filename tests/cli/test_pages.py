@@ -158,7 +158,7 @@ def test_a_page_that_takes_long_shows_that_it_is_being_drawn(monkeypatch, tmp_pa
     monkeypatch.setattr(pages, "PATIENCE", 0.01)
     given = {}
     monkeypatch.setattr(
-        "truerisk.reporting.page.report.report_of",
+        "truerisk.reporting.page.report_of",
         lambda _, **chapter_options: given.update(chapter_options) or Slow(),
     )
 

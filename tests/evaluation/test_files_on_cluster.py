@@ -10,7 +10,7 @@ from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation import file_pieces
 from truerisk.execution import use_cluster
 from truerisk.inputs import ReadingOptions, Roles
-from truerisk.reporting.formats import as_json
+from truerisk.reporting.render.formats import json_of
 
 RNG = np.random.default_rng(8)
 
@@ -92,7 +92,7 @@ def write_parquet(folder, tables):
 
 def evaluated(paths, asked, strictness, **more):
     request = tr.Request(random_state=1, replicates=100, **asked)
-    return as_json(
+    return json_of(
         tr.evaluate_files(paths, request=request, options=ReadingOptions(**strictness), **more)
     )
 

@@ -1,5 +1,3 @@
-"""x"""
-
 import csv
 import io
 import unicodedata

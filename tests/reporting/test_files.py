@@ -1,5 +1,3 @@
-"""x"""
-
 import errno
 import os
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""x"""
-
 import base64
 import hashlib
 import itertools

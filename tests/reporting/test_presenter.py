@@ -1,5 +1,3 @@
-"""x"""
-
 import pytest
 
 import truerisk as tr

@@ -1,5 +1,3 @@
-"""x"""
-
 import math
 
 import pytest

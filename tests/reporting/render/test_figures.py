@@ -1,9 +1,8 @@
-"""x"""
-
 import math
 import os
 import re
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,12 +23,14 @@ from truerisk.estimation.corpus.corpus import CorpusEvaluation
 from truerisk.estimation.corpus.trained_categories import Category
 from truerisk.estimation.curves.learning_curve import learning_curve
 from truerisk.estimation.refits.best_of import BestOf
+from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import confidence_band
-from truerisk.measures.curves import BLUE, GREY, VERMILION, roc
-from truerisk.reporting.document import MAX_ROWS
+from truerisk.measures.curves import roc
+from truerisk.reporting.colours import FIGURE
+from truerisk.reporting.document import Entry, Forest, Matrix, forest_of
 from truerisk.reporting.render import figures as figure_files
 from truerisk.reporting.render.figures import (
     DARKEST,
@@ -38,19 +39,30 @@ from truerisk.reporting.render.figures import (
     MAX_PLACES,
     SMALLEST_LETTERS,
     check_folder,
+    draw,
+    draw_result,
     drawable,
-    drawn,
     figure_bytes,
     note_below,
     pictures_of,
     save_figures,
     short_label,
 )
-from truerisk.reporting.results.comparison import FINDINGS
-from truerisk.reporting.results.evaluation import class_sizes
-from truerisk.results import Comparison, Interval, Reportable, Resampled, Row
+from truerisk.reporting.results.comparison import FINDINGS, difference_forest
+from truerisk.reporting.results.evaluation import (
+    MAX_DRAWN_CLASSES,
+    class_sizes,
+    measure_forest,
+)
+from truerisk.reporting.sections.score_charts import curve_pictures, score_pictures
+from truerisk.results import Comparison, Interval, Reportable, Resampled
 
+BLUE, VERMILION, GREY = (FIGURE[ink] for ink in ("first", "second", "soft"))
 HOSTILE = "_<b>$x_1$ \x1b[31m漢\u202e" + "w" * 60
+DRAWN = (
+    "Estimate", "Resampled", "Perturbed", "Evaluation", "CorpusEvaluation", "Comparison",
+    "Comparisons", "ModelComparisons", "BestOf", "SideBySide",
+)  # fmt: skip
 STARTS = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
 
@@ -83,10 +95,10 @@ def test_every_picture_that_scores_have_has_its_file(scored):
         "confusion",
         "roc",
         "precision-recall",
-        "normalised-cost",
         "scores",
         "calibration",
         "error-reject",
+        "normalised-cost",
     ]
 
 
@@ -134,7 +146,7 @@ def test_a_picture_that_cannot_be_drawn_leaves_no_file(evaluation, tmp_path, mon
     def broken(*_):
         raise RuntimeError("no ink")
 
-    monkeypatch.setattr(figure_files, "confusion", broken)
+    monkeypatch.setattr(figure_files, "draw_matrix", broken)
     with pytest.raises(RuntimeError):
         save_figures(evaluation, tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -190,8 +202,9 @@ def test_classes_have_a_picture_and_too_many_have_no_matrix(make_evaluation):
 def test_a_forest_is_as_high_as_its_rows_need(evaluation, make_evaluation):
     few = make_evaluation(estimates={"recall": evaluation["recall"]})
     rows = len(evaluation) - len(few)
-    heights = [pictures_of(one)["measures"].height for one in (few, evaluation)]
-    assert heights[1] - heights[0] == pytest.approx(0.24 * rows)
+    sizes = [figure_files.size_of(pictures_of(one)["measures"]) for one in (few, evaluation)]
+    headings = 1  # lower is better: few has only what is better if higher
+    assert sizes[1][1] - sizes[0][1] == pytest.approx(0.24 * (rows - 2 + headings))
 
 
 @pytest.mark.parametrize(
@@ -267,7 +280,7 @@ def ax():
 
 def test_each_estimate_is_a_dot_on_its_interval_the_first_on_top(ax, make_estimate):
     estimates = [make_estimate("recall", 0.5, 0.4, 0.7), make_estimate("f1", 0.6, 0.5, 0.8)]
-    assert forest(estimates, ax) is ax
+    assert draw(forest_of(estimates), ax) is ax
     assert [line.get_xdata()[0] for line in ax.lines] == [0.5, 0.6]
     segments = [bar.get_segments()[0][:, 0].tolist() for bar in ax.collections]
     assert segments == [[0.4, 0.7], [0.5, 0.8]]
@@ -277,24 +290,26 @@ def test_each_estimate_is_a_dot_on_its_interval_the_first_on_top(ax, make_estima
 
 
 def test_estimates_of_one_measure_are_told_apart_by_method(ax, make_estimate):
-    forest([make_estimate("recall", 0.5, 0.4, 0.7)], ax)
+    draw(forest_of([make_estimate("recall", 0.5, 0.4, 0.7)]), ax)
     assert ax.get_xlabel() == "Recall"
     assert [label.get_text() for label in ax.get_yticklabels()] == ["holdout"]
 
 
 def test_an_undefined_estimate_keeps_its_line_and_has_no_dot(ax, make_estimate):
-    forest([make_estimate("recall", math.nan, 0, 1), make_estimate("f1", 0.5, 0.4, 0.6)], ax)
+    draw(
+        forest_of([make_estimate("recall", math.nan, 0, 1), make_estimate("f1", 0.5, 0.4, 0.6)]), ax
+    )
     assert len(ax.lines) == 1
     assert len(ax.get_yticks()) == 2
 
 
 def test_nothing_to_draw_is_refused(ax):
     with pytest.raises(InputError, match="`estimates` must hold at least one"):
-        forest([], ax)
+        draw(forest_of([]), ax)
 
 
 def test_an_end_that_is_infinite_is_an_arrow_beyond_all_numbers(ax, make_estimate):
-    forest([make_estimate("positive_likelihood_ratio", 8.0, 5.0, math.inf)], ax)
+    draw(forest_of([make_estimate("positive_likelihood_ratio", 8.0, 5.0, math.inf)]), ax)
     arrow, dot = ax.lines
     assert (arrow.get_marker(), dot.get_marker()) == (">", "o")
     assert arrow.get_xdata()[0] == pytest.approx(1.2 * 8)
@@ -302,14 +317,14 @@ def test_an_end_that_is_infinite_is_an_arrow_beyond_all_numbers(ax, make_estimat
 
 
 def test_an_infinite_value_has_its_interval_and_no_dot(ax, make_estimate):
-    forest([make_estimate("positive_likelihood_ratio", math.inf, 5.0, math.inf)], ax)
+    draw(forest_of([make_estimate("positive_likelihood_ratio", math.inf, 5.0, math.inf)]), ax)
     assert [line.get_marker() for line in ax.lines] == [">"]
     assert all(map(math.isfinite, ax.get_xlim()))
 
 
 def test_headings_are_bold_and_regions_are_grey_bars_about_0(ax, make_estimate):
     estimate = make_estimate("f1", 0.02, -0.01, 0.05)
-    draw_rows([Row("All of them"), Row("f", estimate, region=0.03)], ax)
+    draw(Forest(rows=[Entry("All of them"), Entry("f", estimate, region=0.03)]), ax)
     weights = [label.get_fontweight() for label in ax.get_yticklabels()]
     assert weights == ["bold", "normal"]
     (bar,) = ax.patches
@@ -323,7 +338,7 @@ def test_headings_are_bold_and_regions_are_grey_bars_about_0(ax, make_estimate):
 @pytest.mark.parametrize(("height", "rows"), [(1.0, 60), (3.0, 12), (20.0, 3)])
 def test_letters_are_as_small_as_the_axes_need(make_estimate, height, rows):
     ax = Figure(figsize=(4, height)).subplots()
-    draw_rows([Row("row", make_estimate("f1", 0.5, 0.4, 0.6))] * rows, ax)
+    draw(Forest(rows=[Entry("row", make_estimate("f1", 0.5, 0.4, 0.6))] * rows), ax)
     (size,) = {label.get_fontsize() for label in ax.get_yticklabels()}
     room = 72 * height * 0.77 / rows  # the axes take 0.77 of the figure
     assert size == pytest.approx(min(max(0.72 * room, SMALLEST_LETTERS), LARGEST_LETTERS))
@@ -341,14 +356,23 @@ def test_a_character_the_font_lacks_is_shown_as_its_escape():
 
 def test_narrow_axes_have_small_labels_and_short_lines(make_estimate):
     ax = Figure(figsize=(3, 2)).subplots()
-    draw_rows([Row("w" * 40, make_estimate("f1", 0.5, 0.4, 0.6))], ax)
+    draw(Forest(rows=[Entry("w" * 40, make_estimate("f1", 0.5, 0.4, 0.6))]), ax)
     width = 72 * 3 * 0.775  # the axes take 0.775 of the figure
     assert ax.get_yticklabels()[0].get_fontsize() == pytest.approx(1.2 * width / 40)
     note_below("one of many words " * 20, ax)
     assert max(map(len, ax.get_xlabel().split("\n"))) <= width / 4.6
 
 
-HOSTILE_3 = "_<b>$x_1$ \x1b[31m漢\u202e\ud800" + "w" * 60
+WITH_SURROGATE = "_<b>$x_1$ \x1b[31m漢\u202e\ud800" + "w" * 60
+
+
+def learner_of(evaluation):
+    return LearnerEvaluation(**evaluation.fields())
+
+
+def matrix_of(evaluation):
+    labels, counts = evaluation.confusion
+    return Matrix(labels=labels, counts=counts)
 
 
 def _category(name):
@@ -361,7 +385,7 @@ def comparisons():
     first, second = truth.copy(), truth.copy()
     first[:9] = 1 - first[:9]
     second[:3] = 1 - second[:3]
-    return compare(truth, first, second, names=["old", HOSTILE_3], region=0.05, random_state=1)
+    return compare(truth, first, second, names=["old", WITH_SURROGATE], region=0.05, random_state=1)
 
 
 @pytest.fixture
@@ -369,9 +393,9 @@ def results(make_evaluation, make_estimate, comparisons):
     error = make_estimate("error_rate", 0.1, 0.05, 0.2)
     interval = Interval(0.05, 0.2, 0.95, "percentile")
     refits = {**vars(error), "replicates": tuple(np.linspace(0.05, 0.2, 30))}
-    several = make_evaluation(["a", HOSTILE_3, "c"], counts=[[5, 1, 0], [2, 6, 1], [0, 0, 9]])
+    several = make_evaluation(["a", WITH_SURROGATE, "c"], counts=[[5, 1, 0], [2, 6, 1], [0, 0, 9]])
     best = BestOf(
-        evaluations={"tree": make_evaluation(), HOSTILE_3: make_evaluation()},
+        evaluations={name: learner_of(make_evaluation()) for name in ("tree", WITH_SURROGATE)},
         measure="error_rate",
         winner="tree",
         optimism=0.01,
@@ -385,14 +409,16 @@ def results(make_evaluation, make_estimate, comparisons):
         ),
         "Evaluation": several,
         "CorpusEvaluation": CorpusEvaluation(
-            **several.fields(), categories=(_category("c"), _category(HOSTILE_3))
+            **several.fields(), categories=(_category("c"), _category(WITH_SURROGATE))
         ),
         "Comparison": comparisons["error_rate"],
         "Comparisons": comparisons,
         "ModelComparisons": ModelComparisons(comparisons={"f1": comparisons["f1"]}),
         "BestOf": best,
         "SideBySide": SideBySide(
-            estimates=(error, replace(error, method=HOSTILE_3)), seconds=(0, 0), training_seconds=0
+            estimates=(error, replace(error, method=WITH_SURROGATE)),
+            seconds=(0, 0),
+            training_seconds=0,
         ),
     }
 
@@ -404,15 +430,13 @@ def _kinds(of=Reportable):
             yield from _kinds(kind)
 
 
-def test_every_result_there_is_can_be_drawn():
-    kinds = {kind.__name__: kind for kind in _kinds()}
-    assert set(DRAWINGS) <= set(kinds)
-    for kind in kinds.values():
-        draws_itself = kind.plot is not Reportable.plot
-        assert draws_itself or any(one.__name__ in DRAWINGS for one in kind.__mro__), kind
+def test_every_kind_of_result_has_a_presenter_with_pictures():
+    for one in _kinds():
+        presenter = import_module(f"truerisk.reporting.results.{one.kind}").PRESENTER
+        assert presenter.pictures.__name__.endswith("_pictures"), one
 
 
-@pytest.mark.parametrize("kind", DRAWINGS)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_a_result_is_drawn_into_the_axes_given_whatever_its_names(results, kind):
     result = results[kind]
     assert type(result).__name__ == kind
@@ -428,22 +452,20 @@ def test_a_result_is_drawn_into_the_axes_given_whatever_its_names(results, kind)
         assert any(r"<b>\$x_1\$" in text for text in texts)
 
 
-@pytest.mark.parametrize("kind", DRAWINGS)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_every_picture_of_a_result_is_drawn_whatever_its_names(results, kind):
     pictures = pictures_of(results[kind])
     assert pictures
     for name, picture in pictures.items():
         assert name == name.lower().replace("_", "-")
-        ax = Figure(figsize=(picture.width, picture.height), layout="constrained").subplots()
-        picture.draw(ax)
-        ax.figure.canvas.draw()
+        assert figure_bytes(picture, "png")
 
 
 def test_what_is_no_axes_and_what_is_no_result_is_refused(results):
     with pytest.raises(InputError, match="`ax` must be axes of matplotlib; got None"):
         results["Estimate"].plot(None)
     with pytest.raises(InputError, match="`result` must be a result of truerisk"):
-        drawn(SimpleNamespace(), Figure().subplots())
+        draw_result(SimpleNamespace(), Figure().subplots())
 
 
 @pytest.fixture
@@ -470,12 +492,9 @@ def _rows(ax):
 
 
 def test_a_difference_is_drawn_against_0_and_the_region(ax, make_comparison):
-    difference(make_comparison(-0.06, -0.11, -0.01, "better", region=0.02), ax)
+    draw_result(make_comparison(-0.06, -0.11, -0.01, "better", region=0.02), ax)
     dot, zero = ax.lines
-    assert (dot.get_xdata()[0], dot.get_marker(), dot.get_color()) == (
-        -0.06,
-        *FINDINGS["better"][::-1],
-    )
+    assert (dot.get_xdata()[0], dot.get_marker(), dot.get_color()) == (-0.06, "^", BLUE)
     assert list(zero.get_xdata()) == [0, 0]
     assert (ax.patches[0].get_x(), ax.patches[0].get_width()) == pytest.approx((-0.02, 0.04))
     assert _rows(ax) == ["Error rate: better"]
@@ -486,7 +505,7 @@ def test_a_difference_is_drawn_against_0_and_the_region(ax, make_comparison):
 
 @pytest.mark.parametrize("finding", FINDINGS)
 def test_each_finding_has_its_own_shape_and_colour(ax, make_comparison, finding):
-    difference(make_comparison(0.01, -0.01, 0.03, finding), ax)
+    draw_result(make_comparison(0.01, -0.01, 0.03, finding), ax)
     others = [drawn for name, drawn in FINDINGS.items() if name != finding]
     ink, marker = FINDINGS[finding]
     assert all(ink != one and marker != two for one, two in others)
@@ -503,7 +522,7 @@ def test_of_two_models_each_measure_has_a_row_and_unbounded_ones_are_named(ax):
         measures=["accuracy", "f1", "positive_likelihood_ratio"],
         random_state=1,
     )
-    differences(found, ax)
+    draw_result(found, ax)
     assert [words.split(":")[0] for words in _rows(ax)] == ["Accuracy", "F1"]
     assert ax.get_xlabel() == "second − first. On other scales: Positive likelihood ratio"
 
@@ -511,7 +530,7 @@ def test_of_two_models_each_measure_has_a_row_and_unbounded_ones_are_named(ax):
 def test_of_three_models_each_pair_has_a_row_by_the_main_measure(ax):
     truth, names = [0, 1] * 10, ["a", "b", "c"]
     found = compare(truth, [1, 0] * 10, truth, truth, names=names, random_state=1)
-    differences(found, ax)
+    draw_result(found, ax)
     assert [words.split(":")[0] for words in _rows(ax)] == ["b − a", "c − a", "c − b"]
     assert ax.get_xlabel() == "Error rate: difference"
 
@@ -521,13 +540,13 @@ def test_of_two_learners_each_measure_has_a_row(ax, make_comparison):
         "error_rate": make_comparison(0.01, -0.01, 0.03, "no evidence"),
         "f1": make_comparison(math.nan, -1, 1, "no evidence", measure="f1"),
     }
-    learner_differences(ModelComparisons(comparisons=found), ax)
+    draw_result(ModelComparisons(comparisons=found), ax)
     assert _rows(ax) == ["Error rate: no evidence", "F1: no evidence"]
     assert len(ax.lines) == 2  # a dot, and the line at 0
 
 
 def test_unbounded_measures_are_drawn_where_there_are_no_others(ax, make_comparison):
-    difference(
+    draw_result(
         make_comparison(3.0, 1.0, math.inf, "better", measure="positive_likelihood_ratio"), ax
     )
     assert _rows(ax) == ["Positive likelihood ratio: better"]
@@ -539,29 +558,23 @@ def test_long_names_leave_room_for_the_finding(ax, make_comparison):
         make_comparison(0.01, -0.01, 0.03, "no evidence", names=(one, "w" * 90))
         for one in ("a", "b")
     ]
-    differences(_Several(("a", "b", "w" * 90), "error_rate", tuple(pairs)), ax)
+    draw(difference_forest(pairs), ax)
     assert _rows(ax) == ["wwwwwwwwwww… − a: no evidence", "wwwwwwwwwww… − b: no evidence"]
 
 
-class _Several:
-    def __init__(self, names, measure, pairs):
-        self.names, self.measure, self.pairs = names, measure, pairs
-
-
-def test_nothing_to_compare_is_refused(ax, make_comparison):
-    one = replace(make_comparison(0.01, -0.01, 0.03, "better"), names=("a", "b"))
+def test_nothing_to_compare_is_refused():
     with pytest.raises(InputError, match="must hold at least one comparison"):
-        differences(_Several(("a", "b", "c"), "f1", (one,)), ax)
+        difference_forest([])
 
 
 def test_the_axis_has_no_more_numbers_than_there_is_room_for(ax, make_comparison):
-    difference(make_comparison(0.01, -0.09, 0.098, "no evidence"), ax)
+    draw_result(make_comparison(0.01, -0.09, 0.098, "no evidence"), ax)
     low, high = ax.get_xlim()
     assert 3 <= sum(low <= tick <= high for tick in ax.get_xticks()) <= 7
 
 
 @pytest.fixture
-def ax_5():
+def wide_ax():
     return Figure(figsize=(6, 5)).subplots()
 
 
@@ -569,9 +582,9 @@ def _resampled(estimate, values, **fields):
     return Resampled(**{**vars(estimate), "replicates": values, **fields})
 
 
-def test_measures_stand_in_groups_on_the_axis_from_0_to_1(ax_5, evaluation):
-    measures(evaluation, ax_5)
-    assert _rows(ax_5) == [
+def test_measures_stand_in_groups_on_the_axis_from_0_to_1(wide_ax, evaluation):
+    draw(measure_forest(evaluation), wide_ax)
+    assert _rows(wide_ax) == [
         "Lower is better",
         "Error rate",
         "Higher is better",
@@ -580,54 +593,61 @@ def test_measures_stand_in_groups_on_the_axis_from_0_to_1(ax_5, evaluation):
         "F1",
         "Specificity",
     ]
-    assert ax_5.get_xlim() == (-0.02, 1.02)
-    assert [line.get_xdata()[0] for line in ax_5.lines] == [0.09, 50 / 90, 0.5, 0.526]
+    assert wide_ax.get_xlim() == (-0.02, 1.02)
+    assert [line.get_xdata()[0] for line in wide_ax.lines] == [0.09, 50 / 90, 0.5, 0.526]
 
 
-def test_measures_on_other_scales_are_named(ax_5, evaluation):
-    measures(evaluation, ax_5)
-    words = " ".join(ax_5.get_xlabel().split())
+def test_measures_on_other_scales_are_named(wide_ax, evaluation):
+    draw(measure_forest(evaluation), wide_ax)
+    words = " ".join(wide_ax.get_xlabel().split())
     assert words == "On other scales: Matthews correlation, Positive likelihood ratio"
 
 
 def test_measures_on_other_scales_are_drawn_where_there_are_no_others(
-    ax_5, make_evaluation, make_estimate
+    wide_ax, make_evaluation, make_estimate
 ):
     ratio = make_estimate("positive_likelihood_ratio", 8.0, 5.0, 12.0)
-    measures(make_evaluation(estimates={"positive_likelihood_ratio": ratio}), ax_5)
-    assert ax_5.lines[0].get_xdata()[0] == 8.0
-    assert ax_5.get_xlabel() == "Positive likelihood ratio"
+    draw(measure_forest(make_evaluation(estimates={"positive_likelihood_ratio": ratio})), wide_ax)
+    assert wide_ax.lines[0].get_xdata()[0] == 8.0
+    assert wide_ax.get_xlabel() == "Positive likelihood ratio"
 
 
-def test_averages_have_a_heading_of_their_own(ax_5, make_evaluation, make_estimate):
+def test_averages_have_a_heading_of_their_own(wide_ax, make_evaluation, make_estimate):
     estimates = {name: make_estimate(name, 0.5, 0.4, 0.6) for name in ("f1_micro", "f1_macro")}
-    measures(make_evaluation(estimates=estimates), ax_5)
-    assert _rows(ax_5) == ["Micro averages", "F1, micro", "Macro averages", "F1, macro"]
+    draw(measure_forest(make_evaluation(estimates=estimates)), wide_ax)
+    assert _rows(wide_ax) == ["Micro averages", "F1, micro", "Macro averages", "F1, macro"]
 
 
-def test_refits_are_bars_about_the_estimate_and_its_interval(ax_5, make_estimate):
-    values = (0.05, 0.1, 0.1, 0.2, math.nan)
-    replicates(_resampled(make_estimate("error_rate", 0.1, 0.04, 0.18), values), ax_5)
-    *bars, span = ax_5.patches
-    assert sum(bar.get_height() for bar in bars) == 4  # one has no value
-    assert (bars[0].get_x(), bars[-1].get_x() + bars[-1].get_width()) == pytest.approx((0.05, 0.2))
-    assert (span.get_x(), span.get_x() + span.get_width()) == pytest.approx((0.04, 0.18))
-    assert ax_5.lines[0].get_xdata()[0] == 0.1
-    assert (ax_5.get_xlabel(), ax_5.get_ylabel()) == ("Error rate", "refits")
-    legend = [text.get_text() for text in ax_5.get_legend().get_texts()]
-    assert legend == ["95 % interval", "estimate"]
+def test_many_refits_are_bars_about_the_estimate_and_its_interval(wide_ax, make_estimate):
+    values = (*np.linspace(0.05, 0.2, 40), math.nan)
+    draw_result(_resampled(make_estimate("error_rate", 0.1, 0.04, 0.18), values), wide_ax)
+    (bars,) = wide_ax.patches
+    heights, edges, _ = bars.get_data()
+    assert heights.sum() == 40  # one has no value
+    assert (edges[0], edges[-1]) == pytest.approx((0.05, 0.2))
+    band = wide_ax.collections[0].get_paths()[0].vertices[:, 0]
+    assert (band.min(), band.max()) == pytest.approx((0.04, 0.18))
+    assert wide_ax.lines[0].get_xdata()[0] == 0.1
+    assert (wide_ax.get_xlabel(), wide_ax.get_ylabel()) == ("Error rate", "replicates")
+    legend = [text.get_text() for text in wide_ax.get_legend().get_texts()]
+    assert legend == ["95 % interval", "replicates"]
+
+
+def test_few_refits_are_dots_in_their_order(wide_ax, make_estimate):
+    draw_result(_resampled(make_estimate("error_rate", 0.1, 0.04, 0.18), (0.05, 0.2)), wide_ax)
+    assert wide_ax.lines[1].get_ydata().tolist() == [0.05, 0.2]
 
 
 @pytest.mark.parametrize("values", [(), (0.1,), (math.nan, math.nan)])
-def test_an_estimate_of_fewer_than_two_refits_is_a_dot(ax_5, make_estimate, values):
-    replicates(_resampled(make_estimate("error_rate", 0.1, 0.04, 0.18), values), ax_5)
-    assert not ax_5.patches
-    assert ax_5.lines[0].get_xdata()[0] == 0.1
+def test_an_estimate_of_fewer_than_two_refits_is_a_dot(wide_ax, make_estimate, values):
+    draw_result(_resampled(make_estimate("error_rate", 0.1, 0.04, 0.18), values), wide_ax)
+    assert not wide_ax.patches
+    assert wide_ax.lines[0].get_xdata()[0] == 0.1
 
 
-def test_refits_that_agree_are_one_bar(ax_5, make_estimate):
-    replicates(_resampled(make_estimate("error_rate", 0.1, 0.04, 0.18), (0.1,) * 9), ax_5)
-    assert max(bar.get_height() for bar in ax_5.patches) == 9
+def test_refits_that_agree_are_one_bar(wide_ax, make_estimate):
+    draw_result(_resampled(make_estimate("error_rate", 0.1, 0.04, 0.18), (0.1,) * 30), wide_ax)
+    assert wide_ax.patches[0].get_data().values.max() == 30
 
 
 def _perturbed(estimate, moved):
@@ -639,31 +659,37 @@ def _perturbed(estimate, moved):
     return Perturbed(**fields, losses="training", training_error=0.1)
 
 
-def test_weightings_are_drawn_where_they_say_the_truth_may_lie(ax_5, make_estimate):
+def test_weightings_are_drawn_where_they_say_the_truth_may_lie(wide_ax, make_estimate):
     # Replicates are value − truth: one that moved the value up speaks of a truth further down.
-    perturbed(_perturbed(make_estimate("error_rate", 0.1, 0.04, 0.18), (0.06, 0.05, -0.02)), ax_5)
-    bars = ax_5.patches[:-1]
-    assert bars[0].get_x() == pytest.approx(0.04)
-    assert bars[-1].get_x() + bars[-1].get_width() == pytest.approx(0.12)
+    draw_result(
+        _perturbed(make_estimate("error_rate", 0.1, 0.04, 0.18), (0.06, 0.05, -0.02)), wide_ax
+    )
+    edges = wide_ax.patches[0].get_data().edges
+    assert (edges[0], edges[-1]) == pytest.approx((0.04, 0.12))
 
 
-def test_every_form_of_interval_has_its_row(ax_5, make_estimate):
-    intervals(_perturbed(make_estimate("error_rate", 0.1, 0.04, 0.18), (0.0, 0.1)), ax_5)
-    assert _rows(ax_5) == ["exact", "normal"]
-    ends = [bar.get_segments()[0][:, 0].tolist() for bar in ax_5.collections]
+def test_every_form_of_interval_has_its_row(wide_ax, make_estimate):
+    draw(
+        pictures_of(_perturbed(make_estimate("error_rate", 0.1, 0.04, 0.18), (0.0, 0.1)))[
+            "intervals"
+        ],
+        wide_ax,
+    )
+    assert _rows(wide_ax) == ["exact", "normal"]
+    ends = [bar.get_segments()[0][:, 0].tolist() for bar in wide_ax.collections]
     assert ends == [[0.03, 0.2], [0.02, 0.18]]
 
 
 def test_learners_stand_best_first_and_what_the_choice_is_worth_below(
-    ax_5, make_evaluation, make_estimate
+    wide_ax, make_evaluation, make_estimate
 ):
     def judged(value):
         one = make_estimate("error_rate", value, value - 0.02, value + 0.02)
-        return make_evaluation(estimates={"error_rate": one})
+        return learner_of(make_evaluation(estimates={"error_rate": one}))
 
     corrected = make_estimate("error_rate", 0.12, 0.08, 0.17)
     evaluations = {"tree": judged(0.3), "svm": judged(0.1)}
-    learners(
+    draw_result(
         BestOf(
             evaluations=evaluations,
             measure="error_rate",
@@ -671,52 +697,44 @@ def test_learners_stand_best_first_and_what_the_choice_is_worth_below(
             optimism=0.02,
             corrected=corrected,
         ),
-        ax_5,
+        wide_ax,
     )
-    assert _rows(ax_5) == ["svm", "tree", "best of 2, corrected"]
-    assert [line.get_xdata()[0] for line in ax_5.lines] == [0.1, 0.3, 0.12]
-    assert [line.get_color() for line in ax_5.lines] == [BLUE, BLUE, VERMILION]
+    assert _rows(wide_ax) == ["svm", "tree", "best of 2, corrected"]
+    assert [line.get_xdata()[0] for line in wide_ax.lines] == [0.1, 0.3, 0.12]
+    assert [line.get_color() for line in wide_ax.lines] == [BLUE, BLUE, VERMILION]
 
 
-def test_the_matrix_has_counts_shares_and_the_colours_of_right_and_wrong(ax_5, evaluation):
-    confusion(evaluation, ax_5)
-    told = {text.get_position(): text.get_text() for text in ax_5.texts}
+def test_the_matrix_has_counts_shares_and_the_colours_of_right_and_wrong(wide_ax, evaluation):
+    draw(matrix_of(evaluation), wide_ax)
+    told = {text.get_position(): text.get_text() for text in wide_ax.texts}
     assert told == {
         (0, 0): "850\n95.5 %",
         (1, 0): "40\n4.5 %",
         (0, 1): "50\n50.0 %",
         (1, 1): "50\n50.0 %",
     }
-    (cells,) = ax_5.collections
+    (cells,) = wide_ax.collections
     colours = cells.get_array()
     assert colours[0, 0].tolist() == pytest.approx([*to_rgb(BLUE), DARKEST * 850 / 890])
     assert colours[1, 0].tolist() == pytest.approx([*to_rgb(VERMILION), DARKEST * 0.5])
-    assert _rows(ax_5) == ["ham", "spam"]
-    assert (ax_5.get_xlabel(), ax_5.get_ylabel()) == ("called", "true")
-    assert ax_5.get_ylim() == (1.5, -0.5)
+    assert _rows(wide_ax) == ["ham", "spam"]
+    assert (wide_ax.get_xlabel(), wide_ax.get_ylabel()) == ("called", "true")
+    assert wide_ax.get_ylim() == (1.5, -0.5)
 
 
-def test_a_class_without_examples_has_no_share_and_no_colour(ax_5, make_evaluation):
-    confusion(make_evaluation(counts=[[0, 0], [3, 4]]), ax_5)
-    assert ax_5.texts[0].get_text() == "0\n–"
-    assert ax_5.collections[0].get_array()[0, 0, 3] == 0
+def test_a_class_without_examples_has_no_share_and_no_colour(wide_ax, make_evaluation):
+    draw(matrix_of(make_evaluation(counts=[[0, 0], [3, 4]])), wide_ax)
+    assert wide_ax.texts[0].get_text() == "0\n–"
+    assert wide_ax.collections[0].get_array()[0, 0, 3] == 0
 
 
 def test_cells_too_small_for_letters_have_none(make_evaluation):
     labels = [f"class {at}" for at in range(30)]
-    ax_5 = Figure(figsize=(2, 2)).subplots()
-    confusion(make_evaluation(labels, counts=np.eye(30, dtype=int)), ax_5)
-    assert not ax_5.texts
-    assert len(ax_5.get_xticklabels()) == 30
-    assert {label.get_rotation() for label in ax_5.get_xticklabels()} == {90.0}
-
-
-def test_what_has_no_matrix_or_too_many_classes_is_refused(ax_5, make_evaluation):
-    with pytest.raises(InputError, match="must count one label an example"):
-        confusion(make_evaluation(tallies=None), ax_5)
-    labels = [str(at) for at in range(31)]
-    with pytest.raises(InputError, match="at most 30 classes to be drawn as a matrix; got 31"):
-        confusion(make_evaluation(labels, counts=np.eye(31, dtype=int)), ax_5)
+    wide_ax = Figure(figsize=(2, 2)).subplots()
+    draw(matrix_of(make_evaluation(labels, counts=np.eye(30, dtype=int))), wide_ax)
+    assert not wide_ax.texts
+    assert len(wide_ax.get_xticklabels()) == 30
+    assert {label.get_rotation() for label in wide_ax.get_xticklabels()} == {90.0}
 
 
 @pytest.fixture
@@ -739,7 +757,7 @@ def make_corpus(make_evaluation, make_estimate):
 
 
 def test_categories_stand_in_their_order_with_their_documents(ax, make_corpus):
-    categories(make_corpus({"earn": 2877, "acq": 1650}), ax)
+    draw_result(make_corpus({"earn": 2877, "acq": 1650}), ax)
     assert _rows(ax) == ["earn (2,877)", "acq (1,650)"]
     assert [line.get_xdata()[0] for line in ax.lines] == [1 / 2, 1 / 3]
     assert ax.get_xlabel() == "F1"
@@ -747,8 +765,8 @@ def test_categories_stand_in_their_order_with_their_documents(ax, make_corpus):
 
 
 def test_only_the_most_frequent_are_drawn_and_the_others_counted(ax, make_corpus):
-    categories(make_corpus({f"topic {at}": 1000 - at for at in range(MAX_ROWS + 7)}), ax)
-    assert len(_rows(ax)) == MAX_ROWS
+    draw_result(make_corpus({f"topic {at}": 1000 - at for at in range(MAX_DRAWN_CLASSES + 7)}), ax)
+    assert len(_rows(ax)) == MAX_DRAWN_CLASSES
     assert ax.get_xlabel() == "F1; 7 rarer ones are not drawn"
 
 
@@ -756,7 +774,7 @@ def test_what_the_documents_held_out_say_stands_beside(
     ax, make_corpus, make_evaluation, make_estimate
 ):
     held_out = make_evaluation(by_class={"acq": {"f1": make_estimate("f1", 0.25, 0.1, 0.5)}})
-    categories(make_corpus({"earn": 20, "acq": 10}, holdout=held_out), ax)
+    draw_result(make_corpus({"earn": 20, "acq": 10}, holdout=held_out), ax)
     beside = ax.lines[-1]
     assert (list(beside.get_xdata()), list(beside.get_ydata())) == ([0.25], [1])
     assert beside.get_color() == VERMILION
@@ -764,33 +782,28 @@ def test_what_the_documents_held_out_say_stands_beside(
 
 
 def test_a_corpus_without_categories_shows_its_averages(ax, make_corpus):
-    categories(make_corpus({}), ax)
+    draw_result(make_corpus({}), ax)
     assert "Error rate" in _rows(ax)
 
 
 def test_a_long_name_leaves_room_for_the_number_of_documents(ax, make_corpus):
-    categories(make_corpus({"w" * 90: 12}), ax)
+    draw_result(make_corpus({"w" * 90: 12}), ax)
     assert _rows(ax) == ["w" * 29 + "… (12)"]
 
 
 def test_classes_stand_with_the_most_frequent_first(ax, make_evaluation):
     found = make_evaluation(["a", "b", "c"], counts=[[1, 0, 0], [0, 5, 2], [0, 0, 3]])
     assert class_sizes(found) == {"b": 7, "c": 3, "a": 1}
-    classes(found, ax)
+    draw(pictures_of(found)["classes"], ax)
     assert _rows(ax) == ["b (7)", "c (3)", "a (1)"]
 
 
 def test_classes_that_nobody_counted_keep_their_order(ax, make_evaluation):
-    classes(make_evaluation(["a", "b", "c"], counts=[[1]], tallies=None), ax)
+    draw(pictures_of(make_evaluation(["a", "b", "c"], counts=[[1]], tallies=None))["classes"], ax)
     assert _rows(ax) == ["a", "b", "c"]
 
 
-def test_two_classes_have_no_rows_of_their_own(ax, evaluation):
-    with pytest.raises(InputError, match="must have estimates of single classes"):
-        classes(evaluation, ax)
-
-
-ALL = ["roc", "precision-recall", "normalised-cost", "scores", "calibration", "error-reject"]
+ALL = ["roc", "precision-recall", "scores", "calibration", "error-reject", "normalised-cost"]
 
 
 def _scored(n=120, **options):
@@ -800,18 +813,18 @@ def _scored(n=120, **options):
 
 
 @pytest.fixture(scope="module")
-def scored_7():
+def probabilities():
     return _scored()
 
 
 def _drawn(evaluation, name):
     ax = Figure().subplots()
-    dict(score_drawings(evaluation))[name](ax)
+    draw(dict(score_pictures(evaluation))[name], ax)
     return ax
 
 
-def test_probabilities_have_every_picture(scored_7):
-    assert [name for name, _ in score_drawings(scored_7)] == ALL
+def test_probabilities_have_every_picture(probabilities):
+    assert [name for name, _ in score_pictures(probabilities)] == ALL
 
 
 @pytest.mark.parametrize(
@@ -827,7 +840,7 @@ def test_a_curve_lies_on_its_band_of_the_level_asked_for(name, curve):
     assert any(
         np.array_equal(heights[1 : len(expected.x) + 1], e) for e in (expected.low, expected.high)
     )
-    assert len(ax.lines) == 2
+    assert len(ax.lines) == 3  # chance, the curve, the threshold
 
 
 def test_weighted_examples_have_a_curve_and_no_band():
@@ -835,44 +848,44 @@ def test_weighted_examples_have_a_curve_and_no_band():
     for name in ("roc", "precision-recall", "calibration"):
         ax = _drawn(evaluation, name)
         assert not ax.collections
-        assert len(ax.lines) == 2
+        assert len(ax.lines) == (2 if name == "calibration" else 3)
 
 
-def test_bins_of_probabilities_stand_on_their_intervals(scored_7):
-    ax = _drawn(scored_7, "calibration")
+def test_bins_of_probabilities_stand_on_their_intervals(probabilities):
+    ax = _drawn(probabilities, "calibration")
     assert len(ax.collections[0].get_segments()) == len(ax.lines[1].get_xdata()) == 10
 
 
-def test_both_classes_are_named_beside_their_scores(scored_7):
-    legend = _drawn(scored_7, "scores").get_legend().get_texts()
-    assert [text.get_text() for text in legend] == ["negative", "positive"]
+def test_both_classes_are_named_beside_their_scores(probabilities):
+    legend = _drawn(probabilities, "scores").get_legend().get_texts()
+    assert [text.get_text() for text in legend] == ["False", "True"]
 
 
-def test_the_error_at_no_rejection_is_that_of_the_classifier(scored_7):
-    (line,) = _drawn(scored_7, "error-reject").lines
-    assert (line.get_xdata()[0], line.get_ydata()[0]) == (0, scored_7["error_rate"].value)
+def test_the_error_at_no_rejection_is_that_of_the_classifier(probabilities):
+    (line,) = _drawn(probabilities, "error-reject").lines
+    assert (line.get_xdata()[0], line.get_ydata()[0]) == (0, probabilities["error_rate"].value)
 
 
 def test_scores_that_are_no_probabilities_are_not_calibrated():
     truth = [0, 1] * 20
     evaluation = evaluate(truth, y_score=np.arange(40.0) - 20, random_state=1)
-    assert "calibration" not in dict(score_drawings(evaluation))
+    assert "calibration" not in dict(score_pictures(evaluation))
 
 
 @pytest.mark.parametrize("infinite", [False, True])
 def test_one_class_has_what_one_class_can_have(infinite):
     scores = np.full(4, np.inf) if infinite else np.arange(4.0)
     evaluation = evaluate([0] * 4, y_score=scores, pos_label=1, allow_inf=True, random_state=1)
-    for _, draw in score_drawings(evaluation):
-        draw(Figure().subplots())
+    for _, picture in score_pictures(evaluation):
+        draw(picture, Figure().subplots())
 
 
 def test_predictions_without_scores_have_no_such_picture(evaluation):
-    assert not list(score_drawings(evaluation))
+    assert not list(score_pictures(evaluation))
 
 
-def test_curves_are_drawn_by_their_names_and_tables_left_out(scored_7):
-    assert [name for name, _ in curve_drawings(scored_7.curves, 0.95)] == ALL[:2]
+def test_curves_are_drawn_by_their_names_and_tables_left_out(probabilities):
+    assert [name for name, _ in curve_pictures(probabilities.curves, 0.95)] == ALL[:2]
 
 
 def test_a_band_of_many_places_is_drawn_by_few_from_end_to_end():
@@ -880,7 +893,7 @@ def test_a_band_of_many_places_is_drawn_by_few_from_end_to_end():
     y_score = 0.6 * np.random.default_rng(0).random(20_000) + 0.4 * y_true
     curve = roc(y_true, y_score)
     ax = Figure().subplots()
-    dict(curve_drawings({"roc": curve}, 0.95))["roc"](ax)
+    draw(dict(curve_pictures({"roc": curve}))["roc"], ax)
     drawn = ax.collections[0].get_paths()[0].vertices
     band = confidence_band(curve)
     assert len(drawn) < 2 * MAX_PLACES + 10 < len(band.x)

@@ -1,5 +1,3 @@
-"""x"""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""x"""
-
 import io
 import json
 import math

@@ -1,5 +1,3 @@
-"""x"""
-
 import math
 from dataclasses import replace
 

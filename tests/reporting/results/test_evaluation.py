@@ -1,5 +1,3 @@
-"""x"""
-
 import io
 import json
 import math
@@ -251,7 +249,7 @@ def test_what_was_guessed_and_the_seed_are_always_told(evaluation):
     assert facts["file"] == f"predictions.csv: rows 990, sha256 {'ab' * 32}"
 
 
-def test_what_else_a_source_says_is_told_too(make_evaluation):
+def test_what_else_a_source_says_is_told_too():
     facts = dict(source_facts({"drawn_by": "hand"}))
     assert facts["drawn by"] == "hand"
 

@@ -1,5 +1,3 @@
-"""x"""
-
 import pytest
 
 from truerisk.estimation.svm.leave_one_out import leave_one_out

@@ -1,5 +1,3 @@
-"""x"""
-
 from dataclasses import replace
 
 import pytest

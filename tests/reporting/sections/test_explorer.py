@@ -1,5 +1,3 @@
-"""x"""
-
 import json
 
 import numpy as np

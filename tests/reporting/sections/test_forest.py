@@ -1,5 +1,3 @@
-"""x"""
-
 import math
 
 from truerisk.reporting.document import Entry

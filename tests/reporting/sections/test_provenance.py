@@ -1,5 +1,3 @@
-"""x"""
-
 import hashlib
 import platform
 

@@ -444,7 +444,7 @@ def figure_bytes(picture: Picture, form: str) -> bytes:
     with rc_context(STYLE), warnings.catch_warnings():
         # A character that the font lacks is drawn as a box: a name may hold any.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure = Figure(figsize=_size(picture), layout="constrained")
+        figure = Figure(figsize=size_of(picture), layout="constrained")
         draw(picture, figure.subplots())
         figure.savefig(content, format=form, metadata=FORMATS[form], dpi=DOTS)
     return content.getvalue()
@@ -458,7 +458,7 @@ def check_matplotlib() -> None:
         )
 
 
-def _size(picture: Picture) -> tuple[float, float]:
+def size_of(picture: Picture) -> tuple[float, float]:
     """Give the width and the height that a picture needs, in inches."""
     if isinstance(picture, Forest):
         return WIDTH, AROUND_ROWS + ROW * len(picture.rows)
