@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
-from truerisk.measures.curves import BLUE, plain_label
-from truerisk.measures.positive_labels import is_positive
+from truerisk.measures.curves import BLUE, is_positive, plain_label
 from truerisk.measures.thresholds import Sweep
 from truerisk.tallies.ranking import Ranking, rank
 
@@ -45,6 +44,8 @@ class ErrorRejectCurve:
     `area` is the mean, over the examples, of the error rate among those with at least as much
     evidence: the area under the curve, from nothing to everything rejected.
     """
+
+    kind: ClassVar[str] = "error_reject_curve"
 
     thresholds: Array
     rejection_rate: Array

@@ -13,7 +13,7 @@ from typing import Any
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.evaluation.measured_coverage import MeasuredCoverage
+from truerisk.intervals.measured_coverage import CoverageFigure
 from truerisk.reporting.document import Block, Chapter, Facts, Pictures, Table
 from truerisk.results import Interval, Reportable
 
@@ -29,7 +29,7 @@ class Use:
 
     interval: Interval
     of: str
-    measured: MeasuredCoverage | None
+    measured: CoverageFigure | None
     unmeasured: str = "not measured"
 
 

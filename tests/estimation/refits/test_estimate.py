@@ -24,8 +24,7 @@ from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.methods import METHODS, Design
 from truerisk.intervals.agreement import agreement_interval
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 
 RNG = np.random.default_rng(11)
 N = 60

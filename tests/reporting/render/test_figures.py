@@ -26,8 +26,8 @@ from truerisk.estimation.refits.best_of import BestOf
 from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.without_resampling import SideBySide
-from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import confidence_band
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.measures.curves import roc
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.document import Entry, Forest, Matrix, forest_of

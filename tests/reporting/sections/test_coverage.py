@@ -5,7 +5,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.estimation.svm.without_resampling import SideBySide
-from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
+from truerisk.intervals.measured_coverage import LEARNER, coverage_of
 from truerisk.reporting.sections.coverage import EXACT, is_weighted, promise_table, uses_of
 from truerisk.results import Comparison, Estimate, Interval
 

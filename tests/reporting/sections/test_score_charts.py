@@ -5,8 +5,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from truerisk.estimation.refits.estimate import estimate
-from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import NO_BAND
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.measures.curves import roc
 from truerisk.measures.rejection import rejection
 from truerisk.measures.thresholds import best_threshold, sweep

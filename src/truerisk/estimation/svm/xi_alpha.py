@@ -15,7 +15,7 @@ from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.svm.at_risk import at_risk, flags_of, worst_slack
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import base_and_average
 from truerisk.results import Estimate, Evaluation, Target
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.fitted_dual import FittedDual

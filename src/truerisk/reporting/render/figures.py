@@ -19,7 +19,7 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.records.refusals import shown_path
+from truerisk.inputs.records.places import shown_path
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.document import (
     Band,
@@ -37,7 +37,7 @@ from truerisk.reporting.document import (
 from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import presenter_of
 from truerisk.reporting.wording import count, share
-from truerisk.results import Estimate
+from truerisk.results import Estimate, Reportable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,12 +74,12 @@ POINTS = 72  # in an inch
 
 def pictures_of(result: Any) -> dict[str, Picture]:  # noqa: ANN401
     """List the pictures of a result, or of a dict of curves, by the names of their files."""
-    if isinstance(result, Mapping) and not hasattr(result, "kind"):
+    if isinstance(result, Mapping) and not isinstance(result, Reportable):
         from truerisk.reporting.sections.score_charts import curve_pictures  # noqa: PLC0415  (rare)
 
         return dict(curve_pictures(result))
-    if not hasattr(result, "kind") and callable(getattr(result, "plot", None)):
-        return {_hyphened(type(result).__name__): result.plot}
+    if not isinstance(result, Reportable) and callable(getattr(result, "plot", None)):
+        return {result.kind.replace("_", "-"): result.plot}
     return dict(presenter_of(result).pictures(result))
 
 
@@ -487,8 +487,3 @@ def _put(contents: dict[str, bytes], folder: Path) -> list[Path]:
 def _cannot_write(folder: Path, error: OSError) -> ResourceError:
     reason = os.strerror(error.errno) if error.errno else str(error)
     return ResourceError(f"{shown_path(folder)} cannot be written: {reason}.")
-
-
-def _hyphened(name: str) -> str:
-    """Turn the name of a class into that of a file: `RocCurve` → "roc-curve"."""
-    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")

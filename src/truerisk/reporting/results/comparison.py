@@ -311,8 +311,8 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
     if main.region is None:
         yield (
             f"Say which difference of {title_of(main.measure)} would matter: "
-            f"{difference_words(main)} is seen, and whether {second} and {first} are equivalent can then be told: "
-            f"`truerisk {command} --region`."
+            f"{difference_words(main)} is seen, and whether {second} and {first} are "
+            f"equivalent can then be told: `truerisk {command} --region`."
         )
     if main.settled_by is None and main.region is not None:
         yield (

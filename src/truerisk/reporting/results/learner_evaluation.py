@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
-from truerisk.evaluation.measured_coverage import coverage_of
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import Chapter, Entry, Facts, Section, Tile, charts_section
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules

@@ -8,7 +8,7 @@ from typing import Any
 from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
 from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
-from truerisk.evaluation.measured_coverage import coverage_of
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
     SENTENCE,
     Block,

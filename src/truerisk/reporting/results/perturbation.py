@@ -131,13 +131,10 @@ def perturbation_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
     if found.interval is not None:
         grouped = found.forms["exact"].method != EXACT
         reason = "not measured with groups" if grouped else "not measured"
-        losses = found.losses.replace("_", "-")
+        losses = f"{found.losses.replace('_', '-')} losses"
         for interval in (found.interval, *found.forms.values()):
-            name = "exact binomial"
-            if interval.method != EXACT:
-                form = interval.method.removeprefix("perturbation_").replace("_", " ")
-                name = f"{losses}, {form}"
-            measured = None if grouped else svm_coverage(interval, found.measure, name)
+            design = "5 folds pooled" if interval.method == EXACT else losses
+            measured = None if grouped else svm_coverage(interval, found.measure, design)
             yield Use(interval, found.measure, measured, reason)
 
 

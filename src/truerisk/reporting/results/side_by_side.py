@@ -179,8 +179,8 @@ def side_by_side_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
     exact = by_method.get("leave_one_out")
     if exact is not None and exact.is_defined:
         yield (
-            f"Go by exact leave-one-out, {with_interval(exact)}: it leans to no side; the others are "
-            "for data on which it takes too long: `tr.leave_one_out`."
+            f"Go by exact leave-one-out, {with_interval(exact)}: it leans to no side; the others "
+            "are for data on which it takes too long: `tr.leave_one_out`."
         )
     for one in found.estimates[:1]:
         yield from between_settings(one)

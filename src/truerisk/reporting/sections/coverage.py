@@ -1,9 +1,10 @@
 """Does each interval keep its promise: what was measured of those that a result uses."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from truerisk.evaluation.measured_coverage import LEARNER, THIS_MODEL, MeasuredCoverage, coverage_of
+from truerisk.intervals.measured_coverage import LEARNER, PERTURBATION, CoverageFigure, coverage_of
 from truerisk.reporting.document import Column, Table
 from truerisk.reporting.presenter import Use, presenter_of
 from truerisk.reporting.wording import MAX_NAMED, NO_INTERVAL, count, percent, spoken, title_of
@@ -24,9 +25,7 @@ REPEATED, ONCE, HELD_OUT, OWN = (
     "a third held out",
     "refits of its own",
 )
-PERTURBATION = "coverage-of-perturbation"
 EXACT = "clopper_pearson"
-MEASURED_RIVALS = {"agreement": "agreement, 5 × 5"}  # under which name they were measured
 NEITHER = "not measured for this way of estimating"
 DIFFERENCE, OF_HELD_OUT = "difference of ", "held out: "
 
@@ -92,7 +91,7 @@ def _shares(uses: list[Use]) -> tuple[str, str]:
     return f"{100 * mean:.1f} %", f"{least} ({_title(worst)})" if differ else least
 
 
-def _where(found: MeasuredCoverage, level: float) -> str:
+def _where(found: CoverageFigure, level: float) -> str:
     sizes = count(found.smallest)
     if found.largest > found.smallest:
         sizes = f"{sizes} to {count(found.largest)}"
@@ -164,30 +163,16 @@ def unmeasured_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
 def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:
     """Look up what was measured of the rules beside a perturbation."""
     for interval, estimate in with_intervals(rivals):
-        name = MEASURED_RIVALS.get(estimate.method, "")
-        yield Use(interval, estimate.measure, svm_coverage(interval, estimate.measure, name))
+        # Rules were measured under their own names, not under those of their intervals.
+        named = replace(interval, method=estimate.method)
+        measured = svm_coverage(named, estimate.measure, "5 × 5 folds")
+        yield Use(interval, estimate.measure, measured)
 
 
-def svm_coverage(interval: Interval, measure: str, name: str) -> MeasuredCoverage | None:
-    """Look up what was measured of an interval where it is about support vector machines."""
-    # Many modules below it: only who shows a perturbation pays for them.
-    from truerisk.estimation.svm.measured_coverage import LEVEL, measured_rows  # noqa: PLC0415
-
-    rows = [row for row in measured_rows() if row.interval == name]
-    if not rows:
-        return None
-    return MeasuredCoverage(
-        method=interval.method,
-        measure=measure,
-        design="",
-        target=THIS_MODEL,
-        level=LEVEL,
-        smallest=min(row.n for row in rows),
-        largest=max(row.n for row in rows),
-        samples=min(row.samples for row in rows),
-        mean=sum(row.model for row in rows) / len(rows),
-        least=min(row.model for row in rows),
-        page=PERTURBATION,
+def svm_coverage(interval: Interval, measure: str, design: str) -> CoverageFigure | None:
+    """Look up what was measured of an interval where it is about SVMs."""
+    return coverage_of(
+        interval.method, measure, page=PERTURBATION, design=design, level=interval.level
     )
 
 

@@ -30,7 +30,7 @@ from truerisk.reporting.escaping import json_for_page, visible
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Evaluation, as_plain
 from truerisk.tallies.cells import Cells
-from truerisk.tallies.ranking_summary import breakeven_of
+from truerisk.tallies.ranking import breakeven_of
 
 BAND_STEPS = 100  # of the slider of the rejection band, at most
 SHORT_NAME = 40  # characters of a class that stand in a sentence; the page has all of it elsewhere
@@ -54,7 +54,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
 
     Examples
     --------
-    >>> from truerisk.evaluation.arrays import evaluate
+    >>> from truerisk.evaluation.evaluate import evaluate
     >>> section = explorer_section(
     ...     evaluate([0, 1, 0, 1], [0, 1, 0, 0], y_score=[0.1, 0.4, 0.35, 0.3]))
     >>> section.kind, [mark["words"] for mark in section.data["marks"]]

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
-from truerisk.measures.calibration import calibration_curve
+from truerisk.measures.calibration import MAX_BINS, calibration_curve, distribution_of
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
 from truerisk.measures.rejection import rejection_curve
-from truerisk.measures.score_distribution import MAX_BINS, distribution_of
 from truerisk.measures.thresholds import (
     OUTCOMES,
     Sweep,
@@ -66,7 +65,7 @@ def score_sections(evaluation: Evaluation) -> Iterator[Section]:
 
     Examples
     --------
-    >>> from truerisk.evaluation.arrays import evaluate
+    >>> from truerisk.evaluation.evaluate import evaluate
     >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
     >>> [section.title for section in score_sections(evaluation)]
     ['How well the scores rank', 'Where the scores fall', 'What deciding by them costs']
