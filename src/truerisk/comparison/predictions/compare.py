@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truerisk.checks import check_choice, shown
+from truerisk.comparison.equivalence import Region, margins_of
 from truerisk.comparison.multiplicity import holm
 from truerisk.comparison.predictions.choice import chosen_here
-from truerisk.comparison.predictions.cochran import OmnibusTest, cochran_q
-from truerisk.comparison.predictions.comparison_verdict import verdict_of
-from truerisk.comparison.predictions.comparisons import Comparisons
+from truerisk.comparison.predictions.comparisons import Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import JoinedPredictions, join_arrays
-from truerisk.comparison.predictions.paired_difference import PairedMethod
-from truerisk.comparison.predictions.paired_intervals import PAIRED_DIFFERENCES
+from truerisk.comparison.predictions.paired_difference import PAIRED_DIFFERENCES, PairedMethod
 from truerisk.comparison.predictions.paired_measures import PairedMeasures
-from truerisk.comparison.regions import Region, margins_of
+from truerisk.comparison.predictions.right_answers import OmnibusTest, cochran_q
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request

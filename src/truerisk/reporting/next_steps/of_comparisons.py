@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from truerisk.comparison.conclusion import planned_in_words
 from truerisk.reporting.wording import count, plain_text, title_of, written
 from truerisk.results import Comparison
 
@@ -142,8 +143,9 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
     if main.settled_by is not None:
         yield (
             f"Collect about {count(max(main.settled_by - n, 1))} more examples: "
-            f"{count(main.settled_by)} in all would tell a difference as large as the one seen "
-            f"({_difference(main)}): `truerisk {command}` again with them."
+            f"{count(main.settled_by)} in all would tell a difference "
+            f"{planned_in_words(main.difference.value, main.region)} ({_difference(main)} is "
+            f"seen): `truerisk {command}` again with them."
         )
     if main.region is None:
         yield (
