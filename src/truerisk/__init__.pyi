@@ -1,7 +1,7 @@
 """The public names.  Each is loaded when it is first used; the runtime reads this file."""
 
-from .comparison.datasets.many_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.datasets.over_datasets import OverDatasets as OverDatasets
+from .comparison.datasets.over_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.learners.compare_models import compare_models as compare_models
 from .comparison.learners.model_comparisons import BayesianComparison as BayesianComparison
 from .comparison.learners.model_comparisons import ModelComparisons as ModelComparisons

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.comparison.conclusion import conclude, examples_to_settle, with_refit_caveat
+from truerisk.comparison.conclusion import conclude, decide, examples_to_settle, with_refit_caveat
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.results import Estimate, Interval
 
@@ -161,3 +161,18 @@ def test_swapping_the_models_swaps_the_finding(first, second, half, region) -> N
     assert -1 <= interval.low <= one.difference.value <= interval.high <= 1
     assert other.difference.interval.low == pytest.approx(-interval.high)
     assert other.settled_by == one.settled_by
+
+
+@pytest.mark.parametrize(
+    ("is_equivalent", "is_different", "improves", "finding"),
+    [
+        (False, True, True, "better"),
+        (False, True, False, "worse"),
+        (False, False, True, "no evidence"),
+        (True, True, True, "equivalent"),
+        (True, False, False, "equivalent"),
+    ],
+)
+def test_equivalence_comes_before_a_difference(is_equivalent, is_different, improves, finding):
+    decided = decide(is_equivalent=is_equivalent, is_different=is_different, improves=improves)
+    assert decided == finding

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 from truerisk.reporting.rankings import (
     RANKING_FORMATS,
     p_value_table,

@@ -7,13 +7,11 @@ from numpy.typing import NDArray
 
 from truerisk.audit.sizes_outcomes import Found, Outcome, with_interval
 from truerisk.comparison.datasets.rank_tests import (
+    difference_interval,
     friedman,
     nemenyi_p_value,
     rank_test,
     ranks_of,
-)
-from truerisk.comparison.datasets.signed_rank import (
-    difference_interval,
     sign_test,
     signed_rank,
     without_noise,

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
-from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
+from truerisk.comparison.datasets.bayesian import HierarchicalPosterior, PracticalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.reporting.formats import csv_lines, json_text, markdown_table
 from truerisk.reporting.tables import Column, Table

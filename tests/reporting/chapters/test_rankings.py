@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 from truerisk.reporting.chapters.rankings import rankings_chapter
 from truerisk.reporting.page.report import report_of
 

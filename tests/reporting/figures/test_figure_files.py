@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 from truerisk.errors import InputError, ResourceError
 from truerisk.estimation.curves.learning_curve import learning_curve
 from truerisk.evaluation.arrays import evaluate

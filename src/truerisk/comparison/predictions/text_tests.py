@@ -18,6 +18,7 @@ from scipy.special import ndtr, stdtr
 
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number, shown
+from truerisk.comparison.datasets.rank_tests import mean_ranks
 from truerisk.comparison.outcome import AlternativeTest
 from truerisk.errors import InputError
 from truerisk.intervals.exact_test import binomial_test
@@ -152,7 +153,7 @@ def macro_t_on_ranks(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     (5.0, 0.0377)
     """
     first, second = _f1_values(first_f1, second_f1)
-    ranks = _mean_ranks(np.concatenate([first, second]))
+    ranks = mean_ranks(np.concatenate([first, second]))
     return _t_test(
         ranks[first.size :] - ranks[: first.size],
         "macro_t_on_ranks",
@@ -241,14 +242,6 @@ def _t_test(differences: Array, method: str, assumes: str) -> TextTest:
         n=n,
         assumes=assumes,
     )
-
-
-def _mean_ranks(values: Array) -> Array:
-    """Rank from 1, equal values by the mean of the ranks that they share."""
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    ranks: Array = (last - (counts - 1) / 2)[index]
-    return ranks
 
 
 def _f1_values(first_f1: ArrayLike, second_f1: ArrayLike) -> tuple[Array, Array]:

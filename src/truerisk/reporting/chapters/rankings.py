@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
+from truerisk.comparison.datasets.bayesian import HierarchicalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.reporting.chapters.comparisons import SIDES
 from truerisk.reporting.escaping import visible
@@ -36,7 +36,7 @@ def rankings_chapter(found: OverDatasets) -> Chapter:
 
     Examples
     --------
-    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+    >>> from truerisk.comparison.datasets.over_datasets import compare_over_datasets
     >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
     >>> [section.kind for section in rankings_chapter(found).sections][:3]
     ['critical_difference', 'differences', 'probabilities']

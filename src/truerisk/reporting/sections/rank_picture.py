@@ -30,7 +30,7 @@ def critical_difference_section(found: OverDatasets) -> Section:
 
     Examples
     --------
-    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+    >>> from truerisk.comparison.datasets.over_datasets import compare_over_datasets
     >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
     >>> [(one["words"], one["rank"]) for one in critical_difference_section(found).data["names"]]
     [('1.00 b', 73.0), ('2.00 a', 50.0), ('c 3.00', 27.0)]
