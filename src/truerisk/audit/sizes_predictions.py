@@ -153,7 +153,7 @@ def _by(paired: PairedMeasures, name: str) -> Outcome:
     # The same without planning a larger test set, which takes most of the time.
     level = paired.request.level
     found = by_table(table, of_errors=True, level=level, method=paired.interval, plans=False)
-    return Outcome(found.p_value, found.method, *found.ends_at(level))
+    return Outcome(found.p_value or 0.0, found.method, *found.ends_at(level))
 
 
 def _paired(joined: JoinedPredictions, request: Request) -> PairedMeasures:

@@ -115,11 +115,11 @@ def perturbation_difference(
     halves = _halves(progress)
     one = design.losses(first, losses, progress=halves[0])
     two = design.losses(second, losses, X=second_X, progress=halves[1])
-    estimates = [
-        perturbed_estimate(model, design, weighted, level=level)
-        for model, weighted in ((first, one), (second, two))
-    ]
-    value = estimates[1].value - estimates[0].value
+    both = (
+        perturbed_estimate(first, design, one, level=level),
+        perturbed_estimate(second, design, two, level=level),
+    )
+    value = both[1].value - both[0].value
     deviations = two.asked.spread - one.asked.spread
     if np.ptp(deviations) > 0:
         outcome = TestOutcome(
@@ -131,7 +131,7 @@ def perturbation_difference(
     else:
         losses_apart = two.judged.wrong.astype(float) - one.judged.wrong
         outcome = _by_losses(losses_apart, design.examples.groups, names, level)
-    return conclude(names, *estimates, outcome, level=level, method="perturbation", region=region)
+    return conclude(names, *both, outcome, level=level, method="perturbation", region=region)
 
 
 def feature_value(
