@@ -17,8 +17,7 @@ from truerisk.aliases import Ends
 from truerisk.checks import check_number, shown
 from truerisk.comparison.predictions.paired_difference import check_paired_table, paired_score_p
 from truerisk.errors import InputError
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 
 Region = float | Mapping[str, float] | None
 

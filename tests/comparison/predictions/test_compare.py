@@ -14,7 +14,7 @@ from truerisk.comparison.predictions.paired_difference import clustered_paired_p
 from truerisk.comparison.predictions.right_answers import cochran_q, mcnemar
 from truerisk.errors import InputError
 from truerisk.evaluation import evaluate
-from truerisk.intervals.delong_tests import delong_paired
+from truerisk.intervals.auc import delong_paired
 from truerisk.intervals.planning import sample_size
 from truerisk.results import has_code
 

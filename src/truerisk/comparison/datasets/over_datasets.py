@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,6 @@ from truerisk.comparison.conclusion import (
     code_of,
     decide,
     growth_to_settle,
-    number,
 )
 from truerisk.comparison.datasets.bayesian import (
     PracticalPosterior,
@@ -44,7 +43,8 @@ from truerisk.comparison.datasets.rank_tests import (
 from truerisk.comparison.multiplicity import hochberg, holm
 from truerisk.comparison.predictions.named_scores import fold_means, named_scores
 from truerisk.errors import InputError
-from truerisk.results import Conclusion, Finding, Interval, Reportable, as_plain
+from truerisk.results import Conclusion, Finding, Interval, Reportable, Row, estimate_row
+from truerisk.results import _number as number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,6 +78,34 @@ class PairOverDatasets:
     hierarchical: PracticalPosterior | None
     finding: Conclusion
 
+    def row(self, n: int) -> Row:
+        """Give the row of this pair in a tidy table; `n` is the number of data sets."""
+        first, second = self.names
+        here, next_ = self.posterior, self.hierarchical
+        numbers = {
+            "wilcoxon_p": self.wilcoxon.p_value,
+            "holm_p": self.p_value,
+            "sign_p": self.sign_p_value,
+            "nemenyi_p": self.nemenyi_p_value,
+            "equivalence_p": self.equivalence_p_value,
+            "worse": here.worse,
+            "equivalent": here.equivalent,
+            "better": here.better,
+            "next_worse": getattr(next_, "next_worse", None),
+            "next_equivalent": getattr(next_, "next_equivalent", None),
+            "next_better": getattr(next_, "next_better", None),
+        }
+        return {
+            "model": second,
+            "against": first,
+            **estimate_row("difference", self.difference, self.interval, method="wilcoxon", n=n),
+            "wins": self.wins,
+            "ties": self.ties,
+            "losses": self.losses,
+            **{name: math.nan if one is None else one for name, one in numbers.items()},
+            "finding": self.finding,
+        }
+
     def __str__(self) -> str:
         first, second = self.names
         ends = "" if self.interval is None else f" {self.interval}"
@@ -102,7 +130,7 @@ class AgainstControl:
     hochberg: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OverDatasets(Reportable):
     """Classifiers compared over several data sets; made by `compare_over_datasets`.
 
@@ -120,6 +148,8 @@ class OverDatasets(Reportable):
 data sets in all would tell a difference as clear as the one seen.
     """
 
+    kind: ClassVar[str] = "over_datasets"
+
     names: tuple[str, ...]
     datasets: tuple[str, ...]
     mean_scores: tuple[float, ...]
@@ -135,7 +165,7 @@ data sets in all would tell a difference as clear as the one seen.
     region: float | None
     level: float
     random_state: int
-    ranks: tuple[tuple[float, ...], ...] = field(repr=False)
+    ranks: tuple[tuple[float, ...], ...]
 
     @property
     def n(self) -> int:
@@ -178,9 +208,11 @@ data sets in all would tell a difference as clear as the one seen.
 
         return plot_critical_difference(self, ax)
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give the comparison as plain values, ready for JSON."""
-        return {**as_plain(self), "verdict": list(self.verdict)}
+    def _content(self) -> dict[str, Any]:
+        return {**super()._content(), "verdict": list(self.verdict)}
+
+    def _rows(self) -> Iterator[Row]:
+        return (pair.row(self.n) for pair in self.pairs)
 
     def __str__(self) -> str:
         ranked = ", ".join(f"{name} {self.rank_of(name):.2f}" for name in self.in_order)

@@ -14,7 +14,7 @@ from scipy.special import chdtrc, fdtrc, log_ndtr, ndtr, ndtri
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.exact_test import binomial_test
+from truerisk.intervals.binomial import binomial_test
 from truerisk.results import Interval
 
 Zeros = Literal["pratt", "wilcox"]

@@ -43,8 +43,7 @@ from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
 from truerisk.learners.named_models import find_model
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Comparison, Estimate, Finding
 
 RefitRule = Callable[[Array, float], TestOutcome]

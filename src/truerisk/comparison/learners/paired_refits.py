@@ -21,11 +21,10 @@ from truerisk.estimation.refits.methods import design_of, find_method
 from truerisk.estimation.refits.plans import NestedFolds
 from truerisk.estimation.refits.summary import summarise
 from truerisk.execution.running import run_each
-from truerisk.intervals.nested_cross_validation import nested_interval
+from truerisk.intervals.cross_validation import nested_interval
 from truerisk.learners.named_models import find_model
 from truerisk.learners.refits import refit
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
 Progress = Callable[[int, int, int], None]

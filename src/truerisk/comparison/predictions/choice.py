@@ -14,8 +14,7 @@ from truerisk.comparison.predictions.model_scores import ModelScores
 from truerisk.comparison.predictions.paired_cells import PairedCells, count_function, joint_cells
 from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_of_counts
 from truerisk.estimation.svm.winner import estimate_of_choices
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.tallies.ranking import rank
 
 ValueOfWeights = Callable[[Array], Array]  # how often each example counts, (R, n) → values, (R,)

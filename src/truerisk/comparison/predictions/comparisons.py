@@ -1,16 +1,28 @@
 """What a comparison of several models on the same examples ends in, and the words for it."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
-from truerisk.comparison.conclusion import between, number
+from truerisk.comparison.conclusion import between
 from truerisk.comparison.outcome import AlternativeTest
 from truerisk.comparison.predictions.right_answers import NamePair, OmnibusTest, PairTable
-from truerisk.measures.titles import spoken_title
-from truerisk.results import Comparison, Estimate, Evaluation, Finding, Reportable, as_plain
+from truerisk.measures.registry import spoken_title
+from truerisk.results import (
+    Comparison,
+    Estimate,
+    Evaluation,
+    Finding,
+    MissingNameError,
+    Reportable,
+    Row,
+    as_plain,
+    model_row,
+)
+from truerisk.results import _number as number
 
 Key = str | tuple[str, str, str]
 
@@ -30,7 +42,7 @@ class Chosen:
     optimism: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Comparisons(Reportable, Mapping[Key, Comparison]):
     """Several models on the same examples: every pair by every measure, read-only.
 
@@ -48,11 +60,13 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     (('first', 'second'), ['accuracy'], 0.5)
     """
 
+    kind: ClassVar[str] = "comparisons"
+
     names: tuple[str, ...]
     n: int
     level: float
     measure: str
-    evaluations: Mapping[str, Evaluation] = field(repr=False)
+    evaluations: Mapping[str, Evaluation]
     pairs: tuple[Comparison, ...]
     adjusted: Mapping[NamePair, float]
     beside: Mapping[tuple[str, str, str], tuple[AlternativeTest, ...]] = field(default_factory=dict)
@@ -85,7 +99,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         for comparison in self.pairs:
             if (comparison.measure, *comparison.names) == full:
                 return comparison
-        raise KeyError(key)
+        raise MissingNameError(key, self, "comparison")
 
     def __iter__(self) -> Iterator[Key]:
         for comparison in self.pairs:
@@ -106,8 +120,17 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         lines = [str(one).split("\n", 1)[0] for one in self.pairs]
         return "\n".join([*self.verdict, *lines])
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give all of it as plain values, ready for JSON."""
+    def _rows(self) -> Iterator[Row]:
+        for name in self.names:
+            for measure in self.measures:
+                if measure in self.evaluations[name]:
+                    own = model_row(name, self.evaluations[name][measure])
+                    yield own | {"adjusted_p_value": math.nan}
+        for one in self.pairs:
+            adjusted = self.adjusted[one.names] if one.measure == self.measure else math.nan
+            yield one.row() | {"adjusted_p_value": adjusted}
+
+    def _content(self) -> dict[str, Any]:
         return {
             "names": list(self.names),
             "n": self.n,
@@ -128,7 +151,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         }
 
     def _plain_pair(self, comparison: Comparison) -> dict[str, Any]:
-        plain = comparison.as_plain() | {"measure": comparison.measure}
+        plain: dict[str, Any] = as_plain(comparison) | {"measure": comparison.measure}
         if comparison.measure == self.measure:
             plain["adjusted_p_value"] = as_plain(self.adjusted.get(comparison.names))
         plain["beside"] = as_plain(self.beside.get((comparison.measure, *comparison.names), ()))

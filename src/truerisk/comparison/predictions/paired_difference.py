@@ -24,8 +24,7 @@ from truerisk.checks import (
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.comparison.spread import NEGLIGIBLE, Spread, without_spread
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import wilson
-from truerisk.intervals.exact_test import Alternative
+from truerisk.intervals.binomial import Alternative, wilson
 
 PairedMethod = Literal["tango", "newcombe", "bonett_price", "wald"]
 PairedBounds = Callable[[Array, Array, Array, Array, float], Bounds]

@@ -37,9 +37,8 @@ from truerisk.comparison.predictions.rows_that_count import rows_that_count
 from truerisk.comparison.predictions.text_tests import tests_beside
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.measures.averages import base_and_average
 from truerisk.measures.costs import CostMatrix
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Comparison, Evaluation
 from truerisk.tallies.labels import in_order
 

@@ -27,7 +27,7 @@ from truerisk.comparison.predictions.paired_difference import (
     paired_difference_ends,
 )
 from truerisk.errors import InputError
-from truerisk.intervals.exact_test import binomial_test, log_probability
+from truerisk.intervals.binomial import binomial_test, log_probability
 from truerisk.intervals.planning import sample_size
 from truerisk.results import Finding
 

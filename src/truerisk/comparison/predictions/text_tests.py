@@ -21,7 +21,7 @@ from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.comparison.datasets.rank_tests import mean_ranks
 from truerisk.comparison.outcome import AlternativeTest
 from truerisk.errors import InputError
-from truerisk.intervals.exact_test import binomial_test
+from truerisk.intervals.binomial import binomial_test
 from truerisk.measures.registry import find_measure
 from truerisk.tallies.cells import Cells, ClassCounts
 

@@ -15,10 +15,9 @@ from truerisk.evaluation.count_estimates import finished
 from truerisk.evaluation.prediction_tally import Columns, PredictionTally
 from truerisk.evaluation.request import Request
 from truerisk.intervals.binomial import binomial_bounds
-from truerisk.measures.proportion import Proportion
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Evaluation, Interval, Target
-from truerisk.tallies.cells import BinaryCounts
+from truerisk.tallies.cells import BinaryCounts, Proportion
 from truerisk.tallies.labels import code_label_sets
 
 Row = dict[str, Estimate]

@@ -22,8 +22,7 @@ from truerisk.estimation.refits.methods import Design, Method, design_of, find_m
 from truerisk.estimation.refits.plans import Plan, TrainingSet
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
-from truerisk.execution.checkpoint import Checkpoint
-from truerisk.execution.fingerprint import fingerprint
+from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.execution.running import run_each
 from truerisk.learners.named_models import find_model
 from truerisk.learners.refits import refit

@@ -15,11 +15,9 @@ from truerisk.estimation.refits.judging import Judging
 from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
 from truerisk.estimation.refits.run_values import RunValues
 from truerisk.estimation.refits.summary import summarise
-from truerisk.intervals.conservative_z import ConservativeZRuns, conservative_z_interval
-from truerisk.intervals.cross_validation_clt import cross_validation_clt
-from truerisk.intervals.nested_cross_validation import nested_interval
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import Measure, find_measure
+from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
+from truerisk.intervals.resampled_tests import ConservativeZRuns, conservative_z_interval
+from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.results import Estimate, Interval
 
 DEFAULT = "agreement"

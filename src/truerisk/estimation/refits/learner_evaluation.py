@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from truerisk.estimation.refits.judging import Costs
 from truerisk.results import Estimate, Evaluation
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LearnerEvaluation(Evaluation):
     """The measures of a learner, estimated by refits that judge examples they did not train on.
 
@@ -31,19 +31,13 @@ class LearnerEvaluation(Evaluation):
     ('holdout', 1, 0.68)
     """
 
+    kind: ClassVar[str] = "learner_evaluation"
+
     model: str = ""
     method: str = ""
     refits: int = 0
     baseline: Mapping[str, Estimate] = field(default_factory=dict)
     variants: Mapping[str, Estimate] = field(default_factory=dict)
-    called: NDArray[np.int32] | None = field(default=None, repr=False, compare=False)
-    scores: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
-    costs: Costs | None = field(default=None, repr=False, compare=False)
-
-    def as_plain(self) -> dict[str, Any]:
-        """Give the evaluation as plain values, ready for JSON; without what differs by run."""
-        plain = super().as_plain()
-        return {name: value for name, value in plain.items() if name not in _NOT_SAVED}
-
-
-_NOT_SAVED = {"called", "scores", "costs", "tallies", "curves"}
+    called: NDArray[np.int32] | None = field(default=None, compare=False)
+    scores: NDArray[np.float64] | None = field(default=None, compare=False)
+    costs: Costs | None = field(default=None, compare=False)

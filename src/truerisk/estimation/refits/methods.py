@@ -17,7 +17,7 @@ from truerisk.estimation.refits.divisions import (
 )
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
-from truerisk.intervals.conservative_z import ConservativeZRuns
+from truerisk.intervals.resampled_tests import ConservativeZRuns
 
 LARGEST_SEED = 2**32 - 1
 

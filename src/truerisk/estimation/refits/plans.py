@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
-from truerisk.intervals.nested_cross_validation import nested_runs
+from truerisk.intervals.cross_validation import nested_runs
 
 
 class Plan(Protocol):

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from truerisk.errors import InputError
 from truerisk.estimation.refits.judging import Judging
 from truerisk.evaluation.request import Request
-from truerisk.measures.averages import base_and_average, value_of_tables
+from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
-from truerisk.measures.registry import find_measure, measures_that_need
+from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
 from truerisk.tallies.ranking import rank
 
 

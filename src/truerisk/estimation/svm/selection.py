@@ -3,8 +3,8 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,7 +18,7 @@ from truerisk.estimation.svm.at_risk import at_risk, worst_slack
 from truerisk.estimation.svm.leave_one_out import LeftOut
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.svm.winner import corrected_estimate
-from truerisk.results import Estimate, Reportable
+from truerisk.results import Estimate, Reportable, Row
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.solution import Solution
@@ -36,7 +36,7 @@ class Candidate:
     stable: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Selection(Reportable):
     """What was tried, what won, and what the winner is worth.
 
@@ -52,7 +52,9 @@ class Selection(Reportable):
     [0.5, 2.0]
     """
 
-    candidates: tuple[Candidate, ...] = field(repr=False)
+    kind: ClassVar[str] = "selection"
+
+    candidates: tuple[Candidate, ...]
     best: Mapping[str, Any]
     estimate: Estimate
     corrected: Estimate
@@ -62,6 +64,14 @@ class Selection(Reportable):
         from truerisk.estimation.svm.selection_plot import plot_selection  # noqa: PLC0415
 
         return plot_selection(self, ax)
+
+    def _rows(self) -> Iterator[Row]:
+        for one in self.candidates:
+            yield {"setting": setting_text(one.parameters), **one.estimate.row()}
+        yield {"setting": "corrected for the choice", **self.corrected.row()}
+
+    def _headline(self) -> str:
+        return f"{setting_text(self.best)}: {self.corrected}"
 
     def __str__(self) -> str:
         lines = [

@@ -7,7 +7,7 @@ import numpy as np
 
 from truerisk.estimation.svm.selection import Candidate, Selection, setting_text
 from truerisk.measures.curves import plain_label
-from truerisk.measures.titles import title_of
+from truerisk.measures.registry import title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
