@@ -12,7 +12,7 @@ from truerisk.results import Comparison, Conclusion, Estimate, Finding, Interval
 from truerisk.results import _number as number
 
 MAX_EXAMPLES = 1e12  # nobody has more
-POWER = 0.8  # with which `settled_by` examples would tell the difference that is planned for
+POWER = 0.8  # with which `settled_by` examples would detect the difference that is planned for
 REFIT_CAVEAT = " More examples change the learners, too: compare them again then."
 
 
@@ -34,8 +34,8 @@ def conclude(
     * equivalent: both one-sided tests at 1 − level exclude a difference of `region` or more, that
       is, the interval at 2·level − 1 lies strictly within ± region [1]_.  A difference can be both
       real and too small to matter: then the finding is "equivalent", and the verdict says both.
-    * no evidence: neither.  `settled_by` examples would then tell a difference as large as the one
-      seen, or as the region if that is larger: planned by the outcome, or extrapolated from the
+    * no evidence: neither.  `settled_by` examples would then detect a difference as large as the
+      one seen, or as the region if that is larger: planned by the outcome, or extrapolated from the
       width of the interval, which falls as 1/√n.
 
     Parameters
@@ -84,7 +84,7 @@ def conclude(
         is_different=_excludes_0(interval) and (p_value is None or p_value <= 1 - level),
         improves=(value > 0) == (measure.higher_is_better is not False),
     )
-    is_open = interval.width >= 2 * widest  # nothing is known that could be extrapolated
+    is_open = interval.width >= 2 * widest  # there is nothing that could be extrapolated
     settled_by = None
     if finding == "no evidence" and not is_open and (p_value is None or not math.isnan(p_value)):
         planned = planned_difference(value, region)
@@ -120,7 +120,7 @@ def decide(*, is_equivalent: bool, is_different: bool, improves: bool) -> Conclu
 
 
 def planned_difference(value: float, region: float | None) -> float:
-    """Give the difference that more examples should tell: the one seen, at least the region.
+    """Give the difference that more examples should detect: the one seen, at least the region.
 
     A difference below the region does not matter, and nobody should collect examples to find it.
 
@@ -146,7 +146,7 @@ def planned_in_words(value: float, region: float | None) -> str:
 
 
 def with_refit_caveat(comparison: Comparison) -> Comparison:
-    """Add to the verdict, where more examples are called for, that they change the learners."""
+    """Add to the verdict, where more examples are needed, that they change the learners."""
     if comparison.settled_by is None:
         return comparison
     verdict = Finding(comparison.verdict + REFIT_CAVEAT, code=code_of(comparison.finding))
@@ -193,7 +193,7 @@ def examples_to_settle(value: float, interval: Interval, n: float) -> int | None
               s = \frac{high - low}{2 z}
 
     An extrapolation: a difference that was seen is itself uncertain.  None where there is none, or
-    one so small that 10¹² examples would not tell it.
+    one so small that 10¹² examples would not detect it.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def _settles(value: float, region: float | None, settled_by: int | None) -> str:
     if settled_by is None:
         return ""
     which = planned_in_words(value, region)
-    return f" About {settled_by:,} examples in all would tell a difference {which}."
+    return f" About {settled_by:,} examples in all would detect a difference {which}."
 
 
 def _apart(value: float, interval: Interval) -> str:

@@ -53,7 +53,7 @@ def equivalence_p(
     .. math:: \max\bigl(p(\delta \le -region),\; p(\delta \ge region)\bigr)
 
     A small one shows that the models are equivalent.  For many independent examples, models that
-    differ by `region` or more are called equivalent at t with probability t at most.
+    differ by `region` or more are declared equivalent at t with probability t at most.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) 
               within} \pm region \,\}
 
     that is, the two one-sided tests that the intervals are the inversion of.  1 where even the
-    narrowest interval reaches beyond, found by halving: the intervals must be nested.
+    narrowest interval reaches beyond, computed by halving: the intervals must be nested.
 
     Parameters
     ----------

@@ -149,14 +149,14 @@ def undetermined(method: str, note: str, p_value: float | None = math.nan) -> Te
 class Drawn:
     """A spread around the mean of the resamples, not around the value itself.
 
-    A difference of two maxima over thresholds jumps about more than its resamples tell; their mean
+    A difference of two maxima over thresholds jumps about more than its resamples show; their mean
     does not.
 
     Examples
     --------
     >>> drawn = Drawn(Spread(0.02), 0.04)
-    >>> found = drawn.outcome(0.05, "paired_bootstrap")
-    >>> [round(end, 3) for end in found.ends_at(0.95)], round(found.p_value, 4)
+    >>> outcome = drawn.outcome(0.05, "paired_bootstrap")
+    >>> [round(end, 3) for end in outcome.ends_at(0.95)], round(outcome.p_value, 4)
     ([0.001, 0.079], 0.0455)
     """
 

@@ -1,4 +1,4 @@
-"""The critical-difference picture: average ranks on a line, and bars over those not told apart."""
+"""The critical-difference picture: average ranks on a line, bars over those that may be equal."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ from truerisk.measures.curves import plain_label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Of Okabe and Ito: told apart by every kind of colour vision, and in grey by their places.
+# Of Okabe and Ito: distinct for every kind of colour vision, and in grey by their places.
 INK, GROUP, CONTROL = "black", "#0072B2", "#D55E00"
 ABOVE = 1.1  # where the critical difference is drawn, in lines above the axis
 FIRST_BAR, BAR_STEP = 0.35, 0.32  # of the bars under the axis, in lines
@@ -18,7 +18,7 @@ ROOM = 0.55  # for names on either side, in lengths of the axis
 
 
 def plot_critical_difference(result: OverDatasets, ax: "Axes") -> "Axes":
-    """Draw the average ranks, the best at the right, and what the ranks do not tell apart.
+    """Draw the average ranks, the best at the right, and those that the ranks do not separate.
 
     Names hang from the line, the better half at the right and the worse half at the left, each
     half one under the other: none can collide.  A thick bar joins classifiers whose average

@@ -40,7 +40,7 @@ from truerisk.comparison.datasets.rank_tests import (
     typical_difference,
     without_noise,
 )
-from truerisk.comparison.multiplicity import hochberg, holm
+from truerisk.comparison.multiplicity import bonferroni, hochberg, holm
 from truerisk.comparison.predictions.named_scores import fold_means, named_scores
 from truerisk.errors import InputError
 from truerisk.results import Conclusion, Finding, Interval, Reportable, Row, estimate_row
@@ -135,7 +135,7 @@ class OverDatasets(Reportable):
     """Classifiers compared over several data sets; made by `compare_over_datasets`.
 
     `average_ranks` are 1 for a classifier that is the best everywhere.  `friedman`,
-    `critical_difference` (Nemenyi's) and `cliques`, the groups that it does not tell apart, need
+    `critical_difference` (Nemenyi's) and `cliques`, the groups within it, need
     three classifiers or more; `against_control` and `control_difference` (Bonferroni and Dunn's) a
     control as well.
 
@@ -145,7 +145,7 @@ class OverDatasets(Reportable):
     ...                             names=["a", "b"]))
     average ranks: b 1.25, a 1.75 (4 data sets)
     No evidence either way between b and a: 3 wins, 0 ties, 1 loss of b, p = 0.500. About 25 \
-data sets in all would tell a difference as clear as the one seen.
+data sets in all would detect a difference as clear as the one seen.
     """
 
     kind: ClassVar[str] = "over_datasets"
@@ -240,12 +240,12 @@ def compare_over_datasets(
     pairs; with a control, the tests of Bonferroni and Dunn, Holm, and Hochberg against it.
 
     Wilcoxon's test with Holm's adjustment decides whether one classifier is better than another: if
-    all differences are symmetric about 0, some pair is called different with probability of at
+    all differences are symmetric about 0, some pair is declared different with probability of at
     most 1 − level.  Tests on average ranks are there beside it; their verdict on a pair changes
     with the other classifiers that happen to be in the table [2]_.  All of it is about data sets
     like these, taken as independent.  Measured at 0.05 with 2 or 5 classifiers that are alike and
-    10 or 30 data sets: some pair is found to differ in .037 to .049 of all tables, with many ties
-    in .017 to .048.
+    10 or 30 data sets: some pair is declared different in .037 to .049 of all tables, with many
+    ties in .017 to .048.
 
     Differences are rounded to twelve digits of the largest score: those that are equal on paper are
     equal here.
@@ -423,13 +423,13 @@ def _against(
     others = [place for place in range(k) if place != at]
     tests = [rank_test(averages[at], averages[other], k, n) for other in others]
     raw = [p_value for _, p_value in tests]
-    holms, hochbergs = holm(raw), hochberg(raw)
+    bonferronis, holms, hochbergs = bonferroni(raw), holm(raw), hochberg(raw)
     return tuple(
         AgainstControl(
             name=names[other],
             z=float(z),
             p_value=p_value,
-            bonferroni_dunn=min(1.0, (k - 1) * p_value),
+            bonferroni_dunn=float(bonferronis[i]),
             holm=float(holms[i]),
             hochberg=float(hochbergs[i]),
         )
@@ -498,7 +498,7 @@ def _two(result: OverDatasets, pair: PairOverDatasets) -> str:
         )
     needed = datasets_to_settle(pair.wilcoxon, result.n, result.level)
     more = (
-        f" About {needed:,} data sets in all would tell a difference as clear as the one seen."
+        f" About {needed:,} data sets in all would detect a difference as clear as the one seen."
         if needed is not None
         else ""
     )

@@ -1,6 +1,8 @@
 """Tests by ranks over data sets: two classifiers by signed ranks, k classifiers by average ranks.
 
 Differences are second − first, one per data set.  The best classifier of a data set has rank 1.
+How they are used for classifiers: J. Demšar, "Statistical comparisons of classifiers over multiple
+data sets", JMLR 7, 1-30, 2006.
 """
 
 import math
@@ -113,19 +115,19 @@ def signed_rank(differences: ArrayLike, *, zeros: Zeros = "pratt") -> SignedRank
 def _exact_tails(ranks: Array, statistic: float) -> tuple[float, float]:
     """Give P(T ≤ t) and P(T ≥ t), each choice of signs being equally probable."""
     # Averaged ranks are whole or half: doubled, sums of them can be counted by place.
-    ways = _ways(np.rint(2 * ranks).astype(np.int64))
+    counts = _sign_counts(np.rint(2 * ranks).astype(np.int64))
     at = round(2 * statistic)
     total = 2.0**ranks.size
-    return float(ways[: at + 1].sum()) / total, float(ways[at:].sum()) / total
+    return float(counts[: at + 1].sum()) / total, float(counts[at:].sum()) / total
 
 
-def _ways(doubled: NDArray[np.int64]) -> Array:
+def _sign_counts(doubled: NDArray[np.int64]) -> Array:
     """Count the choices of signs that lead to each sum; exact, for they are at most 2⁵⁰."""
-    ways = np.zeros(int(doubled.sum()) + 1)
-    ways[0] = 1.0
+    counts = np.zeros(int(doubled.sum()) + 1)
+    counts[0] = 1.0
     for rank in doubled:
-        ways[rank:] += ways[: ways.size - rank].copy()
-    return ways
+        counts[rank:] += counts[: counts.size - rank].copy()
+    return counts
 
 
 def _deviation(ranks: Array) -> float:
@@ -212,7 +214,7 @@ def difference_interval(differences: ArrayLike, level: float = 0.95) -> Interval
 def _largest_rejected(n: int, tail: float) -> int:
     """Give the largest t with P(T ≤ t) ≤ tail, −1 if there is none."""
     if n <= MAX_EXACT:
-        below = np.cumsum(_ways(np.arange(1, n + 1))) / 2.0**n
+        below = np.cumsum(_sign_counts(np.arange(1, n + 1))) / 2.0**n
         return int(np.searchsorted(below, tail, side="right")) - 1
     deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     return math.floor(n * (n + 1) / 4 - 0.5 + float(ndtri(tail)) * deviation)
@@ -352,8 +354,6 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
        analysis of variance", JASA 32(200), 675-701, 1937.
     .. [2] R. L. Iman and J. M. Davenport, "Approximations of the critical region of the Friedman
        statistic", Communications in Statistics A9(6), 571-595, 1980.
-    .. [3] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
-       1-30, 2006.
 
     Examples
     --------
@@ -424,11 +424,6 @@ def rank_test(first: float, second: float, classifiers: int, datasets: int) -> t
     Normal for many data sets, under the hypothesis that all k classifiers are alike.  A positive z
     says that the second one ranks better.  For more than one pair adjust the p-values.
 
-    References
-    ----------
-    .. [1] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
-       1-30, 2006, section 3.2.2.
-
     Examples
     --------
     >>> z, p_value = rank_test(3.143, 1.964, classifiers=4, datasets=14)
@@ -494,8 +489,6 @@ def nemenyi_difference(classifiers: int, datasets: int, level: float = 0.95) -> 
     References
     ----------
     .. [1] P. B. Nemenyi, "Distribution-free multiple comparisons", PhD thesis, Princeton, 1963.
-    .. [2] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
-       1-30, 2006.
 
     Examples
     --------
@@ -521,12 +514,7 @@ def nemenyi_p_value(first: float, second: float, classifiers: int, datasets: int
 def bonferroni_dunn_quantile(classifiers: int, level: float = 0.95) -> float:
     r"""Give the normal quantile for k − 1 comparisons with a control: 1 − (1 − level)/(2(k − 1)).
 
-    For k = 9 at 95 % it is 2.734; the table of [1]_, and its many copies, have 2.724.
-
-    References
-    ----------
-    .. [1] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
-       1-30, 2006, table 5 (b).
+    For k = 9 at 95 % it is 2.734; Demšar's table 5 (b), and its many copies, have 2.724.
 
     Examples
     --------

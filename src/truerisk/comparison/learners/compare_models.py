@@ -186,7 +186,7 @@ def compare_models(
     replicates, losses, interval, second_X
         With `perturbation` only: as for `tr.perturbation_difference`.
     random_state
-        Seed; drawn, and told in `notes`, when not given.
+        Seed; drawn, and recorded in `notes`, when not given.
     n_jobs, resume, progress
         As for `tr.estimate`.  A refit that fails is never left out: the two would no longer have
         had the same.

@@ -1,7 +1,7 @@
 """What the same refits of two learners say of their difference: intervals and tests.
 
 Differences are second − first: of the values of refits (repetitions × folds), or of the losses of
-single examples, each predicted in several refits.  Where no refit tells the learners apart, p = 1
+single examples, each predicted in several refits.  Where no refit separates the learners, p = 1
 and the number of examples bounds the difference; a difference that is the same in every refit has
 no test.
 """
@@ -48,7 +48,7 @@ def refits_without_spread(difference: float, units: float, method: str) -> TestO
     if abs(difference) > NEGLIGIBLE:
         return undetermined(method, NO_TEST)
     note = Finding(
-        f"No refit told the two apart: the interval is that of {units:g} examples without a "
+        f"No refit separates the two: the interval is that of {units:g} examples without a "
         "disagreement.",
         code="no_disagreement",
     )
@@ -76,7 +76,7 @@ def by_cautious_t(differences: Array, units: float) -> TestOutcome:
     .. math:: \bar d \pm t_{K-1}\, s \sqrt{\frac{1}{RK} + \frac{1}{K - 1}}
 
     Repeating cross-validation steadies the mean and s, and adds no examples: R·K − 1 degrees are
-    more than there are [1]_.  That K − 1 are about right was found by simulation.
+    more than there are [1]_.  That K − 1 are about right was shown by simulation.
 
     References
     ----------

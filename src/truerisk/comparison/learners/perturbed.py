@@ -29,7 +29,7 @@ DifferenceForm = Literal["percentile", "normal"]
 
 ENDS = {"percentile": percentile, "normal": normal}
 NO_WEIGHTING = Finding(
-    "No weighting tells the two apart: interval and p are of the folds' losses.",
+    "No weighting separates the two: interval and p are of the folds' losses.",
     code="no_spread",
 )
 
@@ -213,7 +213,7 @@ def feature_value(
 def _by_losses(
     differences: Array, groups: Indices | None, names: tuple[str, str], level: float
 ) -> TestOutcome:
-    """Compare by the losses of the folds, where no weighting tells the two apart."""
+    """Compare by the losses of the folds, where no weighting separates the two."""
     if groups is None:
         # More losses of the second are errors that only the second makes.
         table = PairTable.of_gains(names, differences)

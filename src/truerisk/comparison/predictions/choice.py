@@ -20,7 +20,7 @@ from truerisk.tallies.ranking import rank
 ValueOfWeights = Callable[[Array], Array]  # how often each example counts, (R, n) → values, (R,)
 
 REPLICATES = 500
-REPLICATES_OF_SCORES = 200  # each ranks all examples anew
+REPLICATES_OF_SCORES = 200  # each ranks all examples again
 MAX_ROWS = 2 * 10**7  # examples × models × replicates
 MIN_REPLICATES = 100
 MAX_ENTRIES = 2**20  # of the table of draws held at once

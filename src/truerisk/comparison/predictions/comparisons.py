@@ -33,7 +33,8 @@ MAX_LISTED = 6
 class Chosen:
     """The best model here, and what it is worth without the luck it was chosen by.
 
-    `optimism` is by how much its own value is too good; positive, whichever way is better.
+    `optimism` is by how much its own value is too good; positive, whether higher or lower is
+    better.
     """
 
     name: str

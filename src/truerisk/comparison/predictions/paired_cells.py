@@ -47,10 +47,10 @@ class PairedCells:
     ) -> "PairedCells":
         """Count the joint cells of two models that both have predictions."""
         size = len(joined.members)
-        found, at = joint_cells(joined, pair)
-        parts = [found // size**2, found // size % size, found % size]
+        codes, at = joint_cells(joined, pair)
+        parts = [codes // size**2, codes // size % size, codes % size]
         truth, first, second = (_indicators(part, joined, labels) for part in parts)
-        rows = np.bincount(at, minlength=len(found))
+        rows = np.bincount(at, minlength=len(codes))
         weight = joined.weight
         cells = Cells(
             labels=labels,
@@ -59,7 +59,7 @@ class PairedCells:
             totals=rows if weight is None else np.bincount(at, weights=weight),
             rows=rows,
             squares=None if weight is None else np.bincount(at, weights=weight**2).astype(float),
-            by_group=_by_group(joined, at, len(found)),
+            by_group=_by_group(joined, at, len(codes)),
             multilabel=joined.multilabel,
         )
         return cls._with_discordant_cells(cells, second)
@@ -165,8 +165,7 @@ def joint_cells(
 ) -> tuple[NDArray[np.int64], Indices]:
     """Give the codes of the joint cells that occur, and the place of each example among them.
 
-    The cells stand in the order of their labels, so that no sum depends on where the labels came
-    from.
+    The cells stand in the order of their labels: no sum depends on where the labels came from.
     """
     size, rank = len(joined.members), joined.ranks
     columns = (joined.truth, *(np.asarray(joined.predicted[at]) for at in pair))
@@ -180,8 +179,8 @@ def joint_cells(
 def spread_of_cells(sample: CellSample, difference: Function, strata: Indices) -> Spread:
     """Take the delta method of the joint cells with half an example added to each kind of discord.
 
-    The variance is that of the smoothed cells: two models that called every example alike are not
-    taken to call all examples alike for ever.  The value stays as it is.  Student's t with the
+    The variance is that of the smoothed cells: two models that agree on every example are not
+    taken to agree on all others.  The value stays as it is.  Student's t with the
     degrees of freedom of the true classes (`satterthwaite`), or of the groups.
     """
     smooth = sample.smoothed()

@@ -43,9 +43,9 @@ def paired_difference_ends(
 
     The difference is (only_second − only_first) / n.  The interval lies in [−1, 1] and contains it,
     and swapping the models negates it.  The examples must be independent and of one population; the
-    level is then kept about, not for certain.  Enumerated at 95 % for n = 10, 20, …, 60 and shares
-    of 0.01 to 0.8 that only the one, or only the other, model gets right (for newcombe with 50,
-    80 and 95 % of the others right by both), the coverage was
+    level is then held approximately, not for certain.  Enumerated at 95 % for n = 10, 20, …, 60 and
+    shares of 0.01 to 0.8 that only the one, or only the other, model gets right (for newcombe with
+    50, 80 and 95 % of the others right by both), the coverage was
 
     ============  =====  =======
     method        least  average

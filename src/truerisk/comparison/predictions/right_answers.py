@@ -136,7 +136,7 @@ def by_groups(differences: Array, groups: Indices) -> TestOutcome:
 
 
 def planned_size(table: PairTable, level: float, region: float | None = None) -> int | None:
-    """Plan a test set on which the difference seen, or a larger region, would be told.
+    """Plan a test set on which the difference seen, or a larger region, would be detected.
 
     None where there is nothing to plan for: no difference and no region, or a region that is larger
     than the share of examples on which the models differ.
@@ -190,7 +190,7 @@ def within_region(
 def mcnemar(only_first: int, only_second: int, *, method: McNemarMethod = "mid_p") -> float:
     r"""Give the two-sided p-value of McNemar's test of two models on the same examples.
 
-    Only the m discordant examples tell the models apart: those that one gets right and the
+    Only the m discordant examples distinguish the models: those that one gets right and the
     other does not.  If the models are equally good, each of them falls to either side with
     probability ½: the smaller of the two counts b and c is binomial.
 
@@ -267,7 +267,7 @@ FORMS: dict[str, Callable[[int, int], float]] = {
     "asymptotic": _asymptotic,
     "continuity_corrected": _continuity_corrected,
 }
-OTHER_FORMS: tuple[McNemarMethod, ...] = ("exact", "asymptotic")  # told beside the mid-p test
+OTHER_FORMS: tuple[McNemarMethod, ...] = ("exact", "asymptotic")  # given beside the mid-p test
 
 
 def cochran_q(right: ArrayLike) -> OmnibusTest:
@@ -278,8 +278,8 @@ def cochran_q(right: ArrayLike) -> OmnibusTest:
     with G right answers of each model, L right answers on each example and N in all.  If every
     model is right equally often *and* the models are exchangeable, Q follows χ² with k − 1 degrees
     of freedom for many independent examples; those on which all models agree do not count.  For two
-    models it is McNemar's asymptotic test.  Where no example tells the models apart, Q is 0 and the
-    p-value 1.
+    models it is McNemar's asymptotic test.  Where no example distinguishes the models, Q is 0 and
+    the p-value 1.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """The significance tests of text categorization: Yang and Liu's s, S, T, T′ and p [1]_.
 
 All are two-sided, of the second system against the first; where a one-sided p-value is printed, it
-is half of it.  Each result says what its test assumes, which on real texts seldom holds: decisions
+is half of it.  `first_f1` and `second_f1` are the F1 values of the categories, NaN where there is
+none.  Each result says what its test assumes, which on real texts seldom holds: decisions
 about one document depend on each other, and so do categories.
 
 .. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
@@ -14,18 +15,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr
 
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.comparison.datasets.rank_tests import mean_ranks
 from truerisk.comparison.outcome import AlternativeTest
+from truerisk.comparison.spread import Spread
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.measures.registry import find_measure
 from truerisk.tallies.cells import Cells, ClassCounts
-
-NEGLIGIBLE = 1e-12  # rounding of a difference of F1 values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +49,15 @@ Tests = Callable[[Cells, Cells], Iterator[TextTest]]
 def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest:
     """Test all document × category decisions at once: the s-test, dominated by common categories.
 
-    Decisions that both systems take rightly, or both wrongly, are ties and dropped; of the n others
-    the k that the second takes rightly are binomial with probability ½ if the systems are equally
-    good.  `statistic` is k.  The test is exact at every n, without a normal approximation; it is
+    Decisions that both systems get right, or both wrong, are ties and dropped; of the n others the
+    k that the second gets right are binomial with probability ½ if the systems are equally good.
+    `statistic` is k.  The test is exact at every n, without a normal approximation; it is
     McNemar's exact test.
 
     Parameters
     ----------
     first_right, second_right
-        Documents × categories: True or 1 where the system decides rightly.
+        Documents × categories: True or 1 where the system decides correctly.
 
     Examples
     --------
@@ -86,11 +86,6 @@ def macro_sign_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     others the k in which the second's is larger are binomial with probability ½ if neither system
     is better in more than half of the categories.  `statistic` is k.  The test is exact at every n.
 
-    Parameters
-    ----------
-    first_f1, second_f1
-        F1 of each category.
-
     Examples
     --------
     >>> test = macro_sign_test([0.5, 0.6, 0.7, 0.8], [0.6, 0.7, 0.8, 0.8])
@@ -115,11 +110,6 @@ def macro_t_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     included.  Where all differences are equal the test is undefined, NaN; where all are 0 the
     p-value is 1.
 
-    Parameters
-    ----------
-    first_f1, second_f1
-        F1 of each category.
-
     Examples
     --------
     >>> test = macro_t_test([0.5, 0.6, 0.7], [0.6, 0.8, 1.0])  # 0.2 / (0.1 / √3)
@@ -140,11 +130,6 @@ def macro_t_on_ranks(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     The 2n values of both systems are put in one order and replaced by their ranks, equal ones by
     their mean rank; then `macro_t_test` takes the ranks.  Less led by single extreme categories,
     and sensitive to F1 values that are often 0.
-
-    Parameters
-    ----------
-    first_f1, second_f1
-        F1 of each category.
 
     Examples
     --------
@@ -229,15 +214,13 @@ def _sign_test(only_first: int, only_second: int, method: str, assumes: str) -> 
 
 def _t_test(differences: Array, method: str, assumes: str) -> TextTest:
     n = differences.size
-    statistic = math.nan
-    if not np.any(differences):
-        statistic = 0.0
-    elif n > 1 and np.ptp(differences) > NEGLIGIBLE:
-        error = float(np.std(differences, ddof=1)) / math.sqrt(n)
-        statistic = float(np.mean(differences)) / error
+    mean = float(np.mean(differences)) if n else 0.0
+    error = float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    spread = Spread(error, n - 1.0)
+    undefined = math.nan if differences.any() else 0.0
     return TextTest(
-        statistic=statistic,
-        p_value=1.0 if statistic == 0 else 2 * float(stdtr(n - 1, -abs(statistic))),
+        statistic=mean / error if spread.is_known else undefined,
+        p_value=spread.p_value(mean),
         method=method,
         n=n,
         assumes=assumes,

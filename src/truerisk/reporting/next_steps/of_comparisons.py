@@ -143,7 +143,7 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
     if main.settled_by is not None:
         yield (
             f"Collect about {count(max(main.settled_by - n, 1))} more examples: "
-            f"{count(main.settled_by)} in all would tell a difference "
+            f"{count(main.settled_by)} in all would detect a difference "
             f"{planned_in_words(main.difference.value, main.region)} ({_difference(main)} is "
             f"seen): `truerisk {command}` again with them."
         )
