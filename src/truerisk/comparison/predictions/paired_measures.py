@@ -23,7 +23,7 @@ import numpy as np
 from truerisk.aliases import Flags
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
-from truerisk.comparison.predictions.joined import JoinedPredictions
+from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
 from truerisk.comparison.predictions.paired_cells import PairedCells
 from truerisk.comparison.predictions.paired_difference import PairedMethod
 from truerisk.comparison.predictions.paired_scores import PairedScores
@@ -33,14 +33,13 @@ from truerisk.comparison.predictions.right_answers import (
     by_table,
     within_region,
 )
-from truerisk.comparison.predictions.rows_that_count import rows_that_count
 from truerisk.comparison.predictions.text_tests import tests_beside
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
+from truerisk.labels import in_order
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.results import Comparison, Evaluation
-from truerisk.tallies.labels import in_order
+from truerisk.results import Comparison, Evaluation, has_code
 
 RIGHT_ANSWERS = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
 MAX_PLANNED = 4  # models between which every open question gets a plan of its own
@@ -67,7 +66,12 @@ class PairedMeasures:
     def measures(self, pair: Pair) -> list[str]:
         """List the measures that both models have."""
         first, second = (self.evaluations[self.rows.names[at]] for at in pair)
-        return [name for name in first if name in second]
+        return [
+            name
+            for name in first
+            if name in second
+            and not has_code((*first[name].notes, *second[name].notes), "unavailable")
+        ]
 
     def compare(
         self, pair: Pair, name: str, region: float | None = None
