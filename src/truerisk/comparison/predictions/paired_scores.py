@@ -42,9 +42,8 @@ class PairedScores:
         spread, method = self._spread(pair, name)
         method = method if self.joined.group is None else f"cluster_{method}"
         if spread.is_zero and not math.isnan(value):
-            low, high = find_measure(base_and_average(name)[0]).measure_range
             units = self.of_model(pair[0]).rarest
-            return without_spread(value, units, width=high - low, method=method)
+            return without_spread(value, units, width=self._width(pair, name), method=method)
         notes = self._draw_notes(pair[0]) if isinstance(spread, Drawn) else ()
         outcome = spread.outcome(value, method, notes)
         if method == "delong_paired" and isinstance(spread, Spread):
@@ -52,6 +51,15 @@ class PairedScores:
             alternative = AlternativeTest("delong_normal", normal, "there are many of either class")
             outcome = replace(outcome, alternatives=(alternative,))
         return outcome
+
+    def _width(self, pair: tuple[int, int], name: str) -> float:
+        """Give the largest difference of a measure; of a loss without a limit, the largest seen."""
+        low, high = find_measure(base_and_average(name)[0]).measure_range
+        if math.isfinite(high - low):
+            return high - low
+        rows = [self.of_model(at).rows_of_loss(name) for at in pair]
+        losses = [float(np.nanmax(one)) for one in rows if one is not None]
+        return max(losses, default=math.inf)
 
     def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread | Drawn, str]:
         first, second = self.of_model(pair[0]), self.of_model(pair[1])
