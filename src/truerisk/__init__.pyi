@@ -1,11 +1,11 @@
 """The public names.  Each is loaded when it is first used; the runtime reads this file."""
 
-from .comparison.datasets.many_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.datasets.over_datasets import OverDatasets as OverDatasets
+from .comparison.datasets.over_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.learners.compare_models import compare_models as compare_models
-from .comparison.learners.feature_value import feature_value as feature_value
 from .comparison.learners.model_comparisons import BayesianComparison as BayesianComparison
 from .comparison.learners.model_comparisons import ModelComparisons as ModelComparisons
+from .comparison.learners.perturbed import feature_value as feature_value
 from .comparison.learners.perturbed import perturbation_difference as perturbation_difference
 from .comparison.predictions.compare import compare as compare
 from .comparison.predictions.compare_files import compare_files as compare_files

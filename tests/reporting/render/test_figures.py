@@ -15,7 +15,7 @@ from matplotlib.text import Text
 from scipy.spatial import KDTree
 from sklearn.dummy import DummyClassifier
 
-from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.comparison.predictions.compare import compare
 from truerisk.errors import InputError, ResourceError

@@ -1,4 +1,4 @@
-"""Two learners judged by the same refits, and the differences of what they say there."""
+"""Two learners in the same refits, and the differences of what they predict there."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
@@ -25,7 +25,7 @@ from truerisk.intervals.cross_validation import nested_interval
 from truerisk.learners.named_models import find_model
 from truerisk.learners.refits import refit
 from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.results import Estimate, Interval, Resampled
+from truerisk.results import Estimate, Finding, Interval, Resampled
 
 Progress = Callable[[int, int, int], None]
 
@@ -33,8 +33,8 @@ MEAN_LOSSES = ("error_rate", "accuracy")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Two learners, the examples, and how both are to be refitted: all that refits depend on."""
+class ComparisonSpec:
+    """Two learners, the examples, and how both are refitted: all that refits depend on."""
 
     models: tuple[Any, Any]
     names: tuple[str, str]
@@ -64,45 +64,46 @@ class Asked:
         """Say which refits both learners had."""
         repeats = 5 if self.resampling == "five_by_two" else self.design["repeats"]
         times = f", {repeats} times" if repeats > 1 else ""
-        told = f"Both learners on the same {self.folds} folds{times}; seed {self.seed}."
-        return (told, remark) if remark else (told,)
+        text = f"Both learners on the same {self.folds} folds{times}; seed {self.seed}."
+        refits = Finding(text, code="same_refits")
+        return (refits, remark) if remark else (refits,)
 
     def progress_of(self, which: int) -> Progress | None:
         """Count the refits of the second learner on from those of the first."""
-        told = self.progress
-        if told is None:
+        report = self.progress
+        if report is None:
             return None
-        return lambda done, seen, all_: told(done + which * all_, seen + which * all_, 2 * all_)
+        return lambda done, seen, all_: report(done + which * all_, seen + which * all_, 2 * all_)
 
 
-def judged_twice(asked: Asked) -> tuple[LearnerEvaluation, LearnerEvaluation]:
-    """Estimate what either learner is worth, by the same divisions and the same seeds."""
-    first, second = (_judged(asked, which) for which in range(2))
+def evaluate_both(spec: ComparisonSpec) -> tuple[LearnerEvaluation, LearnerEvaluation]:
+    """Evaluate either learner by the same divisions and the same seeds."""
+    first, second = (_evaluate(spec, which) for which in range(2))
     return first, second
 
 
-def _judged(asked: Asked, which: int) -> LearnerEvaluation:
+def _evaluate(spec: ComparisonSpec, which: int) -> LearnerEvaluation:
     place = ("first", "second")[which]
-    examples = asked.examples
+    examples = spec.examples
     try:
         return estimate(
-            asked.models[which],
+            spec.models[which],
             examples.X,
             examples.y,
-            method=asked.resampling,
-            measures=asked.measures,
+            method=spec.resampling,
+            measures=spec.measures,
             groups=examples.groups,
             pos_label=examples.pos_label,
-            random_state=asked.seed,
-            n_jobs=asked.n_jobs,
-            resume=None if asked.resume is None else asked.resume / place,
-            progress=asked.progress_of(which),
-            level=asked.level,
-            **asked.design,
-            **asked.request,
+            random_state=spec.seed,
+            n_jobs=spec.n_jobs,
+            resume=None if spec.resume is None else spec.resume / place,
+            progress=spec.progress_of(which),
+            level=spec.level,
+            **spec.design,
+            **spec.request,
         )
     except RefitError as error:
-        raise RefitError(f"{asked.names[which]}: {error}") from error
+        raise RefitError(f"{spec.names[which]}: {error}") from error
 
 
 def differences_of_refits(first: Estimate, second: Estimate, folds: int) -> Array | None:
@@ -126,26 +127,28 @@ def differences_of_refits(first: Estimate, second: Estimate, folds: int) -> Arra
     return table.reshape(-1, folds) if np.isfinite(table).all() else None
 
 
-def of_learner(one: Estimate, asked: Asked) -> Estimate:
+def of_learner(one: Estimate, spec: ComparisonSpec) -> Estimate:
     """Give the mean over the refits, with the corrected t interval: it speaks of the learner."""
     values = one.replicates if isinstance(one, Resampled) else ()
     base = find_measure(base_and_average(one.measure)[0])
     if not np.isfinite(values).all():
         undefined = int((~np.isfinite(values)).sum())
-        told = f"undefined in {undefined} of {len(values)} refits"
-        whole = Interval(*base.measure_range, asked.level, "whole_range")
-        found = replace(one, value=math.nan, interval=whole, notes=(told,))
+        note = Finding(
+            f"undefined in {undefined} of {len(values)} refits", code="undefined_in_refits"
+        )
+        whole = Interval(*base.measure_range, spec.level, "whole_range")
+        mean = replace(one, value=math.nan, interval=whole, notes=(note,))
     else:
-        mean = summarise(values, measure=base.name, folds=asked.folds, level=asked.level)
-        found = replace(mean, measure=one.measure, method=one.method)
-    return replace(found, n=asked.examples.n, target="the learner at this sample size")
+        mean = summarise(values, measure=base.name, folds=spec.folds, level=spec.level)
+        mean = replace(mean, measure=one.measure, method=one.method)
+    return replace(mean, n=spec.examples.n, target="the learner at this sample size")
 
 
 def loss_differences(
-    asked: Asked, first: LearnerEvaluation, second: LearnerEvaluation, measure: str
+    spec: ComparisonSpec, first: LearnerEvaluation, second: LearnerEvaluation, measure: str
 ) -> NDArray[np.int8]:
     """Give, repetitions × examples, second − first of a loss that is 0 or 1."""
-    truth = asked.examples.codes
+    truth = spec.examples.codes
     wrong = [
         np.asarray(one.called != truth).astype(np.int8)
         for one in (first, second)
@@ -167,43 +170,43 @@ def signed(differences: NDArray[np.int8], measure: str) -> NDArray[np.int8]:
 
 @dataclass(frozen=True, kw_only=True)
 class NestedLosses:
-    """The errors of both learners, R × K × n as `nested_interval` wants them, and the folds."""
+    """The errors of both learners, R × K × n as `nested_interval` takes them, and the folds."""
 
-    first: NDArray[np.bool_]
-    second: NDArray[np.bool_]
-    parts: NDArray[np.intp]
+    first: Flags
+    second: Flags
+    parts: Indices
 
-    def estimate_of(self, which: int, asked: Asked, measure: str) -> Estimate:
-        """Give what nested cross-validation says of one learner."""
+    def estimate_of(self, which: int, spec: ComparisonSpec, measure: str) -> Estimate:
+        """Estimate one learner by nested cross-validation."""
         wrong = (self.first, self.second)[which]
         losses = wrong if measure == "error_rate" else ~wrong
-        found = nested_interval(losses, self.parts, level=asked.level)
+        nested = nested_interval(losses, self.parts, level=spec.level)
         return Estimate(
-            value=found.value,
-            interval=found.interval,
+            value=nested.value,
+            interval=nested.interval,
             measure=measure,
-            method=asked.resampling,
-            n=asked.examples.n,
+            method=spec.resampling,
+            n=spec.examples.n,
             target="the learner at this sample size",
         )
 
 
-def nested_losses(asked: Asked) -> NestedLosses:
+def nested_losses(spec: ComparisonSpec) -> NestedLosses:
     """Refit both learners without each fold and each pair of folds; keep every loss."""
-    if asked.resume is not None:
-        raise InputError("`resume` must be left out for nested_cross_validation: it keeps nothing.")
-    examples = asked.examples
-    method = find_method(asked.resampling, examples)
-    design = design_of(method, asked.design)
-    plan = method.plan(examples, design, np.random.default_rng([asked.seed, 0]))
+    if spec.resume is not None:
+        raise InputError("`resume` must be left out for nested_cross_validation: it saves nothing.")
+    examples = spec.examples
+    method = find_method(spec.resampling, examples)
+    design = design_of(method, spec.design)
+    plan = method.plan(examples, design, np.random.default_rng([spec.seed, 0]))
     if not isinstance(plan, NestedFolds):
-        raise InputError(f"`method` must leave out pairs of folds; got {asked.resampling!r}.")
-    wrong = [_nested(asked, which, plan) for which in range(2)]
+        raise InputError(f"`method` must leave out pairs of folds; got {spec.resampling!r}.")
+    wrong = [_nested(spec, which, plan) for which in range(2)]
     return NestedLosses(first=wrong[0], second=wrong[1], parts=plan.parts)
 
 
-def _nested(asked: Asked, which: int, plan: NestedFolds) -> NDArray[np.bool_]:
-    examples, model = asked.examples, asked.models[which]
+def _nested(spec: ComparisonSpec, which: int, plan: NestedFolds) -> Flags:
+    examples, model = spec.examples, spec.models[which]
     if isinstance(model, str):
         model = find_model(model, examples=examples.n)
     shared = {
@@ -212,20 +215,20 @@ def _nested(asked: Asked, which: int, plan: NestedFolds) -> NDArray[np.bool_]:
         "y": examples.y,
         "values": examples.values,
         "plan": plan,
-        "seed": asked.seed,
+        "seed": spec.seed,
     }
     fast = prepared(model, examples.X, examples.y, plan)
     outcomes = run_each(
         refit if fast is None else machine_refit,
         {**shared, **(fast or {})},
         range(len(plan)),
-        n_jobs=asked.n_jobs,
-        progress=asked.progress_of(which),
+        n_jobs=spec.n_jobs,
+        progress=spec.progress_of(which),
     )
     with closing(outcomes):
         judging = Judging(examples, plan).gather(outcomes)
     try:
         judging.refuse_failures(allowed=False)
     except RefitError as error:
-        raise RefitError(f"{asked.names[which]}: {error}") from error
+        raise RefitError(f"{spec.names[which]}: {error}") from error
     return np.asarray(judging.nested)

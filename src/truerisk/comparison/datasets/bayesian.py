@@ -1,4 +1,6 @@
-"""What is believed of two classifiers after the folds of many data sets: one model for all of them.
+"""What is believed of two classifiers after many data sets: the signed-rank and hierarchical tests.
+
+The hierarchical test is one model for the folds of all data sets.
 
 Problem   folds    x_i1 … x_iJ normal about μ_i, variance σ_i², correlation ρ between any two
           sets     μ_i Student's t of ν degrees about μ₀, scale σ₀
@@ -14,22 +16,143 @@ Source    Corani, Benavoli, Demšar, Mangili and Zaffalon, Machine Learning 106,
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincinv, gammaln, ndtr, ndtri, stdtr
 
 from truerisk.aliases import Array
-from truerisk.checks import check_number, check_random_state
-from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
+from truerisk.checks import check_number, check_random_state, check_whole_number
+from truerisk.comparison.datasets.rank_tests import check_differences
 from truerisk.errors import InputError
 
-CHAINS, WARM_UP, KEPT = 50, 200, 400
+PRIOR_STRENGTH = 0.5  # of one data set on which both classifiers do equally well
+DRAWS = 20_000
+MAX_CELLS = 2**21  # drawn at a time
+CHAINS, WARM_UP, DRAWN_SWEEPS = 50, 200, 400
 WIDEST = 1000.0  # upper end of the priors of σ, in units of what is seen
 SHAPES, RATES = (0.5, 5.0), (0.05, 0.15)  # of the gamma prior of ν − 1
 STEPS = (1.2, 0.3)  # of the walk of log σ₀: one for few data sets, one for many
 MIXED = 1.1  # ratio of spreads up to which chains are taken to agree
+
+
+@dataclass(frozen=True, kw_only=True)
+class PracticalPosterior:
+    """Probabilities that the second classifier is practically worse, equivalent or better.
+
+    Within ± region the two are equivalent; with a region of 0, only where nothing differs at all.
+    """
+
+    worse: float
+    equivalent: float
+    better: float
+    region: float
+    method: str
+
+    @property
+    def reversed(self) -> "PracticalPosterior":
+        """The same of the first classifier, against the second."""
+        return replace(self, worse=self.better, better=self.worse)
+
+
+def bayesian_signed_rank(
+    differences: ArrayLike,
+    *,
+    region: float = 0.0,
+    strength: float = PRIOR_STRENGTH,
+    draws: int = DRAWS,
+    random_state: int | np.random.Generator | None = 0,
+) -> PracticalPosterior:
+    r"""Give the probabilities that a classifier is better than, or equivalent to, another one.
+
+    The differences over data sets have an unknown distribution, whose prior is a Dirichlet process
+    of strength s about a difference of 0.  Its posterior gives the n differences, and z₀ = 0,
+    random weights :math:`w \sim \mathrm{Dirichlet}(s, 1, \dots, 1)`, and with them the chances that
+    the mean of the differences of two data sets lies above, within, or below the region,
+
+    .. math:: \theta_{above} = \sum_{i,j} w_i w_j [z_i + z_j > 2r], \quad
+              \theta_{within} = \sum_{i,j} w_i w_j [|z_i + z_j| \le 2r].
+
+    Each probability is the share of draws of w in which that chance is the largest.  With a region
+    of 0 only above and below are compared.  By simulation: with 20,000 draws the standard
+    error is at most 0.0035.  Neither the order of the data sets nor which classifier comes first
+    changes the result.
+
+    Parameters
+    ----------
+    differences
+        Second classifier less first, positive where the second is better.
+    region
+        Differences of at most this much do not matter.
+    strength
+        s, the weight of the prior in data sets.
+
+    References
+    ----------
+    .. [1] A. Benavoli, F. Mangili, G. Corani, M. Zaffalon and F. Ruggeri, "A Bayesian Wilcoxon
+       signed-rank test based on the Dirichlet process", ICML 2014, 1026-1034.
+    .. [2] A. Benavoli, G. Corani, J. Demšar and M. Zaffalon, "Time for a change: a tutorial for
+       comparing multiple classifiers through Bayesian analysis", JMLR 18(77), 1-36, 2017.
+
+    Examples
+    --------
+    >>> posterior = bayesian_signed_rank([0.03, -0.01, 0.04, 0.02, 0.05], region=0.01)
+    >>> posterior.better > 0.8, posterior.worse < 0.01
+    (True, True)
+    """
+    column = check_differences(differences)
+    check_number(region, "region", low=0.0)
+    check_number(strength, "strength", low=np.finfo(float).tiny)
+    check_whole_number(draws, "draws", low=1)
+    rng = check_random_state(random_state)
+    # The same draws for the differences as they are and turned round: swapping the classifiers
+    # then swaps the result exactly.
+    wins = np.zeros(3)
+    for weights in _weights(column.size, strength, draws, rng):
+        wins += _largest(weights, column, region) + _largest(weights, -column, region)[::-1]
+    worse, equivalent, better = (wins / (2 * draws)).tolist()
+    return PracticalPosterior(
+        worse=worse,
+        equivalent=equivalent,
+        better=better,
+        region=float(region),
+        method="bayesian_signed_rank",
+    )
+
+
+def _weights(n: int, strength: float, draws: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Draw the weights of the prior and of n differences, a bounded number at a time.
+
+    They are not divided by their sum: which of three chances is the largest does not need that.
+    """
+    most = max(1, MAX_CELLS // (n + 1))
+    for start in range(0, draws, most):
+        size = min(most, draws - start)
+        prior = rng.standard_gamma(strength, (size, 1))
+        yield np.concatenate([prior, rng.standard_exponential((size, n))], axis=1)
+
+
+def _largest(weights: Array, differences: Array, region: float) -> Array:
+    """Count the draws in which below, within and above have the largest chance."""
+    # Weights go by the size of a difference, not by its row.
+    order = np.lexsort((differences, np.abs(differences)))
+    z = np.concatenate([[0.0], differences[order]])
+    rising = np.argsort(z, kind="stable")
+    z, sorted_weights = z[rising], weights[:, rising]
+    upto = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(sorted_weights, axis=1)], axis=1)
+    # zᵢ + zⱼ > 2r holds for all j from a place on, zᵢ + zⱼ < −2r for all before another.
+    above_from = np.searchsorted(z, 2 * region - z, side="right")
+    below_to = np.searchsorted(z, -2 * region - z, side="left")
+    above = (sorted_weights * (upto[:, -1:] - upto[:, above_from])).sum(axis=1)
+    below = (sorted_weights * upto[:, below_to]).sum(axis=1)
+    total = upto[:, -1]
+    within = np.maximum(total**2 - above - below, 0.0) if region > 0 else np.zeros(len(weights))
+    is_above = above > np.maximum(below, within)
+    is_below = below > np.maximum(above, within)
+    rest = len(weights) - is_above.sum() - is_below.sum()
+    return np.array([is_below.sum(), rest, is_above.sum()], dtype=np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +179,7 @@ class HierarchicalPosterior(PracticalPosterior):
 
 @dataclass(frozen=True)
 class _Folds:
-    """What the likelihood knows of the folds, in units of their typical deviation."""
+    """What the likelihood needs of the folds, in units of their typical deviation."""
 
     means: Array
     squares: Array  # sums of squares about the mean, over 1 − ρ
@@ -99,7 +222,7 @@ def bayesian_hierarchical(
     Data sets that vary much between folds are drawn towards the others.  From each draw of
     :math:`\mu_0, \sigma_0, \nu` follow the chances that the difference on the next data set lies
     below, within or above the region; each probability is the share of draws in which that chance
-    is the largest.  By simulation: 20,000 draws, in 50 chains whose agreement is told as `mixing`;
+    is the largest.  By simulation: 20,000 draws, in 50 chains whose agreement is `mixing`;
     measured on nine data sets, the standard error of a probability is 0.004, and integration on a
     grid gives the same within 0.006.
 
@@ -121,8 +244,8 @@ def bayesian_hierarchical(
     Examples
     --------
     >>> folds = np.random.default_rng(0).normal(0.03, 0.02, size=(12, 10))
-    >>> found = bayesian_hierarchical(folds, test_share=0.1, region=0.01)
-    >>> found.better > 0.95, round(found.mean, 2)
+    >>> posterior = bayesian_hierarchical(folds, test_share=0.1, region=0.01)
+    >>> posterior.better > 0.95, round(posterior.mean, 2)
     (True, 0.03)
     """
     table = np.asarray(differences, dtype=np.float64)
@@ -140,8 +263,8 @@ def bayesian_hierarchical(
         return _posterior(np.zeros((1, 1)), np.zeros((1, 1)), np.ones((1, 1)), region)
     unit = _unit(table)
     data = _summary(table / unit, test_share)
-    kept = _simulate(data, rng)
-    return _posterior(kept[0] * unit, kept[1] * unit, kept[2], region)
+    mean, scale, degrees = _simulate(data, rng)
+    return _posterior(mean * unit, scale * unit, degrees, region)
 
 
 def _unit(table: Array) -> float:
@@ -171,19 +294,19 @@ def _summary(table: Array, rho: float) -> _Folds:
 
 def _simulate(data: _Folds, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     state = _start(data, rng)
-    kept = np.empty((3, KEPT, CHAINS))
-    for sweep in range(WARM_UP + KEPT):
+    draws = np.empty((3, DRAWN_SWEEPS, CHAINS))
+    for sweep in range(WARM_UP + DRAWN_SWEEPS):
         _draw_variances(state, data, rng)
         _draw_scale(state, data, rng)
         _draw_mean(state, data, rng)
         _draw_degrees(state, rng)
         if sweep >= WARM_UP:
-            kept[:, sweep - WARM_UP] = state.mean, state.scale, 1 + state.excess
-    return kept[0], kept[1], kept[2]
+            draws[:, sweep - WARM_UP] = state.mean, state.scale, 1 + state.excess
+    return draws[0], draws[1], draws[2]
 
 
 def _start(data: _Folds, rng: np.random.Generator) -> _State:
-    """Start the chains far apart, so that their agreement means something."""
+    """Start the chains far apart: otherwise their agreement means nothing."""
     sets = data.means.size
     variance = data.squares / (data.folds - 1)
     typical = max(float(data.means.std()), 1e-3)
