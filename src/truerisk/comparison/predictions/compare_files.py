@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from truerisk.comparison.equivalence import Region
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.comparison.predictions.joined_files import Join, join_files
 from truerisk.comparison.predictions.paired_difference import PairedMethod
-from truerisk.comparison.regions import Region
 from truerisk.evaluation.request import Request
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.roles import Roles
