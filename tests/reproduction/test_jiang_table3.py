@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truerisk import InputError
-from truerisk.estimation.svm.rival_intervals import divided_errors, halves_and_whole
+from truerisk.estimation.svm.rivals import divided_errors, halves_and_whole
 from truerisk.reproduction import JiangSettings, jiang_table3
 from truerisk.reproduction.jiang_printed import printed_rows
 from truerisk.reproduction.jiang_table3 import (

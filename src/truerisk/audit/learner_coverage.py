@@ -15,7 +15,7 @@ from truerisk.audit.learner_measures import MEASURES, measure_ends, measure_trut
 from truerisk.audit.learner_problems import PROBLEMS, Array, Labels, Problem
 from truerisk.audit.learner_refits import FOLDS, LEVEL, Cell, Refits, kept_or_run, learners
 from truerisk.checks import check_whole_number
-from truerisk.estimation.refits.summary import summarise
+from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval

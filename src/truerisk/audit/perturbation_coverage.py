@@ -18,10 +18,14 @@ from truerisk.audit.learner_files import Arrays, kept_arrays
 from truerisk.audit.perturbation_cells import FOLDS, SAMPLE, Array, PerturbationCell
 from truerisk.checks import check_whole_number
 from truerisk.errors import UnstableWarning
-from truerisk.estimation.refits.divisions import repeated_folds
+from truerisk.estimation.refits.plans import repeated_folds
 from truerisk.estimation.svm.measured_coverage import LEVEL, PerturbationCoverage
-from truerisk.estimation.svm.perturbation import Design, FoundLosses, perturbed_estimate
-from truerisk.estimation.svm.perturbed_losses import perturbed_losses
+from truerisk.estimation.svm.perturbation import (
+    Design,
+    LossesByKind,
+    perturbed_estimate,
+    perturbed_losses,
+)
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.perturbed import ends_of
@@ -118,7 +122,7 @@ def run_sample(cell: PerturbationCell, at: int, replicates: int) -> tuple[Array,
     training = perturbed_losses(model, X, codes, G)
     judged = perturbed_losses(model, X, codes, G, parts=design.parts)
     forms = perturbed_estimate(
-        model, design, FoundLosses(training, judged, "cross_validated"), level=LEVEL
+        model, design, LossesByKind(training, judged, "cross_validated"), level=LEVEL
     ).forms
     printed = [
         ends_of(form, judged.error, training.spread, cell.n, LEVEL) for form in PRINTED.values()

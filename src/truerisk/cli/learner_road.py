@@ -13,7 +13,7 @@ from truerisk.cli.table_options import kept_in, models_from, place_of, seed_from
 
 if TYPE_CHECKING:
     from truerisk.estimation.refits.best_of import BestOf
-    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+    from truerisk.estimation.refits.estimate import LearnerEvaluation
     from truerisk.inputs.tables import Table
     from truerisk.results import Estimate
 

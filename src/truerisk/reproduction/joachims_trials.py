@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import NotConvergedWarning, UnstableWarning
-from truerisk.estimation.svm.at_risk import at_risk
+from truerisk.estimation.svm.xi_alpha import at_risk
 from truerisk.measures.from_counts import f1, precision, recall
 from truerisk.measures.proportion import ratio
 from truerisk.reproduction.joachims_printed import MEASURES, Spread

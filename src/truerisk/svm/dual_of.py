@@ -1,6 +1,6 @@
-"""What a fitted support vector machine has learned from its training examples: α, ξ and R².
+"""What a fitted SVM has learned from its training examples: α, ξ and R².
 
-Reads this library's machines and scikit-learn's, alone, in a `Pipeline` or in a
+Reads the SVMs of this library and of scikit-learn, alone, in a `Pipeline` or in a
 `OneVsRestClassifier`.  Nothing is trained again.
 """
 

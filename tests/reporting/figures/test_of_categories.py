@@ -2,8 +2,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from truerisk.errors import InputError
+from truerisk.estimation.corpus.categories import Category
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
-from truerisk.estimation.corpus.trained_categories import Category
 from truerisk.reporting.figures.marks import VERMILION
 from truerisk.reporting.figures.of_categories import MAX_ROWS, categories, class_sizes, classes
 

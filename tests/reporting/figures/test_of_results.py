@@ -12,8 +12,8 @@ from matplotlib.text import Text
 from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.comparison.predictions.compare import compare
 from truerisk.errors import InputError
+from truerisk.estimation.corpus.categories import Category
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
-from truerisk.estimation.corpus.trained_categories import Category
 from truerisk.estimation.refits.best_of import BestOf
 from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.without_resampling import SideBySide

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truerisk.estimation.curves.growth import growth_of
+from truerisk.estimation.curves.laws import growth_of
 from truerisk.reporting.page.charts import HEIGHT, WIDTH, Scale, drawn
 from truerisk.reporting.sections.learning_curve_charts import (
     LAW_POINTS,

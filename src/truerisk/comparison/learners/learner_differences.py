@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.estimate import estimate
+from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.judging import Judging
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
-from truerisk.estimation.refits.machine_refits import machine_refit, prepared
+from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.refits.methods import design_of, find_method
 from truerisk.estimation.refits.plans import NestedFolds
-from truerisk.estimation.refits.summary import summarise
+from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
+from truerisk.estimation.refits.votes import CollectedVotes
 from truerisk.execution.running import run_each
 from truerisk.intervals.nested_cross_validation import nested_interval
 from truerisk.learners.named_models import find_model
@@ -215,16 +214,16 @@ def _nested(asked: Asked, which: int, plan: NestedFolds) -> NDArray[np.bool_]:
         "plan": plan,
         "seed": asked.seed,
     }
-    fast = prepared(model, examples.X, examples.y, plan)
+    fast = svm_start(model, examples.X, examples.y, plan)
     outcomes = run_each(
-        refit if fast is None else machine_refit,
+        refit if fast is None else svm_refit,
         {**shared, **(fast or {})},
         range(len(plan)),
         n_jobs=asked.n_jobs,
         progress=asked.progress_of(which),
     )
     with closing(outcomes):
-        judging = Judging(examples, plan).gather(outcomes)
+        judging = CollectedVotes(examples, plan).gather(outcomes)
     try:
         judging.refuse_failures(allowed=False)
     except RefitError as error:

@@ -18,7 +18,7 @@ from truerisk.comparison.learners.learner_outcome import (
     student_ends,
     without_spread,
 )
-from truerisk.estimation.refits.summary import plain_standard_error
+from truerisk.estimation.refits.interval_rules import plain_standard_error
 from truerisk.intervals.resampled_tests import (
     corrected_resampled_t,
     corrected_standard_error,

@@ -9,7 +9,7 @@ from truerisk.aliases import Array
 from truerisk.comparison.predictions.comparisons import Chosen
 from truerisk.comparison.predictions.paired_measures import OF_COUNTS, PairedMeasures
 from truerisk.comparison.predictions.weighted_values import ValueOfWeights
-from truerisk.estimation.svm.winner import estimate_of_choices
+from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 

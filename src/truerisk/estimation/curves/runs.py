@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
 from truerisk.errors import ResourceError, UnstableWarning
-from truerisk.estimation.refits.divisions import repeated_folds
+from truerisk.estimation.refits.plans import repeated_folds
 from truerisk.learners.refits import fresh_copy, positions, rows_of
 
 Arrays = dict[str, NDArray[Any]]

@@ -1,25 +1,31 @@
-"""Learner + data → Evaluation: what it is worth on examples it has not seen, how sure that is."""
+"""Learner + data → LearnerEvaluation: its quality on new examples, with intervals."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.checks import check_choice
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, OWN_RULES, RULES
-from truerisk.estimation.refits.judged import SETTLED, Judged, corrected, corrections, score_table
-from truerisk.estimation.refits.judging import Judging
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
-from truerisk.estimation.refits.machine_refits import machine_refit, prepared
 from truerisk.estimation.refits.methods import Design, Method, design_of, find_method
 from truerisk.estimation.refits.plans import Plan, TrainingSet
+from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
+from truerisk.estimation.refits.vote_estimates import (
+    SETTLED,
+    VoteEstimates,
+    corrected,
+    corrections,
+    score_table,
+)
+from truerisk.estimation.refits.votes import CollectedVotes, Costs
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint
@@ -27,7 +33,46 @@ from truerisk.execution.fingerprint import fingerprint
 from truerisk.execution.running import run_each
 from truerisk.learners.named_models import find_model
 from truerisk.learners.refits import refit
-from truerisk.results import Estimate, as_plain
+from truerisk.results import Estimate, Evaluation, as_plain
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerEvaluation(Evaluation):
+    """The measures of a learner, estimated by refits that judge examples they did not train on.
+
+    `method` names the resampling, `refits` counts them; `baseline` is what always answering the
+    commonest class is worth, on the same plan; `variants` holds further estimates of the error rate
+    that the method gives (bootstrap: .632, leave-one-out bootstrap, optimism).  `called` holds, for
+    each repetition, the label position given to each example (−1 where it was not judged), `scores`
+    the scores in the same places (NaN where there are none).  `costs` are seconds; they differ from
+    run to run and are therefore not part of what is saved or compared.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from truerisk import estimate
+    >>> found = estimate("tree", *load_iris(return_X_y=True), method="holdout", random_state=1)
+    >>> found.method, found.refits, round(found.baseline["error_rate"].value, 2)
+    ('holdout', 1, 0.68)
+    """
+
+    model: str = ""
+    method: str = ""
+    refits: int = 0
+    baseline: Mapping[str, Estimate] = field(default_factory=dict)
+    variants: Mapping[str, Estimate] = field(default_factory=dict)
+    called: NDArray[np.int32] | None = field(default=None, repr=False, compare=False)
+    scores: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    costs: Costs | None = field(default=None, repr=False, compare=False)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Give the evaluation as plain values, ready for JSON; without what differs by run."""
+        plain = super().as_plain()
+        return {name: value for name, value in plain.items() if name not in _NOT_SAVED}
+
+
+_NOT_SAVED = {"called", "scores", "costs", "tallies", "curves"}
+
 
 CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
 
@@ -134,8 +179,8 @@ def estimate(
         "plan": plan,
         "seed": seed,
     }
-    fast = prepared(model, examples.X, examples.y, plan)
-    task = refit if fast is None else machine_refit
+    fast = svm_start(model, examples.X, examples.y, plan)
+    task = refit if fast is None else svm_refit
     with _kept(resume, shared, asked, design) as checkpoint:
         outcomes = run_each(
             task,
@@ -146,15 +191,15 @@ def estimate(
             progress=progress,
         )
         with closing(outcomes):  # the workers end with it, however it ends
-            judging = Judging(examples, plan).gather(outcomes)
-    judging.refuse_failures(allowed=allow_failed)
-    judged = Judged(examples, asked, judging, request)
+            collected = CollectedVotes(examples, plan).gather(outcomes)
+    collected.refuse_failures(allowed=allow_failed)
+    judged = VoteEstimates(examples, asked, collected, request)
     found = judged.evaluation()
     estimates = {name: judged.finished(one, interval) for name, one in found.items()}
     variants: dict[str, Estimate] = {}
-    if judging.correction is not None:
+    if collected.correction is not None:
         whole = refit({**shared, "plan": TrainingSet(examples.n)}, 0)
-        variants = corrections(judging.correction, whole, request.level)
+        variants = corrections(collected.correction, whole, request.level)
         estimates = corrected(estimates, variants.pop(CHIEF[method]))
     by_class = {
         label: {name: judged.finished(one, DEFAULT) for name, one in each.items()}
@@ -168,7 +213,7 @@ def estimate(
             "verdict": tuple(verdict_of(judged.tallies, estimates, by_class)),
             "notes": (
                 *_remarks(asked, plan, warm=fast is not None),
-                *judging.notes(),
+                *collected.notes(),
                 *found.notes,
             ),
             "settings": {
@@ -185,9 +230,9 @@ def estimate(
         refits=len(plan),
         baseline=judged.baseline(),
         variants=variants,
-        called=judging.called,
-        scores=score_table(judging),
-        costs=judging.costs,
+        called=collected.called,
+        scores=score_table(collected),
+        costs=collected.costs,
     )
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
-from truerisk.estimation.svm.at_risk import at_risk
+from truerisk.estimation.svm.xi_alpha import at_risk
 from truerisk.evaluation.arrays import evaluate
 from truerisk.results import Estimate, Evaluation
 from truerisk.svm.blas_threads import few_blas_threads

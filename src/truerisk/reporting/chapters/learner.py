@@ -18,7 +18,7 @@ from truerisk.reporting.wording import counted, number, title_of
 from truerisk.results import Resampled
 
 if TYPE_CHECKING:
-    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+    from truerisk.estimation.refits.estimate import LearnerEvaluation
 
 MAX_SPREADS = 2  # pictures of how much refits differ
 BASELINE = "Always the commonest class"

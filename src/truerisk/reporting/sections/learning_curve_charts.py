@@ -6,7 +6,7 @@ from itertools import cycle
 
 import numpy as np
 
-from truerisk.estimation.curves.extrapolation import FAR, Extrapolation
+from truerisk.estimation.curves.laws import FAR, Extrapolation
 from truerisk.estimation.curves.results import LearnerCurve, LearningCurve
 from truerisk.reporting.learning_curves import ESTIMATE_TITLES, TWICE
 from truerisk.reporting.page.charts import (

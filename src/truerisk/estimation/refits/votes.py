@@ -1,20 +1,28 @@
-"""The refits of a plan, run and gathered: votes, score sheets, values of each refit, costs."""
+"""The refits of a plan, collected: votes, score sheets, values of each refit; and their estimates.
+
+outcomes of refits  →  CollectedVotes  (grows)  →  VoteEstimates  →  Estimate
+"""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import RefitError
-from truerisk.estimation.refits.bootstrap_errors import BootstrapTally
+from truerisk.errors import InputError, RefitError
+from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.jackknife import JackknifeTally
 from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
 from truerisk.evaluation.judged_scores import Sheet
+from truerisk.evaluation.request import Request
 from truerisk.intervals.nested_cross_validation import nested_cells
+from truerisk.measures.averages import base_and_average, value_of_tables
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.registry import find_measure, measures_that_need
+from truerisk.tallies.ranking import rank
 from truerisk.tallies.votes import NOT_JUDGED, Votes
 
 SHOWN_FAILURES = 3
@@ -35,7 +43,7 @@ class Costs:
 
 
 @dataclass
-class Judging:
+class CollectedVotes:
     """Grows refit by refit.
 
     `tables[r]` is the confusion table of refit r (none where refits judge a single example),
@@ -78,8 +86,8 @@ class Judging:
         if not isinstance(plan, Draws):
             self.called = np.full((plan.repetitions, examples.n), NOT_JUDGED, dtype=np.int32)
 
-    def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "Judging":
-        """Take in what each refit found, in order; return the judging."""
+    def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "CollectedVotes":
+        """Take in what each refit found, in order; return the collected."""
         for at, found in enumerate(outcomes):
             self._add(at, found)
         return self
@@ -194,7 +202,7 @@ def majority_votes(examples: Examples, plan: Plan) -> Votes:
 
     Examples
     --------
-    >>> from truerisk.estimation.refits.divisions import each_left_out
+    >>> from truerisk.estimation.refits.plans import each_left_out
     >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])
     >>> majority_votes(examples, each_left_out(4)).counts.tolist()
     [[1, 0], [1, 0], [1, 0], [1, 0]]
@@ -218,3 +226,88 @@ def majority_votes(examples: Examples, plan: Plan) -> Votes:
             test = test[np.bincount(train, minlength=examples.n)[test] == 0]
         votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))
     return votes
+
+
+class RefitValues:
+    """The values of the refits of one collected, measure by measure.
+
+    A refit on whose examples a measure is undefined has NaN there.
+    """
+
+    def __init__(self, collected: CollectedVotes, request: Request | None = None) -> None:
+        self._collected = collected
+        self._request = Request() if request is None else request
+        done = [at for at in range(len(collected.plan)) if at not in collected.failures]
+        self._counted = [not collected.plan.auxiliary(at) for at in done]
+        self._tables = collected.tables[[] if collected.single else done].astype(np.float64)
+
+    def counted(self, name: str) -> tuple[float, ...]:
+        """Give the values of the refits whose judgements count."""
+        values = self.of(name)
+        if len(values) != len(self._counted):
+            return values
+        return tuple(value for value, counts in zip(values, self._counted, strict=True) if counts)
+
+    def of(self, name: str) -> tuple[float, ...]:
+        """Give the values of one measure; none for a measure that only whole sheets have.
+
+        Examples
+        --------
+        >>> from truerisk.estimation.refits.examples import Examples
+        >>> from truerisk.estimation.refits.plans import Folds
+        >>> examples = Examples.of([[0]] * 4, [0, 0, 1, 1])
+        >>> collected = CollectedVotes(examples, Folds(np.array([[0, 1, 0, 1]])))
+        >>> answer = {"predicted": np.array([0, 1]), "seconds": np.zeros(2)}
+        >>> RefitValues(collected.gather([answer, answer])).of("accuracy")
+        (1.0, 1.0)
+        """
+        if name == "cost":
+            return self._of_costs()
+        found = value_of_tables(name, self._tables, self._positive, self._over)
+        if found is not None:
+            return tuple(np.broadcast_to(found, len(self._tables)).tolist())
+        base, average = base_and_average(name)
+        measure = find_measure(base)
+        return self._of_rankings.get(base, ()) if measure.needs == "ranking" and not average else ()
+
+    @property
+    def _positive(self) -> int | None:
+        examples = self._collected.examples
+        return None if examples.pos_label is None else examples.labels.index(examples.pos_label)
+
+    @property
+    def _over(self) -> NDArray[np.bool_] | None:
+        """The classes to average over, where they were asked for."""
+        asked = self._request.average_over
+        return None if asked is None else np.isin(self._collected.examples.labels, asked)
+
+    def _of_costs(self) -> tuple[float, ...]:
+        examples = self._collected.examples
+        if self._request.costs is None:
+            return ()
+        costs = CostMatrix.of(self._request.costs, examples.labels, examples.pos_label)
+        spent = (self._tables * costs.values).sum(axis=(1, 2))
+        return tuple((spent / self._tables.sum(axis=(1, 2))).tolist())
+
+    @cached_property
+    def _of_rankings(self) -> dict[str, tuple[float, ...]]:
+        """Rank the examples of each refit once, and keep what every measure says, no ranking."""
+        collected = self._collected
+        if collected.examples.pos_label is None or not collected.scored:
+            return {}
+        measures = list(measures_that_need("ranking"))
+        is_positive = collected.examples.codes == 1  # scores are those of the second label
+        turned = -1.0 if self._positive == 0 else 1.0
+        if turned < 0:
+            is_positive = ~is_positive
+        values: list[list[float]] = []
+        for parts in collected.scores.values():
+            for test, score in parts:
+                try:
+                    ranking = rank(turned * score, is_positive[test])
+                except InputError:
+                    return {}
+                values.append([float(measure.value(ranking)) for measure in measures])
+        return {
+            measure.name: tuple(one[at] for one in values) for at, measure in enumerate(measures)
+        }
