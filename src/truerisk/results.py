@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 
 from truerisk.errors import InputError
 
-Target = Literal["this model", "the learner at this sample size"]
+Target = Literal["this model", "the learner at this sample size", "the models of the folds"]
 Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
 
 

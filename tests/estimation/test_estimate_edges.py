@@ -187,7 +187,7 @@ def test_leaving_one_out_keeps_no_table_of_each_refit():
         ({"method": "leave_one_out", "folds": 5}, "`folds` must be left out for leave_one_out"),
         ({"stratified": "no"}, "`stratified` must be True or False; got 'no'"),
         ({"repeats": 0}, "`repeats` must lie in"),
-        ({"binomial": "wilson"}, "`binomial` must be clopper_pearson where refits judge"),
+        ({"binomial": "wilson"}, "`binomial` must be clopper_pearson for refits"),
         ({"cell_interval": "bca"}, "`cell_interval` must be smoothed_delta or delta"),
         ({"method": "bootstrap", "interval": "corrected_t"}, "which has its own"),
     ],

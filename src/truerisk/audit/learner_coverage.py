@@ -48,7 +48,9 @@ class Sample:
 def _t(repeats: int, method: str) -> Callable[[Sample], Interval | None]:
     def interval(sample: Sample) -> Interval | None:
         values = sample.fold_errors(repeats).tolist()
-        return summarise(values, folds=FOLDS, level=LEVEL, method=method).interval
+        return summarise(
+            values, measure="error_rate", folds=FOLDS, level=LEVEL, method=method
+        ).interval
 
     return interval
 

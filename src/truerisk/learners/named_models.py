@@ -204,6 +204,78 @@ MODELS: dict[str, NamedModel] = {
 }
 
 
+def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any:  # noqa: ANN401
+    """Give the learner that is meant: a model of scikit-learn's kind, or the one of this name.
+
+    A named model prepares the columns of `X` as the command line does: numbers are scaled and
+    imputed, categories encoded, texts turned into words, all within each training part.
+
+    A model that does not train in `fit` is refused, alone or inside another: `FrozenEstimator`, and
+    whatever is told that its parts are fitted already (`prefit=True`, `cv="prefit"`).  Its refits
+    would have seen the examples that they predict.  A frozen step that only transforms is allowed.
+
+    Parameters
+    ----------
+    model
+        A classifier, a pipeline, or a name of `MODELS`.
+    X
+        The rows, whose columns a named model prepares.
+    examples
+        How many rows the model is trained on; one that cannot be trained on so many is refused.
+
+    Examples
+    --------
+    >>> as_learner("tree").steps[-1][1]
+    DecisionTreeClassifier()
+    """
+    if not isinstance(model, str):
+        _check_learner(model)
+        return model
+    kinds = None
+    if X is not None:
+        from truerisk.learners.preprocessing import ColumnCodes, kinds_of  # noqa: PLC0415
+
+        kinds = kinds_of(X)
+    found = find_model(model, kinds, examples=examples)
+    if kinds is not None:
+        found.steps.insert(0, ("codes", ColumnCodes(kinds)))
+    return found
+
+
+def _check_learner(model: Any) -> None:  # noqa: ANN401
+    # Of a model that delegates to others, the class has what the model has once it is trained.
+    missing = [
+        name
+        for name in ("fit", "predict", "get_params")
+        if not hasattr(model, name) and not hasattr(type(model), name)
+    ]
+    if missing or isinstance(model, type):
+        what = (
+            f"the class {model.__name__}; write {model.__name__}()"
+            if isinstance(model, type)
+            else f"a {type(model).__name__} without {', '.join(missing)}"
+        )
+        raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
+    parameters = {"": model, **model.get_params(deep=True)}
+    for name, value in parameters.items():
+        last = name.rpartition("__")[2]
+        told = (last == "prefit" and value is True) or (last == "cv" and value == "prefit")
+        if told or (_is_frozen(value) and hasattr(value, "predict")):
+            what = f"{last}={value!r}" if told else type(value).__name__
+            raise InputError(
+                f"`model` must be trained anew in each refit; got {what}, which keeps what it has "
+                "learned, perhaps from the examples that it would predict. Give the model as it is "
+                "before training; for predictions of a trained model use tr.evaluate."
+            )
+
+
+def _is_frozen(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether cloning leaves a part of a model as it is, trained."""
+    if not hasattr(value, "get_params") or isinstance(value, type):
+        return False
+    return hasattr(value, "__sklearn_clone__") and value.__sklearn_clone__() is value
+
+
 def find_model(
     name: str,
     kinds: Kinds = None,

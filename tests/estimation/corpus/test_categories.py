@@ -323,9 +323,7 @@ def test_what_cannot_be_told_from_the_rest_has_a_reason(trained):
 
 def test_averages_are_over_what_both_sides_have(trained):
     assert trained.averaged.tolist() == [True, False, False, False]
-    alone = Trained(
-        names=trained.names, truth=TRAINED_TRUTH, test_truth=None, svms=trained.svms
-    )
+    alone = Trained(names=trained.names, truth=TRAINED_TRUTH, test_truth=None, svms=trained.svms)
     assert alone.averaged.tolist() == [True, False, False, True]
     assert alone.held_out(0.95) is None
 

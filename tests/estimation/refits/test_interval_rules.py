@@ -37,7 +37,7 @@ replicates = st.lists(shares, min_size=2, max_size=20)
 def test_mean_deviation_and_interval_worked_by_hand():
     # The sum is 1.50; the squared deviations sum to .0078; s = √(.0078 / 9) = .029439.
     # Five folds: 1/4 test to training; √(1/10 + 1/4) = .591608; t₉ at .975 is 2.262157.
-    found = summarise(ERRORS, folds=5)
+    found = summarise(ERRORS, folds=5, measure="error_rate")
     assert found.value == pytest.approx(0.15, abs=1e-15)
     assert found.standard_deviation == pytest.approx(0.029439, abs=5e-7)
     half = 2.262157 * 0.0294392 * 0.591608
@@ -51,19 +51,31 @@ def test_mean_deviation_and_interval_worked_by_hand():
 
 def test_it_says_both_forms_of_the_deviation():
     # √(.0078 / 9) and √(.0078 / 10)
-    assert "0.02944 (dividing by n − 1), 0.02793 (dividing by n)" in summarise(ERRORS).notes[1]
+    assert (
+        "0.02944 (dividing by n − 1), 0.02793 (dividing by n)"
+        in summarise(ERRORS, measure="error_rate").notes[1]
+    )
 
 
 def test_it_says_how_the_examples_were_divided():
-    assert summarise(ERRORS, folds=5).notes[0] == "5 folds, 2 times, test to training examples 1/4"
-    assert summarise(ERRORS).notes[0] == "10 folds, test to training examples 1/9"
-    assert summarise(ERRORS, test_train_ratio=0.5).notes[0] == (
+    assert (
+        summarise(ERRORS, folds=5, measure="error_rate").notes[0]
+        == "5 folds, 2 times, test to training examples 1/4"
+    )
+    assert (
+        summarise(ERRORS, measure="error_rate").notes[0]
+        == "10 folds, test to training examples 1/9"
+    )
+    assert summarise(ERRORS, test_train_ratio=0.5, measure="error_rate").notes[0] == (
         "10 random divisions, test to training examples 0.5"
     )
 
 
 def test_the_plain_t_is_labelled_invalid_and_shorter():
-    plain, corrected = (summarise(ERRORS, folds=5, method=m) for m in ("plain_t", "corrected_t"))
+    plain, corrected = (
+        summarise(ERRORS, folds=5, method=m, measure="error_rate")
+        for m in ("plain_t", "corrected_t")
+    )
     # 2.262157 · .0294392 / √10
     assert plain.interval.width == pytest.approx(2 * 0.0210596, abs=1e-6)
     assert plain.interval.method == "plain_t (invalid)"
@@ -94,7 +106,7 @@ def test_the_variance_of_baycomps_correlated_t(name):
 def test_no_variance_gives_no_interval_but_a_reason():
     vector = VECTORS["5x2cv-zero-variance"]
     assert "undefined" in vector["expected"]["outcome"]
-    found = summarise([0.1] * 10, folds=2)
+    found = summarise([0.1] * 10, folds=2, measure="error_rate")
     assert found.value == pytest.approx(0.1)
     assert found.interval is None
     assert "all replicates are equal" in found.notes[-1]
@@ -106,14 +118,16 @@ def test_no_variance_gives_no_interval_but_a_reason():
     method=st.sampled_from(["corrected_t", "plain_t"]),
 )
 def test_the_interval_lies_in_the_range_and_contains_the_value(values, level, method):
-    found = summarise(values, level=level, method=method)
+    found = summarise(values, level=level, method=method, measure="error_rate")
     if found.interval is not None:
         assert 0 <= found.interval.low <= found.value <= found.interval.high <= 1
 
 
 @given(values=replicates)
 def test_a_higher_level_gives_a_wider_interval(values):
-    low, high = (summarise(values, level=level).interval for level in (0.8, 0.99))
+    low, high = (
+        summarise(values, level=level, measure="error_rate").interval for level in (0.8, 0.99)
+    )
     if low is not None:
         assert high.low <= low.low <= low.high <= high.high
 
@@ -122,8 +136,14 @@ def test_a_higher_level_gives_a_wider_interval(values):
 def test_the_order_of_the_replicates_does_not_matter(values, order):
     shuffled = list(values)
     order.shuffle(shuffled)
-    assert summarise(shuffled).value == summarise(values).value
-    assert summarise(shuffled).interval == summarise(values).interval
+    assert (
+        summarise(shuffled, measure="error_rate").value
+        == summarise(values, measure="error_rate").value
+    )
+    assert (
+        summarise(shuffled, measure="error_rate").interval
+        == summarise(values, measure="error_rate").interval
+    )
 
 
 @given(values=replicates, ratio=st.floats(0.01, 2))
@@ -157,7 +177,12 @@ def _coverage(separation, n, folds, repetitions, data_sets=200):
                 weights = _linear_discriminant(X[~out], y[~out])
                 values.append(_is_wrong(weights, X[out], y[out]).mean())
         methods = ("corrected_t", "plain_t")
-        intervals.append([summarise(values, folds=folds, method=m).interval for m in methods])
+        intervals.append(
+            [
+                summarise(values, folds=folds, method=m, measure="error_rate").interval
+                for m in methods
+            ]
+        )
     truth = np.mean(true_errors)
     covered = [[ends is not None and ends.covers(truth) for ends in pair] for pair in intervals]
     return dict(zip(methods, np.mean(covered, axis=0), strict=True))
@@ -173,14 +198,14 @@ def test_the_corrected_interval_covers_where_the_plain_one_does_not():
 def test_with_one_or_two_errors_in_all_no_t_interval_holds():
     # Ten folds of 50, error rate .026: the docstring says so, and the note does.
     assert _coverage(2.0, 50, folds=10, repetitions=1)["corrected_t"] <= 0.8
-    assert "few errors" in summarise(ERRORS).notes[-1]
+    assert "few errors" in summarise(ERRORS, measure="error_rate").notes[-1]
 
 
 def test_an_interval_that_would_leave_the_range_is_cut_off_and_says_so():
-    found = summarise([0.0, 0.01, 0.02])
+    found = summarise([0.0, 0.01, 0.02], measure="error_rate")
     assert found.interval.low == 0
     assert "cut off" in found.notes[-1]
-    assert "cut off" not in summarise(ERRORS).notes[-1]
+    assert "cut off" not in summarise(ERRORS, measure="error_rate").notes[-1]
 
 
 def test_a_measure_that_can_be_negative_keeps_its_range():
@@ -191,18 +216,18 @@ def test_a_measure_that_can_be_negative_keeps_its_range():
 
 def test_a_fold_without_a_value_is_refused_not_left_out():
     with pytest.raises(InputError, match=r"got NaN as number 2.*pool the predictions"):
-        summarise([0.1, math.nan, 0.3])
+        summarise([0.1, math.nan, 0.3], measure="error_rate")
 
 
 def test_percentages_are_refused_with_the_remedy():
     with pytest.raises(InputError, match=r"got 14.0 as number 1. Write 0.14 for 14 %\."):
-        summarise([14, 16])
+        summarise([14, 16], measure="error_rate")
 
 
 @pytest.mark.parametrize("values", [[], [0.1]])
 def test_fewer_than_two_values_are_refused(values):
     with pytest.raises(InputError, match="`values` must be at least two"):
-        summarise(values)
+        summarise(values, measure="error_rate")
 
 
 def test_an_infinite_value_is_refused():
@@ -225,12 +250,12 @@ def test_an_infinite_value_is_refused():
 )
 def test_a_setting_that_cannot_be_meant_is_refused(options, message):
     with pytest.raises(InputError, match=message):
-        summarise(ERRORS, **options)
+        summarise(ERRORS, **{"measure": "error_rate", **options})
 
 
 def test_a_wrong_level_is_refused_even_without_an_interval():
     with pytest.raises(InputError, match="`level`"):
-        summarise([0.1, 0.1], level=2)
+        summarise([0.1, 0.1], level=2, measure="error_rate")
 
 
 N = 40
@@ -347,3 +372,19 @@ def test_refits_that_all_say_the_same_leave_everything_open():
     found = RULES["corrected_t"](asked(ONCE, np.zeros(N, dtype=bool)))
     assert (found.interval.low, found.interval.high) == (0.0, 1.0)
     assert found.notes == ("no interval: all replicates are equal, so their variance is zero",)
+
+
+def test_the_measure_of_the_values_must_be_given():
+    with pytest.raises(TypeError, match="measure"):
+        summarise(ERRORS)
+
+
+def test_the_result_of_cross_validate_is_taken():
+    scores = {"fit_time": [1.0] * 10, "test_score": [1 - one for one in ERRORS]}
+    found = summarise(scores, measure="accuracy", folds=5)
+    assert found.measure == "accuracy"
+    assert found == summarise(scores["test_score"], measure="accuracy", folds=5)
+    several = {"test_accuracy": scores["test_score"], "test_f1": [0.5] * 10}
+    assert summarise(several, measure="accuracy", folds=5) == found
+    with pytest.raises(InputError, match=r"`values` must hold test_score or test_recall.*test_f1"):
+        summarise(several, measure="recall")

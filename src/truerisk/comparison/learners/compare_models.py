@@ -14,7 +14,7 @@ from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.methods import METHODS
-from truerisk.learners.named_models import find_model
+from truerisk.learners.named_models import as_learner
 from truerisk.results import Comparison
 
 DEFAULT = "cautious_t"
@@ -210,9 +210,7 @@ def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: An
             f"`compare_models` must be given options that perturbation knows "
             f"({', '.join(OF_PERTURBATION)}); got {', '.join(unknown)}."
         )
-    first, second = (
-        find_model(one, examples=examples.n) if isinstance(one, str) else one for one in models
-    )
+    first, second = (as_learner(one, examples.X, examples=examples.n) for one in models)
     found = road.perturbation_difference(
         first, second, examples.X, examples.y, groups=examples.groups, **settings
     )

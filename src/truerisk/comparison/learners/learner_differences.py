@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,9 @@ from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.refits.methods import design_of, find_method
 from truerisk.estimation.refits.plans import NestedFolds
-from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
-from truerisk.estimation.refits.votes import CollectedVotes
-from truerisk.execution.running import run_each
+from truerisk.estimation.refits.votes import collect_votes
 from truerisk.intervals.nested_cross_validation import nested_interval
-from truerisk.learners.named_models import find_model
-from truerisk.learners.refits import refit
+from truerisk.learners.named_models import as_learner
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Interval, Resampled
@@ -203,27 +199,15 @@ def nested_losses(asked: Asked) -> NestedLosses:
 
 
 def _nested(asked: Asked, which: int, plan: NestedFolds) -> NDArray[np.bool_]:
-    examples, model = asked.examples, asked.models[which]
-    if isinstance(model, str):
-        model = find_model(model, examples=examples.n)
-    shared = {
-        "model": model,
-        "X": examples.X,
-        "y": examples.y,
-        "values": examples.values,
-        "plan": plan,
-        "seed": asked.seed,
-    }
-    fast = svm_start(model, examples.X, examples.y, plan)
-    outcomes = run_each(
-        refit if fast is None else svm_refit,
-        {**shared, **(fast or {})},
-        range(len(plan)),
+    examples = asked.examples
+    judging = collect_votes(
+        as_learner(asked.models[which], examples.X, examples=examples.n),
+        examples,
+        plan,
+        seed=asked.seed,
         n_jobs=asked.n_jobs,
         progress=asked.progress_of(which),
     )
-    with closing(outcomes):
-        judging = CollectedVotes(examples, plan).gather(outcomes)
     try:
         judging.refuse_failures(allowed=False)
     except RefitError as error:

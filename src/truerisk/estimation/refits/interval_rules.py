@@ -6,7 +6,7 @@ agreement, is not here: it is how votes are read.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,9 +49,9 @@ WARNINGS = {"corrected_t": CORRECTED_T_IS_APPROXIMATE, "plain_t": PLAIN_T_IS_INV
 
 
 def summarise(
-    values: Sequence[float],
+    values: Sequence[float] | Mapping[str, Sequence[float]],
     *,
-    measure: str = "error_rate",
+    measure: str,
     folds: int | None = None,
     test_train_ratio: float | None = None,
     level: float = 0.95,
@@ -73,7 +73,8 @@ def summarise(
     ----------
     values
         The measure on the test part of each refit: of the folds of one cross-validation, or of all
-        its repetitions.
+        its repetitions.  The result of scikit-learn's `cross_validate` is taken too: its
+        `test_score`, or `test_` and the name of the measure.
     measure
         What the values are, by its name in the registry; it sets their range.
     folds
@@ -96,7 +97,7 @@ def summarise(
     Examples
     --------
     >>> errors = [0.14, 0.16, 0.10, 0.15, 0.18, 0.17, 0.15, 0.12, 0.13, 0.20]
-    >>> print(summarise(errors, folds=5))
+    >>> print(summarise(errors, measure="error_rate", folds=5))
     error_rate = 0.150 [0.111, 0.189] at 95 % (corrected_t, n = 10, the learner at this sample size)
     """
     check_choice(method, STANDARD_ERRORS, "method")
@@ -135,8 +136,18 @@ def summarise(
 
 
 def _check_values(
-    values: Sequence[float], measure: str, measure_range: tuple[float, float]
+    values: Sequence[float] | Mapping[str, Sequence[float]],
+    measure: str,
+    measure_range: tuple[float, float],
 ) -> tuple[float, ...]:
+    if isinstance(values, Mapping):
+        names = [name for name in ("test_score", f"test_{measure}") if name in values]
+        if not names:
+            raise InputError(
+                f"`values` must hold test_score or test_{measure}, as cross_validate gives them; "
+                f"got {', '.join(map(str, values))}. Give the values of one of them."
+            )
+        values = values[names[0]]
     replicates = tuple(float(value) for value in values)
     if len(replicates) < 2:
         raise InputError(f"`values` must be at least two; got {len(replicates)}.")
@@ -246,16 +257,13 @@ def central_limit(given: RuleInput) -> Estimate:
     losses = _losses(given)
     plan = given.collected.plan
     if losses is None or not isinstance(plan, Folds) or plan.repetitions != 1:
-        return _open(
-            given,
-            "no central limit interval: it is of error rate and accuracy, and of one repetition",
-        )
+        return _open(given, "no central limit interval: it is of error rate and accuracy")
     if given.collected.failures:
         return _open(given, "no central limit interval: refits failed")
     found = cross_validation_clt(losses, plan.parts[0], level=given.level)
     if found is None:
         return _open(given, "no central limit interval: the losses do not vary")
-    return replace(given.estimate, interval=found, target="this model")
+    return replace(given.estimate, interval=found, target="the models of the folds")
 
 
 def nested(given: RuleInput) -> Estimate:

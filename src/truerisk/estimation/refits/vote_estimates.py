@@ -50,7 +50,7 @@ class VoteEstimates:
     def scores(self) -> JudgedScores | None:
         """The scores of the positive label, or of each label; None where the model gives none."""
         examples, sheets = self.examples, self.collected.sheets
-        if not sheets:
+        if not sheets or (len(examples.labels) == 2 and examples.pos_label is None):
             return None
         if examples.pos_label is not None and examples.labels.index(examples.pos_label) == 0:
             whole = 1.0 if self.collected.are_probabilities else 0.0  # they are of the second label

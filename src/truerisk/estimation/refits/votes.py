@@ -4,7 +4,8 @@ outcomes of refits  →  CollectedVotes  (grows)  →  VoteEstimates  →  Estim
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,16 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Indices
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
+from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
 from truerisk.evaluation.judged_scores import Sheet
 from truerisk.evaluation.request import Request
+from truerisk.execution.checkpoint import Checkpoint
+from truerisk.execution.running import run_each
 from truerisk.intervals.nested_cross_validation import nested_cells
+from truerisk.learners.refits import refit
 from truerisk.measures.averages import base_and_average, value_of_tables
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import find_measure, measures_that_need
+from truerisk.results import Finding
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.votes import NOT_JUDGED, Votes
 
@@ -42,6 +49,43 @@ class Costs:
         return math.fsum(self.to_induce) / refits, math.fsum(self.to_classify) / refits
 
 
+def collect_votes(
+    model: Any,  # noqa: ANN401
+    examples: Examples,
+    plan: Plan,
+    *,
+    seed: int,
+    n_jobs: int | None = 1,
+    checkpoint: Checkpoint | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> "CollectedVotes":
+    """Run every refit of the plan, SVMs of this library from one problem, and collect the votes."""
+    shared = refit_settings(model, examples, plan, seed)
+    start = svm_start(model, examples.X, examples.y, plan)
+    outcomes = run_each(
+        refit if start is None else svm_refit,
+        {**shared, **(start or {})},
+        range(len(plan)),
+        n_jobs=n_jobs,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    with closing(outcomes):  # the workers end with it, however it ends
+        return CollectedVotes(examples, plan, from_one_problem=start is not None).gather(outcomes)
+
+
+def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:  # noqa: ANN401
+    """Give what all refits share; see `truerisk.learners.refits.refit`."""
+    return {
+        "model": model,
+        "X": examples.X,
+        "y": examples.y,
+        "values": examples.values,
+        "plan": plan,
+        "seed": seed,
+    }
+
+
 @dataclass
 class CollectedVotes:
     """Grows refit by refit.
@@ -54,6 +98,7 @@ class CollectedVotes:
 
     examples: Examples
     plan: Plan
+    from_one_problem: bool = False
     single: bool = field(init=False)
     votes: Votes = field(init=False)
     tables: NDArray[np.int64] = field(init=False)
@@ -195,6 +240,51 @@ def _told_apart(found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
     if "complement" not in found:
         return score
     return np.where((score == 1) & (found["complement"] > 0), np.nextafter(1.0, 0.0), score)
+
+
+@dataclass(frozen=True)
+class _Everything:
+    """A plan of one refit, which predicts all examples."""
+
+    train: Indices
+    n: int
+
+    def train_and_test(self, at: int) -> tuple[Indices, Indices]:  # noqa: ARG002
+        return self.train, np.arange(self.n)
+
+    def name(self, at: int) -> str:  # noqa: ARG002
+        return "the training with exchanged labels"
+
+
+def no_effect_of_training(
+    model: Any,  # noqa: ANN401
+    collected: CollectedVotes,
+    seed: int,
+) -> Iterator[Finding]:
+    """Notice a model whose predictions do not depend on what it is trained on.
+
+    Where the refits agree about every example, one more copy is trained, on the training part of
+    the first refit with the labels exchanged: each class becomes the next one.  If that copy
+    predicts for all examples what the refits predict, training has no effect.  A model that
+    predicts one class for all examples, as a constant, is not suspected.
+    """
+    examples, counts = collected.examples, collected.votes.counts
+    predicted_by_refits = counts.any(axis=1)
+    predicted = counts.argmax(axis=1)
+    if ((counts > 0).sum(axis=1) > 1).any() or np.ptp(predicted[predicted_by_refits]) == 0:
+        return
+    first = next(at for at in range(len(collected.plan)) if at not in collected.failures)
+    exchanged = examples.values[(examples.codes + 1) % len(examples.values)]
+    plan = _Everything(collected.plan.train_and_test(first)[0], examples.n)
+    outcome = refit({**refit_settings(model, examples, plan, seed), "y": exchanged}, 0)
+    if "failed" in outcome:
+        return
+    if (outcome["predicted"] == predicted)[predicted_by_refits].all():
+        yield Finding(
+            "Training has no effect on this model: trained on exchanged labels, it predicts the "
+            "same. If it was made with these examples, the numbers say nothing of new ones.",
+            code="training_has_no_effect",
+        )
 
 
 def majority_votes(examples: Examples, plan: Plan) -> Votes:
