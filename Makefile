@@ -8,7 +8,7 @@ AXE := .venv/axe/axe.min.js
 AXE_VERSION := 4.10.3
 AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 
-.PHONY: help demo test check docs bench audit lock clean
+.PHONY: help demo test check docs bench audit reproduce lock clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
@@ -35,11 +35,11 @@ docs: $(DOCS_READY)  ## the guide as a site: pages, examples, reference; their c
 bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks
 
-audit: $(READY)  ## measured coverage of every interval, size of every test; hours, goes on from .audit when stopped
-	$(BIN)/truerisk audit --output docs/coverage.md --figures src/truerisk/evaluation/measured_coverage.csv
-	$(BIN)/truerisk audit --learners --resume .audit --jobs 2 --output docs/coverage-of-learners.md --figures src/truerisk/evaluation/measured_coverage_of_learners.csv
-	$(BIN)/truerisk audit --perturbation --resume .audit --jobs 2 --output docs/coverage-of-perturbation.md --figures src/truerisk/estimation/svm/measured_coverage.csv
-	$(BIN)/truerisk audit --tests --resume .audit --jobs 2 --output docs/size-of-tests.md --figures src/truerisk/evaluation/measured_coverage_of_differences.csv
+audit: $(READY)  ## measured coverage of every interval, size of every test; hours, continues from .audit when stopped
+	$(BIN)/python -m studies.audit all --resume .audit --jobs 2
+
+reproduce: $(READY)  ## a table of the literature recomputed: make reproduce TABLE=jiang-table2 OPTIONS="--jobs 2"
+	$(BIN)/python -m studies.reproduction $(TABLE) $(OPTIONS)
 
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -83,7 +83,8 @@ def test_every_format_holds_the_difference(run, table, form):
     assert ended.exit_code == 0, ended.stderr
     if form == "csv":
         rows = list(csv.DictReader(io.StringIO(ended.stdout)))
-        assert [row["what"] for row in rows] == ["tree", "naive_bayes", "naive_bayes − tree"]
+        assert [row["model"] for row in rows] == ["tree", "naive_bayes", "naive_bayes"]
+        assert [row["against"] for row in rows] == ["", "", "tree"]
         difference = float(rows[1]["value"]) - float(rows[0]["value"])
         assert float(rows[2]["value"]) == pytest.approx(difference)
         assert rows[2]["measure"] == "f1"

@@ -230,7 +230,7 @@ def test_all_90_categories_of_reuters_in_one_command():
     path = Path(folder) / "text" / "reuters21578_modapte.jsonl.gz"
     if not path.exists():
         pytest.skip("the folder of TRUERISK_DATA has no Reuters-21578")
-    command = [sys.executable, "-m", "truerisk.cli", "estimate", str(path), "--json"]
+    command = [sys.executable, "-m", "truerisk", "estimate", str(path), "--json"]
     done = subprocess.run(command, capture_output=True, check=True)
     found = json.loads(done.stdout)
     assert (found["documents"], found["documents_held_out"]) == (9603, 3299)

@@ -6,11 +6,12 @@ import time
 
 import pytest
 
+import truerisk
 from truerisk import cli
 from truerisk.cli import COMMANDS, main
 from truerisk.errors import InputError, ResourceError
 
-TRUERISK = (sys.executable, "-m", "truerisk.cli")
+TRUERISK = (sys.executable, "-m", "truerisk")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -71,9 +72,8 @@ def test_what_goes_wrong_is_a_sentence_and_an_exit_code(run, monkeypatch, failur
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr("truerisk.cli.reproduce.show_rows", fail)
-    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": fail})
-    ended = run("reproduce", "one")
+    monkeypatch.setattr("truerisk.intervals.installation.check_installation", fail)
+    ended = run("audit")
     assert (ended.exit_code, ended.stderr) == (code, message)
 
 
@@ -81,9 +81,9 @@ def test_a_bug_shows_its_traceback(run, monkeypatch):
     def fail():
         raise ZeroDivisionError
 
-    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": fail})
+    monkeypatch.setattr("truerisk.intervals.installation.check_installation", fail)
     with pytest.raises(ZeroDivisionError):
-        run("reproduce", "one")
+        run("audit")
 
 
 def test_nobody_reading_is_no_error():
@@ -108,7 +108,7 @@ def test_a_full_disk_under_the_output_is_told():
 
 def test_the_handler_of_the_program_around_us_is_put_back(run):
     before = signal.getsignal(signal.SIGTERM)
-    run("reproduce")
+    run("measures")
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -117,7 +117,7 @@ def test_a_signal_lets_every_finally_run(tmp_path, number, code):
     mark = tmp_path / "began"
     script = (
         "import pathlib, sys, time\n"
-        "import truerisk.reproduction as r\n"
+        "import truerisk.intervals.installation as i\n"
         "from truerisk.cli import main\n"
         "def slow():\n"
         f"    pathlib.Path({str(mark)!r}).touch()\n"
@@ -125,8 +125,8 @@ def test_a_signal_lets_every_finally_run(tmp_path, number, code):
         "        time.sleep(60)\n"
         "    finally:\n"
         "        print('put away')\n"
-        "r.TABLES['slow'] = slow\n"
-        "main(['reproduce', 'slow'])\n"
+        "i.check_installation = slow\n"
+        "main(['audit'])\n"
     )
     process = subprocess.Popen(
         (sys.executable, "-c", script), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -138,3 +138,8 @@ def test_a_signal_lets_every_finally_run(tmp_path, number, code):
     process.send_signal(number)
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, out) == (code, "put away\n")
+
+
+def test_the_package_is_run_as_a_module():
+    ended = subprocess.run((*TRUERISK, "--version"), capture_output=True, text=True, check=True)
+    assert ended.stdout == f"python -m truerisk {truerisk.__version__}\n"

@@ -120,7 +120,7 @@ def test_sets_of_labels_agree_with_scikit_learn():
 def test_a_threshold_makes_predictions_of_scores():
     by_threshold = tr.evaluate(Y, y_score=SCORE, threshold=0.5, random_state=1)
     given = tr.evaluate(Y, SCORE >= 0.5, y_score=SCORE, random_state=1)
-    assert by_threshold.as_plain()["estimates"] == given.as_plain()["estimates"]
+    assert by_threshold.to_dict()["estimates"] == given.to_dict()["estimates"]
 
 
 def test_a_threshold_makes_sets_of_scores():
@@ -196,7 +196,7 @@ def test_the_order_of_the_examples_does_not_matter(order):
 def test_a_seed_makes_it_repeat_and_one_is_told_when_not_given():
     drawn = tr.evaluate(Y, PRED, y_score=SCORE)
     again = tr.evaluate(Y, PRED, y_score=SCORE, random_state=drawn.settings["random_state"])
-    assert again.as_plain() == drawn.as_plain()
+    assert again.to_dict() == drawn.to_dict()
 
 
 def test_leaving_a_measure_out_changes_no_other():

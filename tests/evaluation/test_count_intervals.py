@@ -7,7 +7,7 @@ import truerisk as tr
 from truerisk.evaluation.cell_sample import CellSample
 from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
-from truerisk.measures.proportion import Proportion
+from truerisk.tallies.cells import Proportion
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(200) < 0.4

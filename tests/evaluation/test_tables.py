@@ -10,7 +10,7 @@ def test_a_table_is_worth_the_examples_it_counts():
     truth, predicted = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], table.ravel(), axis=0).T
     by_table = tr.evaluate_counts(table, random_state=1)
     by_rows = tr.evaluate(truth, predicted, random_state=1)
-    assert by_table.as_plain() == by_rows.as_plain()
+    assert by_table.to_dict() == by_rows.to_dict()
 
 
 def test_a_trillion_examples_are_counted_like_ten():

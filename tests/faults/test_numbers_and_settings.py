@@ -269,7 +269,7 @@ def test_a_seed_in_memory_is_told_and_repeats_the_result():
     truth, score = [0, 1] * 20, [at * 7 % 11 for at in range(40)]
     first = tr.evaluate(truth, y_score=score)
     again = tr.evaluate(truth, y_score=score, random_state=first.settings["random_state"])
-    assert again.as_plain() == first.as_plain()
+    assert again.to_dict() == first.to_dict()
 
 
 def test_the_parts_of_a_split_tell_their_seed(eight_and_two):

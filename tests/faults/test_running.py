@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-TRUERISK = (sys.executable, "-m", "truerisk.cli")
+TRUERISK = (sys.executable, "-m", "truerisk")
 MACHINE, INTERRUPTED, NOBODY_READS, TERMINATED = 5, 130, 141, 143
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux's devices")
 

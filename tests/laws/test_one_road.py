@@ -36,7 +36,7 @@ NAMES = ("truth", "pred", "score", "weight", "group")
 
 
 def plain(evaluation):
-    found = evaluation.as_plain()
+    found = evaluation.to_dict()
     return {key: found[key] for key in ("estimates", "by_class", "n", "labels", "verdict")}
 
 

@@ -125,7 +125,7 @@ def test_csv_has_a_row_for_every_way_category_and_measure(evaluation):
 
 def test_json_has_an_entry_a_category(evaluation):
     found = json.loads(CORPUS_FORMATS["json"](evaluation))
-    assert found["schema"] == "truerisk/corpus/1"
+    assert found["schema"] == "truerisk/corpus_evaluation/1"
     assert [entry["name"] for entry in found["categories"]] == ["left", "right", "late"]
     right = found["categories"][1]
     assert right["estimates"] == right["at_rho"]["1"]

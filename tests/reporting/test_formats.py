@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from truerisk.reporting.formats import FORMATS, SCHEMA, as_csv, as_json, as_latex, as_markdown
+from truerisk.reporting.formats import FORMATS, as_csv, as_json, as_latex, as_markdown
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_there_are_four_formats():
 
 def test_json_is_one_object_that_names_its_schema_and_version(evaluation):
     found = json.loads(as_json(evaluation))
-    assert found["schema"] == SCHEMA
+    assert found["schema"] == "truerisk/evaluation/1"
     assert found["version"].count(".") == 2
     assert found["n"] == 990
     assert found["settings"]["random_state"] == 7

@@ -62,7 +62,7 @@ def test_the_csv_has_every_number_in_full_and_no_formula(curve):
     rows = list(csv.DictReader(io.StringIO(curve_csv(curve))))
     assert len(rows) == 8
     point = curve[HOSTILE].points[2]
-    assert float(rows[6]["mean"]) == point.mean
+    assert float(rows[6]["value"]) == point.mean
     assert float(rows[6]["high"]) == point.interval.high
     assert float(rows[6]["cpu_seconds"]) == point.cpu_seconds
     assert rows[6]["learner"] == HOSTILE
@@ -70,13 +70,13 @@ def test_the_csv_has_every_number_in_full_and_no_formula(curve):
 
 def test_an_undefined_value_is_an_empty_cell(failed):
     rows = list(csv.DictReader(io.StringIO(curve_csv(failed))))
-    assert (rows[2]["mean"], rows[2]["low"]) == ("", "")
+    assert (rows[2]["value"], rows[2]["low"]) == ("", "")
     assert "repeat 1 failed" in rows[2]["notes"]
 
 
 def test_the_json_holds_all_and_what_is_wanted(curve, failed):
     plain = json.loads(curve_json(curve, 0.05))
-    assert plain["schema"] == "truerisk/learning-curve/1"
+    assert plain["schema"] == "truerisk/learning_curve/1"
     assert plain["curves"]["baseline"]["points"][0]["size"] == 8
     assert set(plain["needed"]) == {HOSTILE, "baseline"}
     assert "needed" not in json.loads(curve_json(curve))

@@ -74,7 +74,7 @@ def test_a_control_has_its_table():
 def test_json_and_csv_hold_the_same_numbers(found):
     plain = json.loads(RANKING_FORMATS["json"](found))
     rows = list(csv.DictReader(io.StringIO(RANKING_FORMATS["csv"](found))))
-    assert plain["schema"] == "truerisk/over-datasets/1"
+    assert plain["schema"] == "truerisk/over_datasets/1"
     assert len(rows) == len(plain["pairs"]) == 3
     for row, pair in zip(rows, plain["pairs"], strict=True):
         assert float(row["holm_p"]) == pair["p_value"]
@@ -82,7 +82,7 @@ def test_json_and_csv_hold_the_same_numbers(found):
         assert float(row["low"]) == pair["interval"]["low"]
         assert float(row["equivalence_p"]) == pair["equivalence_p_value"]
         assert row["finding"] == pair["finding"]
-    assert rows[0]["first"] == "'=low"  # no formula for a spreadsheet
+    assert rows[0]["against"] == "'=low"  # no formula for a spreadsheet
 
 
 def test_markdown_escapes_names(found):

@@ -6,15 +6,18 @@ from hypothesis import strategies as st
 from truerisk.errors import InputError
 from truerisk.tallies import ranking_replicates
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_formulas import FORMULAS, Binned, evaluate, values_of
 from truerisk.tallies.ranking_replicates import (
+    FORMULAS,
     MAX_BINS,
+    Binned,
     _counts_drawn,
     _rows_drawn,
     bins_of,
     cluster_auc_variance,
     cluster_replicates,
+    evaluate,
     replicates,
+    values_of,
 )
 
 NAMES = list(FORMULAS)

@@ -49,8 +49,7 @@ COMMANDS = {
     "split": "Divide examples into folds, and write down which is where.",
     "folds": "What the values of several folds say together.",
     "measures": "The list of measures, with their formulas.",
-    "reproduce": "A table of a paper recomputed, its figures beside ours.",
-    "audit": "Measured coverage of the intervals; checks of this installation.",
+    "audit": "Checks of this installation.",
     "demo": "All of it on bundled data, ending in one page.",
 }
 

@@ -80,10 +80,9 @@ def _compared(
 
 def _check_measure(measure: str) -> None:
     """Refuse a measure that nobody knows before anything is read."""
-    from truerisk.measures.averages import base_and_average  # noqa: PLC0415  (start-up time)
-    from truerisk.measures.registry import find_measure  # noqa: PLC0415
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415
 
-    find_measure(base_and_average(measure)[0])
+    base_measure(measure)
 
 
 def _show(found: "Comparison", table: "Table", form: str | None) -> None:

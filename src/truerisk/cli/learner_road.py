@@ -54,12 +54,11 @@ def estimate_learners(data: Path, options: dict[str, Any]) -> None:
 
 def _check_measures(options: dict[str, Any]) -> None:
     """Refuse a measure that nobody knows before anything is trained."""
-    from truerisk.measures.averages import base_and_average  # noqa: PLC0415  (start-up time)
-    from truerisk.measures.registry import find_measure  # noqa: PLC0415
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415
 
     checked = (name for name, _ in (*options["fail_under"], *options["fail_over"]))
     for name in (options["measure"], *checked):
-        find_measure(base_and_average(name)[0])
+        base_measure(name)
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def _show_ranking(chosen: "BestOf", form: str | None) -> None:
     from truerisk.reporting.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
 
     if form == "json":
-        click.echo(json_text({"ranking": list(chosen.ranking), **chosen.as_plain()}))
+        click.echo(json_text(chosen.to_dict()))
     elif form == "csv":
         columns = ("learner", chosen.measure, "low", "high", "interval", "refits")
         click.echo(csv_lines(columns, [_csv_row(*entry) for entry in _ranked(chosen)]))

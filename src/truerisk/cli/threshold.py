@@ -27,8 +27,7 @@ from truerisk.tallies.cells import BinaryCounts
 
 if TYPE_CHECKING:
     from truerisk.measures.thresholds import Sweep, Threshold
-    from truerisk.tallies.ranking import Ranking
-    from truerisk.tallies.ranking_summary import Breakeven
+    from truerisk.tallies.ranking import Breakeven, Ranking
 
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 CRITERIA = ("f1", "gmean", "youden", "balanced_accuracy", "accuracy", "cost")

@@ -7,9 +7,7 @@ from scipy.special import ndtri
 
 from truerisk.aliases import Ends
 from truerisk.errors import InputError
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
-from truerisk.measures.titles import spoken_title
+from truerisk.measures.registry import base_and_average, find_measure, spoken_title
 from truerisk.results import Comparison, Conclusion, Estimate, Interval
 
 MAX_EXAMPLES = 1e12  # nobody has more

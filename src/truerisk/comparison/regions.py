@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from truerisk.checks import check_number, shown
 from truerisk.errors import InputError
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 
 Region = float | Mapping[str, float] | None
 

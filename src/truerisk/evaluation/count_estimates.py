@@ -21,10 +21,9 @@ from truerisk.evaluation.request import Request
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
-from truerisk.measures.proportion import Proportion, ratio
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
-from truerisk.tallies.cells import Cells, ClassCounts
+from truerisk.tallies.cells import Cells, ClassCounts, Proportion, ratio
 
 OVERALL = ("accuracy", "error_rate", "balanced_accuracy", "matthews_correlation", "cohen_kappa")
 OVERALL_OF_SETS = ("accuracy", "hamming_loss")

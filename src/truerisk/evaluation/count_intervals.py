@@ -23,8 +23,8 @@ from truerisk.evaluation.cell_sample import CellSample, Function
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.delta import delta_interval
 from truerisk.intervals.replicates import replicate_interval, replicates_for
-from truerisk.measures.proportion import Proportion, ratio
 from truerisk.results import Interval
+from truerisk.tallies.cells import Proportion, ratio
 
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little

@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
-from truerisk.measures.averages import AVERAGE_NAMES, base_and_average
-from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, find_measure
+from truerisk.measures.registry import (
+    AVERAGE_NAMES,
+    BINOMIAL_INTERVALS,
+    CELL_INTERVALS,
+    base_and_average,
+    find_measure,
+)
 from truerisk.tallies.cells import MAX_CLASSES
 
 AVERAGE_ENDINGS = tuple(f"_{name}" for name in AVERAGE_NAMES)

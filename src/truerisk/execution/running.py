@@ -6,10 +6,9 @@ from typing import Any
 
 from truerisk.checks import check_whole_number, shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.execution.batches import Result, Task, WorkerDied, as_stored, read_only
+from truerisk.execution.batches import OneThread, Result, Task, WorkerDied, as_stored, read_only
 from truerisk.execution.checkpoint import Checkpoint, Part
 from truerisk.execution.cluster import cluster_in_use
-from truerisk.execution.one_thread import OneThread
 from truerisk.execution.processes import run_in_processes
 
 Progress = Callable[[int, int, int], None]

@@ -20,7 +20,7 @@ from truerisk.evaluation.positive import positive_of_two
 from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
 from truerisk.measures.registry import Measure, find_measure
 from truerisk.tallies.cells import ClassCounts
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import rank
 
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Flags
-from truerisk.measures.proportion import ratio
-from truerisk.measures.registry import Measure, find_measure
-from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts
+from truerisk.measures.registry import Measure, base_and_average, find_measure
+from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
 
 
 @dataclass(frozen=True)
@@ -60,21 +59,6 @@ AVERAGES = {
         Average("weighted", "average weighted by support", weighted),
     )
 }
-
-
-AVERAGE_NAMES = (*AVERAGES, "samples")  # the last one is over examples, not over classes
-
-
-def base_and_average(name: str) -> tuple[str, str | None]:
-    """Take the name of an average apart: the measure, and how it is averaged.
-
-    Examples
-    --------
-    >>> base_and_average("f1_macro"), base_and_average("error_rate")
-    (('f1', 'macro'), ('error_rate', None))
-    """
-    base, _, average = name.rpartition("_")
-    return (base, average) if average in AVERAGE_NAMES else (name, None)
 
 
 def value_of_tables(

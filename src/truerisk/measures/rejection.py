@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
-from truerisk.measures.curves import BLUE, plain_label
-from truerisk.measures.positive_labels import is_positive
+from truerisk.measures.curves import BLUE, is_positive, plain_label
 from truerisk.measures.thresholds import Sweep
 from truerisk.tallies.ranking import Ranking, rank
 

@@ -1,19 +1,18 @@
 """CorpusEvaluation → tables on a terminal, CSV and JSON: a line a category."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from truerisk.reporting.formats import csv_lines, json_text
+from truerisk.reporting.formats import csv_of, json_text
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import UNDEFINED, count, percent
-from truerisk.results import Estimate, Evaluation, as_plain
+from truerisk.results import Estimate, Evaluation
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from truerisk.estimation.corpus.corpus import CorpusEvaluation
 
-SCHEMA = "truerisk/corpus/1"
 WIDTH = 120  # of a table where no terminal says how wide it is
 MEASURES = {"error_rate": "Error %", "recall": "Recall %", "precision": "Precision %", "f1": "F1 %"}
 RANKED = {"breakeven_point": "BEP %", "eleven_point_precision": "11-pt %"}
@@ -21,21 +20,6 @@ METHOD_TITLES = {"xi_alpha": "ξα", "leave_one_out": "leave-one-out"}
 HELD_OUT = "held out"
 NOTHING = "–"
 SAID_OTHERWISE = {"examples", "classes", "positive label"}
-CSV_COLUMNS = (
-    "category",
-    "documents",
-    "estimate",
-    "rho",
-    "measure",
-    "value",
-    "low",
-    "high",
-    "level",
-    "interval",
-    "n",
-    "target",
-    "notes",
-)
 
 
 def print_categories(
@@ -108,39 +92,13 @@ def corpus_facts(evaluation: "CorpusEvaluation") -> Iterator[tuple[str, str]]:
 
 
 def categories_csv(evaluation: "CorpusEvaluation") -> str:
-    """Write one row a category and measure, for every way of estimating; averages come last."""
-    rows: list[tuple[Any, ...]] = []
-    for found, name, rho in _every_way(evaluation):
-        for category in evaluation.categories:
-            documents = category.test_documents if name == "holdout" else category.documents
-            own = found.by_class[category.name]
-            rows += _csv_rows(category.name, documents, name, rho, own)
-    for found, name, rho in _every_way(evaluation):
-        rows += _csv_rows("", found.n, name, rho, found.estimates)
-    return csv_lines(CSV_COLUMNS, rows)
+    """Write one row per category and measure, for every method; averages come last."""
+    return csv_of(evaluation)
 
 
 def categories_json(evaluation: "CorpusEvaluation") -> str:
     """Write the evaluation as one JSON object, a list entry a category."""
-    ways = {"estimates": evaluation.estimates, **_other_ways(evaluation, None)}
-    plain = {
-        "schema": SCHEMA,
-        "documents": evaluation.n,
-        "documents_held_out": None if evaluation.holdout is None else evaluation.holdout.n,
-        "level": evaluation.level,
-        "averages": as_plain(ways),
-        "categories": [
-            {
-                **as_plain(category),
-                "estimates": as_plain(evaluation.by_class[category.name]),
-                **as_plain(_other_ways(evaluation, category.name)),
-            }
-            for category in evaluation.categories
-        ],
-        **{name: as_plain(getattr(evaluation, name)) for name in ("verdict", "notes", "settings")},
-        "source": as_plain(evaluation.source),
-    }
-    return json_text(plain)
+    return json_text(evaluation.to_dict())
 
 
 CORPUS_FORMATS = {"json": categories_json, "csv": categories_csv}
@@ -200,36 +158,3 @@ def _sources(evaluation: "CorpusEvaluation") -> Iterator[tuple[str, Evaluation]]
         yield f"ξα, ρ = {rho:g}", found
     if evaluation.holdout is not None:
         yield HELD_OUT, evaluation.holdout
-
-
-def _every_way(evaluation: "CorpusEvaluation") -> Iterator[tuple[Evaluation, str, float | str]]:
-    if evaluation.settings["method"] != "xi_alpha":
-        yield evaluation, str(evaluation.settings["method"]), ""
-    for rho, found in evaluation.at_rho.items():
-        yield found, "xi_alpha", rho
-    if evaluation.holdout is not None:
-        yield evaluation.holdout, "holdout", ""
-
-
-def _csv_rows(
-    category: str,
-    documents: int | None,
-    name: str,
-    rho: float | str,
-    row: Mapping[str, Estimate],
-) -> Iterator[tuple[Any, ...]]:
-    for measure, one in row.items():
-        ends = one.interval
-        told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
-        facts = (one.n, one.target, "; ".join(one.notes))
-        yield (category, documents, name, rho, measure, one.value, *told, *facts)
-
-
-def _other_ways(evaluation: "CorpusEvaluation", category: str | None) -> dict[str, Any]:
-    def of(found: Evaluation) -> Mapping[str, Estimate]:
-        return found.estimates if category is None else found.by_class[category]
-
-    return {
-        "at_rho": {f"{rho:g}": of(found) for rho, found in evaluation.at_rho.items()},
-        "holdout": None if evaluation.holdout is None else of(evaluation.holdout),
-    }

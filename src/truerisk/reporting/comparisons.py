@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
+from truerisk.reporting.formats import csv_of, json_text, latex_table, markdown_table
 from truerisk.reporting.sections.differences import signed_words
 from truerisk.reporting.tables import Column, Facts, Table, setting_facts, source_facts, spoken
 from truerisk.reporting.wording import (
@@ -23,12 +23,6 @@ from truerisk.results import Comparison, Estimate
 if TYPE_CHECKING:
     from rich.console import Console
 
-SCHEMA = "truerisk/comparison/1"
-CSV_COLUMNS = (
-    "measure", "first", "second", "first_value", "second_value", "difference", "low", "high",
-    "level", "interval", "p_value", "adjusted_p_value", "method", "finding", "region",
-    "settled_by", "notes",
-)  # fmt: skip
 MAX_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
 
 
@@ -207,21 +201,12 @@ def comparison_facts(result: Comparisons) -> Facts:
 
 def comparison_json(result: Comparisons) -> str:
     """Write everything as one JSON object; undefined is null."""
-    return json_text({"schema": SCHEMA, **result.as_plain()})
+    return json_text(result.to_dict())
 
 
 def comparison_csv(result: Comparisons) -> str:
     """Write one row a pair and measure; numbers in full."""
-    rows = []
-    for one in result.pairs:
-        ends = one.difference.interval
-        told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
-        adjusted = result.adjusted[one.names] if one.measure == result.measure else ""
-        values = (one.first.value, one.second.value, one.difference.value)
-        last = ("" if fact is None else fact for fact in (one.region, one.settled_by))
-        tests = (one.p_value, adjusted, one.method, one.finding)
-        rows.append((one.measure, *one.names, *values, *told, *tests, *last, "; ".join(one.notes)))
-    return csv_lines(CSV_COLUMNS, rows)
+    return csv_of(result)
 
 
 def comparison_markdown(result: Comparisons) -> str:

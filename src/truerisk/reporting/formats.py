@@ -1,9 +1,9 @@
 """Evaluation → text that other programs read: one function a format, one table of them."""
 
 import csv
-import dataclasses
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from types import MappingProxyType
@@ -13,17 +13,10 @@ from truerisk.reporting.escaping import csv_text, latex, markdown
 from truerisk.reporting.tables import (
     Table,
     class_table,
-    confusion_of,
     confusion_table,
     measure_table,
 )
-from truerisk.results import Estimate, Evaluation, as_plain
-
-SCHEMA = "truerisk/evaluation/1"
-LARGEST_CONFUSION = 1000  # a larger one has a million entries, nearly all 0
-CSV_COLUMNS = (
-    "measure", "class", "value", "low", "high", "level", "interval", "n", "target", "notes",
-)  # fmt: skip
+from truerisk.results import Evaluation, Reportable, as_plain, estimate_row
 
 
 def as_json(evaluation: Evaluation) -> str:
@@ -32,9 +25,7 @@ def as_json(evaluation: Evaluation) -> str:
     Tallies are told as the confusion table; curves are left out, they are pictures, and so is what
     differs from run to run, such as times.
     """
-    names = [entry.name for entry in dataclasses.fields(evaluation) if entry.repr]
-    plain = {name: as_plain(getattr(evaluation, name)) for name in names}
-    return json_text({"schema": SCHEMA, **plain, "confusion": _confusion(evaluation)})
+    return json_text(evaluation.to_dict())
 
 
 def json_text(plain: dict[str, Any]) -> str:
@@ -44,10 +35,14 @@ def json_text(plain: dict[str, Any]) -> str:
 
 def as_csv(evaluation: Evaluation) -> str:
     """Write one row a measure, then one a class and measure; numbers in full."""
-    rows = [_csv_row(name, "", estimate) for name, estimate in evaluation.items()]
-    for label, estimates in evaluation.by_class.items():
-        rows += [_csv_row(name, label, estimate) for name, estimate in estimates.items()]
-    return csv_lines(CSV_COLUMNS, rows)
+    return csv_of(evaluation)
+
+
+def csv_of(result: Reportable) -> str:
+    """Write the rows of any result, one per estimate; numbers in full."""
+    rows = result.to_rows()
+    columns = rows[0] if rows else estimate_row("", math.nan, None)
+    return csv_lines(list(columns), [tuple(row.values()) for row in rows])
 
 
 def csv_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -128,18 +123,3 @@ def _cells(table: Table, row: tuple[str, ...], escape: Callable[[object], str]) 
 def _latex_number(cell: str) -> str:
     signs = {"%": r"\%", "∞": r"$\infty$", "–": "--", "-": "$-$"}
     return "".join(signs.get(character, character) for character in cell)
-
-
-def _csv_row(name: str, label: str, estimate: Estimate) -> tuple[Any, ...]:
-    ends = estimate.interval
-    told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
-    facts = (estimate.n, estimate.target, "; ".join(estimate.notes))
-    return (name, label, estimate.value, *told, *facts)
-
-
-def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
-    found = confusion_of(evaluation)
-    if found is None or len(found[0]) > LARGEST_CONFUSION:
-        return None
-    labels, counts = found
-    return {"labels": list(labels), "rows_are": "truth", "counts": as_plain(counts)}

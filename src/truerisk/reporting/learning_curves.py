@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
 from truerisk.estimation.curves.runs import COSTS
-from truerisk.reporting.formats import csv_lines, json_text
+from truerisk.reporting.formats import csv_of, json_text
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import (
     NO_INTERVAL,
@@ -26,7 +26,6 @@ from truerisk.results import Estimate, as_plain
 if TYPE_CHECKING:
     from rich.console import Console
 
-SCHEMA = "truerisk/learning-curve/1"
 ESTIMATE_TITLES = {"cross_validation": "Cross-validated", "xi_alpha": "ξα"}
 COST_TITLES = {
     "seconds_to_induce": "Training",
@@ -34,10 +33,6 @@ COST_TITLES = {
     "memory": "Memory",
     "cpu_seconds": "CPU",
 }
-CSV_COLUMNS = (
-    "learner", "size", "measure", "mean", "sd", "low", "high", "level", "interval", "estimate_mean",
-    "estimate_sd", *COSTS, "notes",
-)  # fmt: skip
 TWICE = 2
 MAX_WRITTEN = 1e12  # a larger number of examples gets an exponent
 
@@ -269,21 +264,12 @@ def curve_facts(curve: LearningCurve) -> Iterator[tuple[str, str]]:
 
 def curve_csv(curve: LearningCurve) -> str:
     """Write one row a learner and size; numbers in full."""
-    rows = []
-    for name, learner in curve.items():
-        for point in learner.points:
-            ends = point.interval
-            told = ("",) * 4 if ends is None else (ends.low, ends.high, ends.level, ends.method)
-            own = ("" if one is None else one for one in (point.estimate_mean, point.estimate_sd))
-            costs = (getattr(point, cost) for cost in COSTS)
-            head = (name, point.size, curve.measure, point.mean, point.sd)
-            rows.append((*head, *told, *own, *costs, "; ".join(point.notes)))
-    return csv_lines(CSV_COLUMNS, rows)
+    return csv_of(curve)
 
 
 def curve_json(curve: LearningCurve, wanted: float | None = None) -> str:
     """Write the curves as one JSON object; what is wanted, too, if a value is."""
-    plain = {"schema": SCHEMA, **curve.as_plain()}
+    plain = curve.to_dict()
     if wanted is not None:
         plain["needed"] = {
             name: as_plain(learner.extrapolate(wanted)) if learner.extrapolation else None

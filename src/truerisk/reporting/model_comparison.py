@@ -4,18 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from truerisk.comparison.learners.model_comparisons import BayesianComparison
-from truerisk.reporting.formats import csv_lines, json_text, latex_table, markdown_table
+from truerisk.reporting.formats import csv_of, json_text, latex_table, markdown_table
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import interval_heading, p_words, title_of, written
 from truerisk.results import Comparison, Estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-SCHEMA = "truerisk/model_comparison/1"
-CSV_COLUMNS = (
-    "what", "measure", "value", "low", "high", "level", "interval", "n", "p_value", "finding",
-)  # fmt: skip
 
 
 def print_model_comparison(found: Comparison, console: "Console") -> None:
@@ -68,17 +63,11 @@ def _rows(found: Comparison) -> list[tuple[str, Estimate]]:
 
 
 def _as_json(found: Comparison, source: Mapping[str, Any]) -> str:
-    return json_text({"schema": SCHEMA, **found.as_plain(), "source": dict(source)})
+    return json_text({**found.to_dict(), "source": dict(source)})
 
 
 def _as_csv(found: Comparison, _: Mapping[str, Any]) -> str:
-    rows = []
-    for name, one in _rows(found):
-        ends = one.interval
-        told = ("", "", "", "") if ends is None else (ends.low, ends.high, ends.level, ends.method)
-        test = (found.p_value, found.finding) if one is found.difference else ("", "")
-        rows.append((name, one.measure, one.value, *told, one.n, *test))
-    return csv_lines(CSV_COLUMNS, rows)
+    return csv_of(found)
 
 
 def _as_markdown(found: Comparison, _: Mapping[str, Any]) -> str:

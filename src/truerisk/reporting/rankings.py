@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
 from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
-from truerisk.reporting.formats import csv_lines, json_text, markdown_table
+from truerisk.reporting.formats import csv_of, json_text, markdown_table
 from truerisk.reporting.tables import Column, Table
 from truerisk.reporting.wording import (
     NO_INTERVAL,
@@ -21,13 +21,7 @@ from truerisk.reporting.wording import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-SCHEMA = "truerisk/over-datasets/1"
 MAX_PAIRS = 60  # on a terminal
-CSV_COLUMNS = (
-    "first", "second", "difference", "low", "high", "level", "wins", "ties", "losses",
-    "wilcoxon_p", "holm_p", "sign_p", "nemenyi_p", "equivalence_p", "worse", "equivalent",
-    "better", "next_worse", "next_equivalent", "next_better", "finding",
-)  # fmt: skip
 
 
 def print_ranking(found: OverDatasets, console: "Console") -> None:
@@ -235,33 +229,12 @@ def ranking_facts(found: OverDatasets) -> Iterator[tuple[str, str]]:
 
 def ranking_json(found: OverDatasets) -> str:
     """Write the comparison as one JSON object: every number in full."""
-    return json_text({"schema": SCHEMA, **found.as_plain()})
+    return json_text(found.to_dict())
 
 
 def ranking_csv(found: OverDatasets) -> str:
     """Write one row a pair; numbers in full."""
-    return csv_lines(CSV_COLUMNS, [_csv_row(pair, found.level) for pair in found.pairs])
-
-
-def _csv_row(pair: PairOverDatasets, level: float) -> tuple[Any, ...]:
-    ends = pair.interval
-    beside = (pair.nemenyi_p_value, pair.equivalence_p_value)
-    model = pair.hierarchical
-    to_come: tuple[Any, ...] = ("", "", "")
-    if isinstance(model, HierarchicalPosterior):
-        to_come = (model.next_worse, model.next_equivalent, model.next_better)
-    return (
-        *pair.names,
-        pair.difference,
-        *(("", "") if ends is None else (ends.low, ends.high)),
-        level,
-        *(pair.wins, pair.ties, pair.losses),
-        *(pair.wilcoxon.p_value, pair.p_value, pair.sign_p_value),
-        *("" if value is None else value for value in beside),
-        *(pair.posterior.worse, pair.posterior.equivalent, pair.posterior.better),
-        *to_come,
-        pair.finding,
-    )
+    return csv_of(found)
 
 
 def ranking_markdown(found: OverDatasets) -> str:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.measures.titles import measure_of, title_of
+from truerisk.measures.registry import measure_of, title_of
 from truerisk.results import Estimate
 
 __all__ = [

@@ -1,15 +1,7 @@
-"""The one summary that every measure of hard predictions is computed from.
-
-A *cell* is a pair: the set of true labels and the set of predicted labels of an example.  Single-
-label problems have sets of one.  How often each cell occurs is an exact integer, tallies of parts
-add up, and resampling the examples is resampling the cells, at a cost that does not depend on how
-many examples there are.
-
-    CellTally  (grows, merges)  →  Cells  (frozen)  →  ClassCounts, BinaryCounts  (arrays)
-"""
+"""The value of a measure that is k of n, and division that knows when it is undefined."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +13,39 @@ from truerisk.errors import InputError
 from truerisk.tallies.counting import count_pairs
 from truerisk.tallies.exact_sum import as_float, units_by_code
 from truerisk.tallies.labels import in_order
+
+
+def ratio(numerator: Any, denominator: Any) -> Any:  # noqa: ANN401
+    """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too.
+
+    Examples
+    --------
+    >>> ratio(3, 4).item(), ratio(3, 0).item()
+    (0.75, nan)
+    """
+    top, bottom = np.asarray(numerator), np.asarray(denominator)
+    undefined = bottom == 0
+    return np.where(undefined, np.nan, top / np.where(undefined, 1, bottom))
+
+
+@dataclass(frozen=True)
+class Proportion:
+    """k of n, or a monotone function of that share: the measures that have exact intervals.
+
+    Given n, the count k is binomial; the exact interval of k/n, taken through `transform`, is an
+    exact interval of the value.
+    """
+
+    k: Any
+    n: Any
+    transform: Callable[[Any], Any] | None = None
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401
+        """The measure itself; NaN where n is 0."""
+        share = ratio(self.k, self.n)
+        return share if self.transform is None else self.transform(share)
+
 
 MAX_CLASSES = 10_000
 DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse

@@ -21,18 +21,16 @@ from truerisk.tallies import radix, radix_narrow, radix_wide
 from truerisk.tallies.radix_threads import threads_for
 from truerisk.tallies.ranking import (
     COMPLETE_UP_TO,
+    LEVELS,
+    NO_BREAKEVEN,
     STEPS,
     THINNED_TO,
     TOP,
-    Ranking,
-    refuse_nan,
-)
-from truerisk.tallies.ranking_summary import (
-    LEVELS,
-    NO_BREAKEVEN,
     Breakeven,
+    Ranking,
     RankingSummary,
     breakeven_of,
+    refuse_nan,
 )
 
 Part = tuple[NDArray[Any], NDArray[np.bool_]]

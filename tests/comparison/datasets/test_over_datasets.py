@@ -41,7 +41,7 @@ def test_a_control_in_words():
 
 def test_plain_values_are_json_and_hold_the_verdict():
     found = compare_over_datasets(RISING, names=["<b>", "mid", "top"])
-    plain = json.loads(json.dumps(found.as_plain(), allow_nan=False))
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["verdict"] == list(found.verdict)
     assert plain["friedman"]["f"] == "Infinity"
     assert plain["pairs"][0]["finding"] == "better"

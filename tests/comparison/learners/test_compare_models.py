@@ -181,7 +181,7 @@ def test_the_probabilities_add_up_and_know_which_way_is_better(data):
         assert one.better + one.equivalent + one.worse == pytest.approx(1)
     assert shares[0].better == pytest.approx(shares[1].better)
     assert (shares[0].better > shares[0].worse) == (found["error_rate"].difference.value < 0)
-    assert found["error_rate"].as_plain()["probabilities"]["better"] == shares[0].better
+    assert found["error_rate"].to_dict()["probabilities"]["better"] == shares[0].better
 
 
 def test_two_processes_give_the_same_bits(data):
@@ -229,7 +229,7 @@ def test_several_classes_are_compared_by_averages(three):
         random_state=1,
     )
     assert found["f1_macro"].finding == found["error_rate"].finding == "better"
-    assert json.loads(json.dumps(found.as_plain()))["f1_macro"]["finding"] == "better"
+    assert json.loads(json.dumps(found.to_dict()))["comparisons"]["f1_macro"]["finding"] == "better"
     assert str(found).count("better") == 2
     assert found._repr_html_().count("is better than") == 2
     with pytest.raises(InputError, match="take an average"):

@@ -68,7 +68,7 @@ def test_without_is_the_first_machine_and_sees_the_other_columns() -> None:
 def test_columns_of_a_frame_go_by_name() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     by_name = feature_value(LinearSVM(), frame, Y, drop=["a"], **FEW)
-    assert by_name.as_plain() == feature_value(LinearSVM(), X, Y, drop=[0], **FEW).as_plain()
+    assert by_name.to_dict() == feature_value(LinearSVM(), X, Y, drop=[0], **FEW).to_dict()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from truerisk.comparison.predictions.mcnemar import mcnemar
 from truerisk.comparison.predictions.paired_difference import clustered_paired_p
 from truerisk.errors import InputError
 from truerisk.evaluation import evaluate
-from truerisk.intervals.delong_tests import delong_paired
+from truerisk.intervals.auc import delong_paired
 
 # 40 positives and 60 negatives; b is right on 12 examples that a gets wrong, never the reverse.
 TRUTH = [1] * 40 + [0] * 60

@@ -41,11 +41,11 @@ def test_what_is_found_cannot_be_changed(two):
 
 def test_plain_values_are_ready_for_json(two, three):
     for result in (two, three):
-        plain = json.loads(json.dumps(result.as_plain(), allow_nan=False))
+        plain = json.loads(json.dumps(result.to_dict(), allow_nan=False))
         assert plain["names"] == list(result.names)
         assert len(plain["pairs"]) == len(result)
         assert plain["pairs"][0]["measure"] == next(iter(result.pairs)).measure
-    adjusted = [pair.get("adjusted_p_value") for pair in three.as_plain()["pairs"]]
+    adjusted = [pair.get("adjusted_p_value") for pair in three.to_dict()["pairs"]]
     assert adjusted == [*three.adjusted.values(), None, None, None]
 
 

@@ -122,7 +122,7 @@ def test_a_stopped_run_goes_on_where_it_was(curve, tmp_path):
     resumed = learning_curve(MODELS, X, Y, **options)
     assert _values(resumed) == _values(curve)
     again = learning_curve(MODELS, X, Y, **options)
-    assert again.as_plain() == resumed.as_plain()  # seconds and all
+    assert again.to_dict() == resumed.to_dict()  # seconds and all
     with pytest.raises(InputError, match="measure"):
         learning_curve(MODELS, X, Y, measure="accuracy", **options)
     with pytest.raises(InputError, match="`random_state` must be a seed"):
@@ -219,7 +219,7 @@ def test_a_learner_that_fails_is_named_and_never_averaged_away():
         found["failing"].extrapolate(0.1)
     assert found["bayes"].extrapolation is not None
     assert {one.learner for one in found.error_per_cpu_second}
-    json.dumps(found.as_plain(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
 class Hesitating(DummyClassifier):
@@ -328,7 +328,7 @@ def test_it_prints_each_point_and_becomes_plain(curve):
     text = str(curve)
     assert "bayes, 10 examples: error_rate = " in text
     assert "time to train grows like n^" in text
-    plain = curve.as_plain()
+    plain = curve.to_dict()
     json.dumps(plain, allow_nan=False)
     assert plain["curves"]["tree"]["points"][0]["size"] == 10
     assert "laws" not in plain["curves"]["tree"]["extrapolation"]

@@ -106,7 +106,7 @@ def test_every_learner_is_judged_as_it_is_alone():
     found = best_of(MODELS, X, Y, **FEW)
     for name, model in MODELS.items():
         alone = estimate(model, X, Y, **FEW)
-        assert found.evaluations[name].as_plain() == alone.as_plain()
+        assert found.evaluations[name].to_dict() == alone.to_dict()
 
 
 def test_the_best_is_the_one_with_the_least_error():
@@ -165,7 +165,7 @@ def test_a_learner_that_fails_is_named():
 def test_each_learner_has_a_folder_of_its_own(tmp_path):
     first = best_of(MODELS, X, Y, resume=tmp_path, **FEW)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["learner-1", "learner-2"]
-    assert best_of(MODELS, X, Y, resume=tmp_path, **FEW).as_plain() == first.as_plain()
+    assert best_of(MODELS, X, Y, resume=tmp_path, **FEW).to_dict() == first.to_dict()
 
 
 @pytest.mark.parametrize(

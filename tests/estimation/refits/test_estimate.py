@@ -28,8 +28,7 @@ from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.methods import METHODS, Design
 from truerisk.intervals.agreement import agreement_interval
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import has_code
 
 RNG = np.random.default_rng(11)
@@ -358,7 +357,7 @@ def test_texts_are_vectorized_inside_the_folds():
 
 def test_the_result_does_not_depend_on_the_number_of_workers():
     one, two = (
-        json.dumps(estimate(BAYES, X, THREE, n_jobs=n_jobs, **FEW).as_plain()) for n_jobs in (1, 2)
+        json.dumps(estimate(BAYES, X, THREE, n_jobs=n_jobs, **FEW).to_dict()) for n_jobs in (1, 2)
     )
     assert one == two
 
@@ -366,7 +365,7 @@ def test_the_result_does_not_depend_on_the_number_of_workers():
 def test_a_seed_that_is_not_given_is_drawn_and_told():
     found = estimate(TREE, X, TWO, folds=3, repeats=1)
     again = estimate(TREE, X, TWO, folds=3, repeats=1, random_state=found.settings["random_state"])
-    assert found.as_plain() == again.as_plain()
+    assert found.to_dict() == again.to_dict()
 
 
 def test_only_the_measures_asked_for_are_there_and_they_are_the_same():
@@ -449,7 +448,7 @@ def test_the_verdict_and_the_notes_speak_of_the_method():
 
 def test_what_is_saved_is_plain_and_has_no_seconds():
     found = estimate(TREE, X, THREE, **FEW)
-    plain = json.loads(json.dumps(found.as_plain(), allow_nan=False))
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert not {"costs", "called", "scores", "tallies"} & set(plain)
     assert plain["estimates"]["error_rate"]["value"] == pytest.approx(found["error_rate"].value)
     assert len(found.costs.to_induce) == 12
@@ -478,7 +477,7 @@ def test_a_run_can_be_resumed_from_its_folder(tmp_path):
     first = estimate(Counted(), X, TWO, **options)
     again = estimate(Counted(), X, TWO, **options)
     assert len(fitted) == 12
-    assert first.as_plain() == again.as_plain()
+    assert first.to_dict() == again.to_dict()
     with pytest.raises(InputError):
         estimate(Counted(), X + 1, TWO, **options)
 

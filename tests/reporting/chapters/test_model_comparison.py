@@ -1,5 +1,6 @@
 """The chapter of two learners compared."""
 
+from dataclasses import fields as fields_of
 from dataclasses import replace
 
 import pytest
@@ -46,7 +47,7 @@ def found():
 
 
 def fields(found):
-    return {name: getattr(found, name) for name in Comparison.__dataclass_fields__}
+    return {one.name: getattr(found, one.name) for one in fields_of(Comparison)}
 
 
 def test_one_comparison_is_drawn_large_with_both_values_in_tiles(found):

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scipy.special import ndtri
 
@@ -12,7 +12,7 @@ from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
 from truerisk.comparison.datasets.rank_tests import FriedmanTest
 from truerisk.comparison.datasets.signed_rank import SignedRankTest
 from truerisk.errors import InputError
-from truerisk.results import Conclusion, Interval, Reportable, as_plain
+from truerisk.results import Conclusion, Interval, Reportable, Row, estimate_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +45,37 @@ class PairOverDatasets:
     hierarchical: PracticalPosterior | None
     finding: Conclusion
 
+    def row(self, n: int) -> Row:
+        """Give the row of this pair in a tidy table; `n` is the number of data sets."""
+        first, second = self.names
+        tests = {
+            "wilcoxon_p": self.wilcoxon.p_value,
+            "holm_p": self.p_value,
+            "sign_p": self.sign_p_value,
+            "nemenyi_p": self.nemenyi_p_value,
+            "equivalence_p": self.equivalence_p_value,
+        }
+        here = self.posterior
+        shares = {
+            "worse": here.worse,
+            "equivalent": here.equivalent,
+            "better": here.better,
+            "next_worse": getattr(self.hierarchical, "next_worse", None),
+            "next_equivalent": getattr(self.hierarchical, "next_equivalent", None),
+            "next_better": getattr(self.hierarchical, "next_better", None),
+        }
+        numbers = {name: math.nan if one is None else one for name, one in (tests | shares).items()}
+        return {
+            "model": second,
+            "against": first,
+            **estimate_row("difference", self.difference, self.interval, method="wilcoxon", n=n),
+            "wins": self.wins,
+            "ties": self.ties,
+            "losses": self.losses,
+            **numbers,
+            "finding": self.finding,
+        }
+
     def __str__(self) -> str:
         first, second = self.names
         ends = "" if self.interval is None else f" {self.interval}"
@@ -69,7 +100,7 @@ class AgainstControl:
     hochberg: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OverDatasets(Reportable):
     """Classifiers compared over several data sets; made by `compare_over_datasets`.
 
@@ -89,6 +120,8 @@ class OverDatasets(Reportable):
 data sets in all would tell a difference as clear as the one seen.
     """
 
+    kind: ClassVar[str] = "over_datasets"
+
     names: tuple[str, ...]
     datasets: tuple[str, ...]
     mean_scores: tuple[float, ...]
@@ -104,7 +137,7 @@ data sets in all would tell a difference as clear as the one seen.
     region: float | None
     level: float
     random_state: int
-    ranks: tuple[tuple[float, ...], ...] = field(repr=False)
+    ranks: tuple[tuple[float, ...], ...]
 
     @property
     def n(self) -> int:
@@ -147,9 +180,11 @@ data sets in all would tell a difference as clear as the one seen.
 
         return plot_critical_difference(self, ax)
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give the comparison as plain values, ready for JSON."""
-        return {**as_plain(self), "verdict": list(self.verdict)}
+    def _content(self) -> dict[str, Any]:
+        return {**super()._content(), "verdict": list(self.verdict)}
+
+    def _rows(self) -> Iterator[Row]:
+        return (pair.row(self.n) for pair in self.pairs)
 
     def __str__(self) -> str:
         ranked = ", ".join(f"{name} {self.rank_of(name):.2f}" for name in self.in_order)

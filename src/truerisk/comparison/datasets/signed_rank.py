@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number
 from truerisk.errors import InputError
-from truerisk.intervals.exact_test import binomial_test
+from truerisk.intervals.binomial import binomial_test
 from truerisk.results import Interval
 
 Zeros = Literal["pratt", "wilcox"]

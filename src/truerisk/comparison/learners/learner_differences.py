@@ -17,10 +17,9 @@ from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.refits.methods import design_of, find_method
 from truerisk.estimation.refits.plans import NestedFolds
 from truerisk.estimation.refits.votes import collect_votes
-from truerisk.intervals.nested_cross_validation import nested_interval
+from truerisk.intervals.cross_validation import nested_interval
 from truerisk.learners.named_models import as_learner
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Interval, Resampled
 
 Progress = Callable[[int, int, int], None]

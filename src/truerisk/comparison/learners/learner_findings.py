@@ -30,8 +30,7 @@ from truerisk.comparison.learners.learner_tests import (
 from truerisk.comparison.learners.model_comparisons import BayesianComparison, Probabilities
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import LearnerEvaluation
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Comparison, Estimate
 
 RefitRule = Callable[[Array, float], Outcome]

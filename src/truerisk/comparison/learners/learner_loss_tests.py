@@ -14,7 +14,7 @@ from truerisk.comparison.learners.learner_outcome import (
     student_ends,
     without_spread,
 )
-from truerisk.intervals.nested_cross_validation import nested_interval
+from truerisk.intervals.cross_validation import nested_interval
 from truerisk.tallies.votes import GroupedJudgements, Judgements
 
 LOSSES = np.array([-1.0, 0.0, 1.0])  # by which the loss of the second exceeds that of the first

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_formulas import Binned, evaluate, values_of
-from truerisk.tallies.ranking_replicates import Bins, bins_of
+from truerisk.tallies.ranking_replicates import Binned, Bins, bins_of, evaluate, values_of
 
 BLOCKS, RESAMPLES = 4000, 2000
 MIN_BLOCKS, MIN_RESAMPLES = 1000, 500

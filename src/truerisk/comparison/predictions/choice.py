@@ -10,8 +10,7 @@ from truerisk.comparison.predictions.comparisons import Chosen
 from truerisk.comparison.predictions.paired_measures import OF_COUNTS, PairedMeasures
 from truerisk.comparison.predictions.weighted_values import ValueOfWeights
 from truerisk.estimation.refits.best_of import estimate_of_choices
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 
 REPLICATES = 500
 REPLICATES_OF_SCORES = 200  # each ranks all examples anew

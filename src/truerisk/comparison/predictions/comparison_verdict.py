@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.measures.titles import spoken_title
+from truerisk.measures.registry import spoken_title
 from truerisk.results import Comparison
 
 MAX_LISTED = 6

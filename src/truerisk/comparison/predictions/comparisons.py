@@ -1,13 +1,23 @@
 """What a comparison of several models on the same examples ends in."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from truerisk.comparison.predictions.cochran import OmnibusTest
-from truerisk.results import Comparison, Estimate, Evaluation, Reportable, as_plain
+from truerisk.results import (
+    Comparison,
+    Estimate,
+    Evaluation,
+    MissingNameError,
+    Reportable,
+    Row,
+    as_plain,
+    model_row,
+)
 
 Key = str | tuple[str, str, str]
 NamePair = tuple[str, str]
@@ -56,7 +66,7 @@ class Chosen:
     optimism: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Comparisons(Reportable, Mapping[Key, Comparison]):
     """Several models on the same examples: every pair by every measure, read-only.
 
@@ -74,11 +84,13 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     (('first', 'second'), ['accuracy'], 0.5)
     """
 
+    kind: ClassVar[str] = "comparisons"
+
     names: tuple[str, ...]
     n: int
     level: float
     measure: str
-    evaluations: Mapping[str, Evaluation] = field(repr=False)
+    evaluations: Mapping[str, Evaluation]
     pairs: tuple[Comparison, ...]
     adjusted: Mapping[NamePair, float]
     beside: Mapping[tuple[str, str, str], tuple[Beside, ...]] = field(default_factory=dict)
@@ -111,7 +123,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         for comparison in self.pairs:
             if (comparison.measure, *comparison.names) == wanted:
                 return comparison
-        raise KeyError(key)
+        raise MissingNameError(key, self, "comparison")
 
     def __iter__(self) -> Iterator[Key]:
         for comparison in self.pairs:
@@ -132,8 +144,17 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         told = [str(one).split("\n", 1)[0] for one in self.pairs]
         return "\n".join([*self.verdict, *told])
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give all of it as plain values, ready for JSON."""
+    def _rows(self) -> Iterator[Row]:
+        for name in self.names:
+            for measure in self.measures:
+                if measure in self.evaluations[name]:
+                    own = model_row(name, self.evaluations[name][measure])
+                    yield own | {"adjusted_p_value": math.nan}
+        for one in self.pairs:
+            adjusted = self.adjusted[one.names] if one.measure == self.measure else math.nan
+            yield one.row() | {"adjusted_p_value": adjusted}
+
+    def _content(self) -> dict[str, Any]:
         return {
             "names": list(self.names),
             "n": self.n,
@@ -154,7 +175,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         }
 
     def _plain_pair(self, comparison: Comparison) -> dict[str, Any]:
-        plain = comparison.as_plain() | {"measure": comparison.measure}
+        plain: dict[str, Any] = as_plain(comparison) | {"measure": comparison.measure}
         if comparison.measure == self.measure:
             plain["adjusted_p_value"] = as_plain(self.adjusted.get(comparison.names))
         plain["beside"] = as_plain(self.beside.get((comparison.measure, *comparison.names), ()))

@@ -7,7 +7,7 @@ from typing import Literal
 from scipy.special import ndtr
 
 from truerisk.checks import check_choice, check_whole_number
-from truerisk.intervals.exact_test import binomial_test, log_probability
+from truerisk.intervals.binomial import binomial_test, log_probability
 
 McNemarMethod = Literal["mid_p", "exact", "asymptotic", "continuity_corrected"]
 

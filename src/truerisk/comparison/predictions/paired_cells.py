@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from truerisk.comparison.predictions.joined import JoinedPredictions
 from truerisk.comparison.spread import Spread, satterthwaite
 from truerisk.evaluation.cell_sample import CellSample, Function
-from truerisk.measures.averages import AVERAGES, base_and_average, of_each_cell
+from truerisk.measures.averages import AVERAGES, of_each_cell
 from truerisk.measures.costs import CostMatrix
-from truerisk.measures.proportion import ratio
-from truerisk.measures.registry import Measure, find_measure
-from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts
+from truerisk.measures.registry import Measure, base_and_average, find_measure
+from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
 
 EVERY_WRONG = 10  # up to this many classes, every wrong label has a joint cell
 HALF_A_UNIT = 0.5

@@ -23,7 +23,7 @@ from truerisk.checks import (
 )
 from truerisk.comparison.predictions.paired_intervals import PAIRED_DIFFERENCES, score_statistic
 from truerisk.errors import InputError
-from truerisk.intervals.exact_test import Alternative
+from truerisk.intervals.binomial import Alternative
 
 PairedMethod = Literal["tango", "newcombe", "bonett_price", "wald"]
 

@@ -44,9 +44,8 @@ from truerisk.comparison.predictions.weighted_values import (
 from truerisk.comparison.spread import Found, Spread
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.measures.averages import base_and_average
 from truerisk.measures.costs import CostMatrix
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Comparison, Evaluation
 from truerisk.tallies.labels import in_order
 

@@ -21,9 +21,8 @@ from truerisk.comparison.spread import (
 )
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.intervals.delong_tests import delong_paired
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure, measures_that_need
+from truerisk.intervals.auc import delong_paired
+from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
 
 DRAWN_AVERAGES = ("average_precision", "breakeven_point", "eleven_point_precision")
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it they say little

@@ -15,7 +15,7 @@ from scipy.special import ndtr, stdtr
 from truerisk.aliases import Array
 from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.intervals.exact_test import binomial_test
+from truerisk.intervals.binomial import binomial_test
 
 NEGLIGIBLE = 1e-12  # rounding of a difference of F1 values
 

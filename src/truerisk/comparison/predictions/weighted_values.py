@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.comparison.predictions.model_scores import ModelScores
 from truerisk.comparison.predictions.paired_cells import PairedCells, count_function
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.tallies.ranking import rank
 
 ValueOfWeights = Callable[[Array], Array]

@@ -23,14 +23,13 @@ from truerisk.evaluation.count_estimates import finished
 from truerisk.evaluation.prediction_tally import Columns, PredictionTally
 from truerisk.evaluation.request import Request
 from truerisk.intervals.binomial import binomial_bounds
-from truerisk.measures.proportion import Proportion
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Evaluation, Interval, Target
 from truerisk.svm.classifier import solve_one
 from truerisk.svm.one_vs_rest import check_cost
 from truerisk.svm.problems import Effort, Problem, linear_problem
 from truerisk.svm.solution import LinearSolution, Solution
-from truerisk.tallies.cells import BinaryCounts
+from truerisk.tallies.cells import BinaryCounts, Proportion
 from truerisk.tallies.labels import code_label_sets
 
 Progress = Callable[[int, int, int], None]

@@ -1,11 +1,12 @@
 """A corpus of documents → the quality of an SVM for each of its categories."""
 
+import math
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -24,7 +25,7 @@ from truerisk.estimation.corpus.categories import (
     train_svms,
 )
 from truerisk.estimation.corpus.verdict import Findings, verdict_of
-from truerisk.results import Evaluation, as_plain
+from truerisk.results import Evaluation, Row, as_plain
 
 if TYPE_CHECKING:
     from truerisk.inputs.corpora.corpora import Corpus
@@ -188,9 +189,10 @@ def _refuse_words(vectorizer: "Vectorizer | None", min_documents: int | None) ->
 
 METHODS = ("xi_alpha", "leave_one_out")
 TEXT_RHO, PROVEN_RHO = 1.0, 2.0
+SAVED = ("verdict", "verdict_codes", "notes", "notes_codes", "settings", "source")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CorpusEvaluation(Evaluation):
     """The estimates for all categories of a corpus: averages, and `by_class` for each category.
 
@@ -205,6 +207,8 @@ class CorpusEvaluation(Evaluation):
     (True, ())
     """
 
+    kind: ClassVar[str] = "corpus_evaluation"
+
     at_rho: Mapping[float, Evaluation] = field(default_factory=dict)
     holdout: Evaluation | None = None
     categories: tuple[Category, ...] = ()
@@ -212,6 +216,57 @@ class CorpusEvaluation(Evaluation):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "at_rho", MappingProxyType(dict(self.at_rho)))
+
+    @property
+    def variants(self) -> Iterator[tuple[str, float, Evaluation]]:
+        """Every estimate that was made: its method, its ρ (NaN where it has none), itself."""
+        method = str(self.settings.get("method", ""))
+        if method != "xi_alpha":
+            yield method, math.nan, self
+        for rho, found in self.at_rho.items():
+            yield "xi_alpha", rho, found
+        if self.holdout is not None:
+            yield "holdout", math.nan, self.holdout
+
+    def _rows(self) -> Iterator[Row]:
+        for method, rho, found in self.variants:
+            for one in self.categories:
+                documents = one.test_documents if method == "holdout" else one.documents
+                head = {"category": one.name, "documents": documents, "estimate": method}
+                for name, estimate in found.by_class[one.name].items():
+                    yield {**head, "rho": rho, **estimate.row(), "measure": name}
+        for method, rho, found in self.variants:
+            head = {"category": "", "documents": found.n, "estimate": method}
+            for name, estimate in found.items():
+                yield {**head, "rho": rho, **estimate.row(), "measure": name}
+
+    def _content(self) -> dict[str, Any]:
+        plain = super()._content()
+        own = {name: plain[name] for name in SAVED}
+        return {
+            "documents": self.n,
+            "documents_held_out": None if self.holdout is None else self.holdout.n,
+            "level": self.level,
+            "averages": {"estimates": as_plain(self.estimates), **self._others(None)},
+            "categories": [
+                {
+                    **as_plain(one),
+                    "estimates": as_plain(self.by_class[one.name]),
+                    **self._others(one.name),
+                }
+                for one in self.categories
+            ],
+            **own,
+        }
+
+    def _others(self, category: str | None) -> dict[str, Any]:
+        def of(found: Evaluation | None) -> Any:  # noqa: ANN401
+            if found is None:
+                return None
+            return as_plain(found.estimates if category is None else found.by_class[category])
+
+        at_rho = {f"{rho:g}": of(found) for rho, found in self.at_rho.items()}
+        return {"at_rho": at_rho, "holdout": of(self.holdout)}
 
 
 def estimate_corpus(

@@ -4,8 +4,9 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
@@ -15,7 +16,15 @@ from truerisk.errors import InputError
 from truerisk.estimation.curves.laws import Extrapolation, Growth, NeededSize
 from truerisk.estimation.curves.means import resampled_means
 from truerisk.intervals.resampled_tests import corrected_standard_error
-from truerisk.results import Estimate, Frozen, Interval, Reportable, as_plain
+from truerisk.results import (
+    Estimate,
+    Frozen,
+    Interval,
+    MissingNameError,
+    Reportable,
+    Row,
+    estimate_row,
+)
 
 METHOD = "paired_bootstrap"
 
@@ -246,6 +255,30 @@ class CurvePoint:
     cpu_seconds: float
     notes: tuple[str, ...] = ()
 
+    def row(self, measure: str, n: float) -> Row:
+        """Give the row of this point in a tidy table; `n` examples are held out."""
+        mean, sd = (
+            math.nan if one is None else one for one in (self.estimate_mean, self.estimate_sd)
+        )
+        return {
+            **estimate_row(
+                measure,
+                self.mean,
+                self.interval,
+                method="holdout",
+                n=n,
+                target="the learner at this sample size",
+                notes=self.notes,
+            ),
+            "sd": self.sd,
+            "estimate_mean": mean,
+            "estimate_sd": sd,
+            "seconds_to_induce": self.seconds_to_induce,
+            "seconds_to_classify": self.seconds_to_classify,
+            "memory": self.memory,
+            "cpu_seconds": self.cpu_seconds,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerCurve(Frozen):
@@ -286,7 +319,7 @@ class LearnerCurve(Frozen):
         return self.extrapolation
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
     """The curves of several learners on the same divisions: a read-only mapping, name → curve.
 
@@ -304,6 +337,8 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
     >>> list(curve), [point.size for point in curve["guess"].points]
     (['guess'], [20, 40])
     """
+
+    kind: ClassVar[str] = "learning_curve"
 
     curves: Mapping[str, LearnerCurve]
     measure: str
@@ -326,6 +361,8 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __getitem__(self, name: str) -> LearnerCurve:
+        if name not in self.curves:
+            raise MissingNameError(name, self.curves, "learner")
         return self.curves[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -345,9 +382,27 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
 
         return plot_curve(self, ax)
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give the curves as plain values, ready for JSON."""
-        plain: dict[str, Any] = as_plain(self)
+    def report(
+        self,
+        *,
+        wanted: float | None = None,
+        source: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        """Make the page of the curves; it says what a value that is wanted takes."""
+        page = import_module("truerisk.reporting.page.report")
+        return page.report_of(self, wanted=wanted, source=source)
+
+    def _rows(self) -> Iterator[Row]:
+        for name, curve in self.items():
+            for point in curve.points:
+                yield {
+                    "learner": name,
+                    "size": point.size,
+                    **point.row(self.measure, self.held_out),
+                }
+
+    def _content(self) -> dict[str, Any]:
+        plain = super()._content()
         for curve in plain["curves"].values():
             if curve["extrapolation"] is not None:
                 del curve["extrapolation"]["laws"]  # hundreds of refitted laws: its intervals tell

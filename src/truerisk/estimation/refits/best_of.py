@@ -1,9 +1,9 @@
 """Several learners on the same refits, and what the best of many is worth without its luck."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure, measure_values
 from truerisk.measures.averages import value_of_tables
-from truerisk.results import Estimate, Interval, Reportable, as_plain
+from truerisk.results import Estimate, Interval, Reportable, Row
 from truerisk.tallies.votes import NOT_JUDGED
 
 AT_A_TIME = 50  # replicates whose weights are held at once
@@ -130,7 +130,7 @@ def _draws(
     return drawn, left
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BestOf(Reportable):
     """Several learners judged on the same divisions, and the best of them.
 
@@ -145,6 +145,8 @@ class BestOf(Reportable):
     >>> found.ranking
     ('tree', 'constant')
     """
+
+    kind: ClassVar[str] = "best_of"
 
     evaluations: Mapping[str, LearnerEvaluation]
     measure: str
@@ -167,15 +169,13 @@ class BestOf(Reportable):
         )
         return "\n".join(lines)
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give all of it as plain values, ready for JSON."""
-        return {
-            "measure": self.measure,
-            "winner": self.winner,
-            "optimism": as_plain(self.optimism),
-            "corrected": as_plain(self.corrected),
-            "evaluations": {name: found.as_plain() for name, found in self.evaluations.items()},
-        }
+    def _content(self) -> dict[str, Any]:
+        return {"ranking": list(self.ranking), **super()._content()}
+
+    def _rows(self) -> Iterator[Row]:
+        for name in self.ranking:
+            yield from ({"model": name, **row} for row in self.evaluations[name].to_rows())
+        yield {"model": "best, corrected", **self.corrected.row()}
 
 
 def best_of(

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,17 +34,15 @@ from truerisk.estimation.refits.votes import (
 )
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
-from truerisk.execution.checkpoint import Checkpoint
-from truerisk.execution.fingerprint import fingerprint
+from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Evaluation, Finding, as_plain
 from truerisk.tallies.cells import MAX_CLASSES
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LearnerEvaluation(Evaluation):
     """The measures of a learner, estimated by refits that judge examples they did not train on.
 
@@ -64,22 +62,16 @@ class LearnerEvaluation(Evaluation):
     ('holdout', 1, 0.68)
     """
 
+    kind: ClassVar[str] = "learner_evaluation"
+
     model: str = ""
     method: str = ""
     refits: int = 0
     baseline: Mapping[str, Estimate] = field(default_factory=dict)
     variants: Mapping[str, Estimate] = field(default_factory=dict)
-    called: NDArray[np.int32] | None = field(default=None, repr=False, compare=False)
-    scores: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
-    costs: Costs | None = field(default=None, repr=False, compare=False)
-
-    def as_plain(self) -> dict[str, Any]:
-        """Give the evaluation as plain values, ready for JSON; without what differs by run."""
-        plain = super().as_plain()
-        return {name: value for name, value in plain.items() if name not in _NOT_SAVED}
-
-
-_NOT_SAVED = {"called", "scores", "costs", "tallies", "curves"}
+    called: NDArray[np.int32] | None = field(default=None, compare=False)
+    scores: NDArray[np.float64] | None = field(default=None, compare=False)
+    costs: Costs | None = field(default=None, compare=False)
 
 
 CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}

@@ -17,12 +17,14 @@ from truerisk.checks import check_choice, check_level, check_number, check_whole
 from truerisk.errors import InputError
 from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
-from truerisk.intervals.conservative_z import ConservativeZRuns, conservative_z_interval
-from truerisk.intervals.cross_validation_clt import cross_validation_clt
-from truerisk.intervals.nested_cross_validation import nested_interval
-from truerisk.intervals.resampled_tests import corrected_standard_error, deviation
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import Measure, find_measure
+from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
+from truerisk.intervals.resampled_tests import (
+    ConservativeZRuns,
+    conservative_z_interval,
+    corrected_standard_error,
+    deviation,
+)
+from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.results import Estimate, Interval, Resampled
 
 PLAIN_T_IS_INVALID = (

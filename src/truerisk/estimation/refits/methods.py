@@ -22,7 +22,7 @@ from truerisk.estimation.refits.plans import (
     random_divisions,
     repeated_folds,
 )
-from truerisk.intervals.conservative_z import ConservativeZRuns
+from truerisk.intervals.resampled_tests import ConservativeZRuns
 
 LARGEST_SEED = 2**32 - 1
 

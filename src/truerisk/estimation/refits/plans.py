@@ -14,7 +14,7 @@ from truerisk.aliases import Indices
 from truerisk.checks import check_number, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.refits.splits import five_by_two, k_fold
-from truerisk.intervals.nested_cross_validation import nested_runs
+from truerisk.intervals.cross_validation import nested_runs
 
 
 class Plan(Protocol):

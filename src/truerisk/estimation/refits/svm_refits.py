@@ -59,7 +59,7 @@ def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any]
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
     if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
         return None
-    from truerisk.execution.one_thread import OneThread  # noqa: PLC0415  (loads libraries)
+    from truerisk.execution.batches import OneThread  # noqa: PLC0415  (loads libraries)
 
     try:
         # As in the refits: a second thread may change the last bit.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -31,7 +31,7 @@ RHO = 2.0  # what lemma 1 needs for an SVM with a bias
 TIE = 1e-9  # margins within this of 0 are 0 up to rounding
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LeaveOneOut(Evaluation):
     """The measures of leave-one-out predictions, and what they were made of.
 
@@ -46,6 +46,8 @@ class LeaveOneOut(Evaluation):
     >>> left.errors, left.ties, left.refits
     ((2,), (1, 2), 2)
     """
+
+    kind: ClassVar[str] = "leave_one_out"
 
     errors: tuple[int, ...] = ()
     ties: tuple[int, ...] = ()

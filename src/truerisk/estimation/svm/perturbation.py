@@ -7,9 +7,10 @@ the error varies as it would from sample to sample.
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from threading import Lock
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from truerisk.estimation.svm.measured_coverage import published_form_covers
 from truerisk.execution.running import workers_of
 from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.perturbed import FORMS, ends_of
-from truerisk.results import Interval, Resampled, Target
+from truerisk.results import Estimate, Interval, Resampled, Target
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.weighted_refits import Prepared, check_model, prepared
 
@@ -236,7 +237,7 @@ TARGET: Target = "this model"
 MIN_REPLICATES = 100  # under this the ends of an interval are a matter of luck
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Perturbed(Resampled):
     """An error rate with an interval by perturbation resampling.
 
@@ -253,12 +254,24 @@ class Perturbed(Resampled):
     ['effective_size', 'exact', 'normal', 'percentile']
     """
 
+    kind: ClassVar[str] = "perturbation"
+
     losses: Losses
     training_error: float
     forms: Mapping[str, Interval] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", MappingProxyType(dict(self.forms)))
+
+    def report(
+        self,
+        *,
+        rivals: Mapping[str, Estimate] | None = None,
+        source: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        """Make the page of this result, with the intervals of other methods beside it."""
+        page = import_module("truerisk.reporting.page.report")
+        return page.report_of(self, rivals=rivals, source=source)
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,11 @@ from truerisk.estimation.refits.plans import random_divisions
 from truerisk.estimation.refits.splits import k_fold
 from truerisk.intervals.adaptive import Resamples, adaptive_interval
 from truerisk.intervals.bounds import stability_bound, vc_bound
-from truerisk.intervals.conservative_z import conservative_z_interval
-from truerisk.intervals.rho_based import normal_interval, rho_based_deviation
+from truerisk.intervals.resampled_tests import (
+    conservative_z_interval,
+    normal_interval,
+    rho_based_deviation,
+)
 from truerisk.results import Estimate, Interval, Target
 from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.linear import LinearSVM

@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,8 +23,8 @@ from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, worst_slack
 from truerisk.learners.named_models import as_learner
 from truerisk.measures.curves import plain_label
-from truerisk.measures.titles import title_of
-from truerisk.results import Estimate, Reportable
+from truerisk.measures.registry import title_of
+from truerisk.results import Estimate, Reportable, Row
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
@@ -46,7 +46,7 @@ class Candidate:
     stable: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Selection(Reportable):
     """What was tried, what won, and what the winner is worth.
 
@@ -62,7 +62,9 @@ class Selection(Reportable):
     [0.5, 2.0]
     """
 
-    candidates: tuple[Candidate, ...] = field(repr=False)
+    kind: ClassVar[str] = "selection"
+
+    candidates: tuple[Candidate, ...]
     best: Mapping[str, Any]
     estimate: Estimate
     corrected: Estimate
@@ -72,6 +74,14 @@ class Selection(Reportable):
         from truerisk.estimation.svm.selection import plot_selection  # noqa: PLC0415
 
         return plot_selection(self, ax)
+
+    def _rows(self) -> Iterator[Row]:
+        for one in self.candidates:
+            yield {"setting": setting_text(one.parameters), **one.estimate.row()}
+        yield {"setting": "corrected for the choice", **self.corrected.row()}
+
+    def _headline(self) -> str:
+        return f"{setting_text(self.best)}: {self.corrected}"
 
     def __str__(self) -> str:
         lines = [

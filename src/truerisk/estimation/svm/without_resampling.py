@@ -1,9 +1,9 @@
 """Every estimate of an SVM that needs no resampling, side by side."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,13 +14,13 @@ from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.learners.named_models import as_learner
-from truerisk.results import Estimate, Finding, Interval, Reportable
+from truerisk.results import Estimate, Finding, Interval, Reportable, Row
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.fitted_dual import FittedDual
 from truerisk.svm.span_bound import span_bound
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SideBySide(Reportable):
     """One estimate of each kind, and the seconds it took after training.
 
@@ -32,9 +32,15 @@ class SideBySide(Reportable):
     trained once in 10.0 ms
     """
 
+    kind: ClassVar[str] = "side_by_side"
+
     estimates: tuple[Estimate, ...]
     seconds: tuple[float, ...]
     training_seconds: float
+
+    def _rows(self) -> Iterator[Row]:
+        for one, seconds in zip(self.estimates, self.seconds, strict=True):
+            yield {"method": one.method, **one.row(), "seconds": seconds}
 
     def __str__(self) -> str:
         lines = [

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import base_and_average
 from truerisk.results import Estimate, Evaluation, Target
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.fitted_dual import FittedDual
@@ -87,7 +87,7 @@ BOTH_RHOS = (1.0, 2.0)
 TARGET: Target = "the learner at this sample size"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class XiAlpha(Evaluation):
     """The ξα-estimates of a machine: an `Evaluation`, for more than one ρ.
 
@@ -102,6 +102,8 @@ class XiAlpha(Evaluation):
     >>> found.at_risk, sorted(found.at_rho)
     (((1, 2),), [1.0, 2.0])
     """
+
+    kind: ClassVar[str] = "xi_alpha"
 
     at_rho: Mapping[float, Mapping[str, Estimate]] = field(default_factory=dict)
     at_risk: tuple[tuple[int, ...], ...] = ()

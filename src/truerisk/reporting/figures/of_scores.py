@@ -61,8 +61,8 @@ def _thinned(band: "Band") -> "Band":
 
 
 def _from_counts(table: Sweep, evaluation: Evaluation) -> Iterator[tuple[str, Drawing]]:
+    from truerisk.measures.calibration import distribution_of  # noqa: PLC0415
     from truerisk.measures.rejection import rejection_curve  # noqa: PLC0415  (only who draws)
-    from truerisk.measures.score_distribution import distribution_of  # noqa: PLC0415
 
     if np.isfinite(table.threshold[1:]).any():
         yield "scores", partial(_with_legend, distribution_of(table))

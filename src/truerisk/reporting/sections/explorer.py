@@ -30,7 +30,7 @@ from truerisk.reporting.sections.kept_thresholds import kept_rows
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Evaluation, as_plain
 from truerisk.tallies.cells import Cells
-from truerisk.tallies.ranking_summary import breakeven_of
+from truerisk.tallies.ranking import breakeven_of
 
 BAND_STEPS = 100  # of the slider of the rejection band, at most
 SHORT_NAME = 40  # characters of a class that stand in a sentence; the page has all of it elsewhere

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
-from truerisk.measures.calibration import calibration_curve
+from truerisk.measures.calibration import MAX_BINS, calibration_curve, distribution_of
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
-from truerisk.measures.score_distribution import MAX_BINS, distribution_of
 from truerisk.measures.thresholds import Sweep, with_given_threshold, working_threshold
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.page.charts import (

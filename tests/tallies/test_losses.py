@@ -1,0 +1,175 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, log_loss
+
+import truerisk as tr
+from truerisk.errors import InputError
+from truerisk.tallies.losses import ProbabilityTally, brier_scores, log_losses
+
+REFERENCE = json.loads(
+    (Path(__file__).parents[1] / "reference" / "sklearn_scores.json").read_text(encoding="utf-8")
+)["vectors"]
+
+rows = st.lists(
+    st.tuples(st.floats(0.001, 0.999), st.booleans(), st.sampled_from([0.0, 0.5, 1.0, 3.0])),
+    min_size=2,
+    max_size=30,
+).filter(lambda some: any(weight > 0 for *_, weight in some))
+
+
+def columns(some):
+    return (np.array(column) for column in zip(*some, strict=True))
+
+
+def test_losses_worked_by_hand():
+    tally = ProbabilityTally().add([0.8, 0.5, 0.25], [True, False, True])
+    losses = [-math.log(0.8), -math.log(0.5), -math.log(0.25)]
+    assert tally.log_loss == pytest.approx(sum(losses) / 3, rel=1e-15)
+    assert tally.brier_score == pytest.approx((0.04 + 0.25 + 0.5625) / 3, rel=1e-15)
+    spread = np.std([0.04, 0.25, 0.5625], ddof=1) / math.sqrt(3)
+    assert tally.standard_error("brier_score") == pytest.approx(spread, rel=1e-13)
+    spread = np.std(losses, ddof=1) / math.sqrt(3)
+    assert tally.standard_error("log_loss") == pytest.approx(spread, rel=1e-13)
+
+
+def test_losses_of_three_classes_worked_by_hand():
+    tally = ProbabilityTally().add([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]], [1, 2])
+    assert tally.log_loss == pytest.approx(math.log(4) / 2, rel=1e-15)
+    assert tally.brier_score == pytest.approx((0.25 + 0.5625 + 0.0625) / 2, rel=1e-15)
+
+
+@pytest.mark.parametrize("vector", [v for v in REFERENCE if v["method"] == "log_loss"])
+def test_log_loss_agrees_with_the_reference(vector):
+    names = sorted(set(vector["inputs"]["y_true"]))
+    codes = [names.index(name) for name in vector["inputs"]["y_true"]]
+    found = ProbabilityTally().add(vector["inputs"]["y_proba"], codes).log_loss
+    expected = vector["expected"]["log_loss"]
+    assert found == pytest.approx(expected, abs=vector["tolerance"]["abs"])
+
+
+@pytest.mark.parametrize("vector", [v for v in REFERENCE if v["method"] == "brier"])
+def test_the_brier_score_agrees_with_the_reference(vector):
+    truth = np.array(vector["inputs"]["y_true"]) == 1
+    found = ProbabilityTally().add(vector["inputs"]["y_proba"], truth).brier_score
+    expected = vector["expected"]["brier"]
+    assert found == pytest.approx(expected, abs=vector["tolerance"]["abs"])
+
+
+@given(rows)
+def test_weighted_losses_agree_with_scikit_learn(some):
+    chances, truth, weight = columns(some)
+    tally = ProbabilityTally().add(chances, truth, weight)
+    expected = log_loss(truth, chances, sample_weight=weight, labels=[False, True])
+    assert tally.log_loss == pytest.approx(expected, rel=1e-12)
+    expected = brier_score_loss(truth, chances, sample_weight=weight, labels=[False, True])
+    assert tally.brier_score == pytest.approx(expected, rel=1e-12)
+
+
+@given(rows)
+def test_two_columns_are_one(some):
+    chances, truth, _ = columns(some)
+    single = ProbabilityTally().add(chances, truth)
+    double = ProbabilityTally().add(np.column_stack([1 - chances, chances]), truth.astype(int))
+    assert double.log_loss == pytest.approx(single.log_loss, rel=1e-12)
+    assert double.brier_score == pytest.approx(2 * single.brier_score, rel=1e-12)
+
+
+def test_three_classes_agree_with_scikit_learn():
+    rng = np.random.default_rng(2)
+    chances, truth = rng.dirichlet([1, 2, 3], size=200), rng.integers(0, 3, 200)
+    tally = ProbabilityTally().add(chances, truth)
+    assert tally.log_loss == pytest.approx(log_loss(truth, chances), rel=1e-12)
+    assert tally.brier_score == pytest.approx(brier_score_loss(truth, chances), rel=1e-12)
+
+
+@given(rows, st.integers(0, 30), st.randoms(use_true_random=False))
+def test_any_cut_and_order_gives_the_same_sums(some, cut, random):
+    whole = ProbabilityTally().add(*columns(some))
+    shuffled = random.sample(some, len(some))
+    cut = min(max(cut, 1), len(some) - 1)
+    first = ProbabilityTally().add(*columns(shuffled[:cut])) if shuffled[:cut] else None
+    merged = ProbabilityTally().add(*columns(shuffled[cut:])).merge(first)
+    assert merged == whole
+    for loss in ("log_loss", "brier_score"):
+        np.testing.assert_equal(merged.standard_error(loss), whole.standard_error(loss))
+
+
+def test_the_impossible_costs_infinitely_and_is_counted():
+    tally = ProbabilityTally().add([0.0, 1.0, 0.5], [True, False, True])
+    assert tally.log_loss == math.inf
+    assert tally.impossible == 2
+    assert math.isnan(tally.standard_error("log_loss"))
+    assert tally.brier_score == 2.25 / 3
+
+
+def test_a_row_of_no_weight_says_nothing():
+    tally = ProbabilityTally().add([0.0, 0.5], [True, True], [0.0, 2.0])
+    assert tally.log_loss == pytest.approx(math.log(2))
+    assert (tally.rows, tally.impossible) == (1, 0)
+
+
+def test_no_rows_have_no_loss():
+    tally = ProbabilityTally().add([], np.array([], dtype=bool))
+    assert math.isnan(tally.log_loss)
+    assert math.isnan(tally.standard_error("brier_score"))
+
+
+@pytest.mark.parametrize(
+    ("chances", "truth", "message"),
+    [
+        ([1.5, -0.5, 0.3], [True] * 3, r"2 of 3 do not, and their range is \[-0.5, 1.5\]"),
+        ([np.nan], [True], "must lie in"),
+        ([[0.5, 0.6]], [0], "must add up to 1 for each example, to within 1e-06; 1 do not"),
+        ([[0.5, 0.5]], [2], "`truth` must hold class codes from 0 to 1"),
+        ([0.5], [1], "`truth` must be booleans"),
+        (["a"], [True], "`probabilities` must be numbers of shape"),
+    ],
+)
+def test_what_is_no_probability_is_refused(chances, truth, message):
+    with pytest.raises(InputError, match=message):
+        ProbabilityTally().add(chances, truth)
+
+
+def test_the_log_loss_does_not_depend_on_which_label_is_positive():
+    table = np.array([[1.0, 1e-20], [1e-20, 1.0], [0.3, 0.7]])
+    truth = np.array([True, False, True])
+    first = log_losses(table[:, 1], truth, table[:, 0])
+    second = log_losses(table[:, 0], ~truth, table[:, 1])
+    assert first.tolist() == second.tolist()
+    assert first.tolist() == log_losses(table, truth.astype(int)).tolist()
+    assert first[:2] == pytest.approx(20 * math.log(10))
+
+
+def test_probabilities_of_both_classes_are_each_taken_as_they_are():
+    proba = np.array([[1.0, 1e-20], [1e-20, 1.0], [0.4, 0.6], [0.7, 0.3]])
+    y = ["b", "a", "b", "a"]
+    found = [
+        tr.evaluate(y, y_score=proba, probabilities=True, pos_label=label, random_state=1)
+        for label in ("a", "b")
+    ]
+    assert found[0]["log_loss"].value == found[1]["log_loss"].value
+    assert found[0]["log_loss"].value == pytest.approx(
+        (40 * math.log(10) - math.log(0.6) - math.log(0.7)) / 4
+    )
+    groups = tr.evaluate(
+        y, y_score=proba, probabilities=True, pos_label="a", groups=[1, 1, 2, 2], random_state=1
+    )
+    assert math.isfinite(groups["log_loss"].interval.high)
+
+
+def test_the_brier_score_of_several_classes_looks_at_all_of_them():
+    table = np.array([[0.5, 0.25, 0.25], [0.5, 0.5, 0.0]])
+    assert brier_scores(table, np.array([0, 0])).tolist() == [0.375, 0.5]
+
+
+def test_narrow_probabilities_may_miss_one_by_a_thousandth():
+    narrow = np.array([[0.5, 0.5005]], dtype=np.float32)
+    assert ProbabilityTally().add(narrow, [0]).rows == 1
+    with pytest.raises(InputError, match="to within 1e-06"):
+        ProbabilityTally().add(narrow.astype(np.float64), [0])
