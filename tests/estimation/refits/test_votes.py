@@ -113,7 +113,7 @@ def test_only_three_failures_are_quoted():
 
 
 def test_warnings_are_counted_and_told_once():
-    answers = [answer([0, 0], warned="UserWarning: slow")] * 3 + [answer([0, 0])]
+    answers = [answer([0, 0], warned=["UserWarning: slow"])] * 3 + [answer([0, 0])]
     assert CollectedVotes(EXAMPLES, TWICE).gather(answers).notes() == [
         "3 of 4 refits warned, the first of them fold 1 of repetition 1: UserWarning: slow"
     ]

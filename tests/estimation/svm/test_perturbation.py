@@ -5,9 +5,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from truerisk import KernelSVM, LinearSVM, binomial_interval, perturbation
 from truerisk.errors import InputError
@@ -178,7 +179,7 @@ def test_losses_without_spread_are_a_reason() -> None:
 def test_an_end_is_cut_at_0_or_at_1() -> None:
     assert "below 0" in was_cut("normal", 0.05, SOME, 0.95)
     assert "above 1" in was_cut("percentile", 0.95, SOME, 0.95)
-    assert was_cut("effective_size", 0.05, SOME, 0.95) == ""
+    assert was_cut("effective_size", 0.05, SOME, 0.95) is None
 
 
 def test_kinds_and_columns_are_read_off() -> None:
@@ -377,7 +378,7 @@ def test_what_the_published_form_covers_is_told(model, kind) -> None:
     ("model", "words"),
     [
         (RandomForestClassifier(), r"For another model use tr\.estimate"),
-        (LinearSVC(), "Use LinearSVM, which leaves the bias free"),
+        (LinearSVC(), "Set loss='hinge'"),
         (SVC(kernel="sigmoid"), "positive semidefinite"),
         (LogisticRegression(C=np.inf), "with an L2 penalty"),
         (make_pipeline(StandardScaler(), RandomForestClassifier()), r"tr\.estimate"),
@@ -416,3 +417,40 @@ def test_missing_values_are_refused() -> None:
     broken[7, 2] = np.nan
     with pytest.raises(InputError, match=r"row 7.*column 2"):
         perturbation(LinearSVM(), broken, Y, **FEW)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(loss="hinge", tol=1e-6, max_iter=100_000),
+        NuSVC(nu=0.5, gamma=0.3),
+        OneVsRestClassifier(SVC(gamma=0.3)),
+        make_pipeline(StandardScaler(), OneVsRestClassifier(SVC(gamma=0.3))),
+        "linear_svm",
+    ],
+    ids=["LinearSVC", "NuSVC", "one against the rest", "in a pipeline", "a name"],
+)
+def test_what_xi_alpha_reads_is_perturbed(model) -> None:
+    found = perturbation(model, X, Y, replicates=100, random_state=4)
+    assert 0.05 < found.value < 0.6
+    assert found.interval.method == "perturbation_effective_size"
+
+
+def test_the_losses_of_liblinear_are_those_of_its_refits() -> None:
+    svm = LinearSVC(loss="hinge", C=0.5, class_weight={0: 2.0}, tol=1e-8, max_iter=1_000_000)
+    G = draw_weights(LOSS_N, 4, np.random.default_rng(5))
+    found = perturbed_losses(svm, LOSS_X, LOSS_Y, G)
+    for weights, spread in zip(G, found.spread, strict=True):
+        fitted = clone(svm).fit(LOSS_X, LOSS_Y, sample_weight=weights / weights.mean())
+        wrong = fitted.predict(LOSS_X) != LOSS_Y
+        assert spread == pytest.approx(np.mean((wrong - found.error) * weights))
+
+
+def test_nu_is_the_cost_that_it_makes_of_the_training_part() -> None:
+    model = NuSVC(nu=0.4, gamma=0.3)
+    fitted = clone(model).fit(LOSS_X, LOSS_Y)
+    twin = SVC(C=np.abs(fitted.dual_coef_).max(), gamma=0.3)
+    G = draw_weights(LOSS_N, 4, np.random.default_rng(5))
+    found, expected = (perturbed_losses(one, LOSS_X, LOSS_Y, G) for one in (model, twin))
+    assert found.error == expected.error == np.mean(fitted.predict(LOSS_X) != LOSS_Y)
+    assert found.spread.tolist() == expected.spread.tolist()

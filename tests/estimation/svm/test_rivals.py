@@ -6,7 +6,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from truerisk import InputError, KernelSVM, LinearSVM, estimate
 from truerisk.estimation.refits.examples import Examples
@@ -274,3 +274,27 @@ def test_more_than_two_classes_are_refused():
     X = _data()[0]
     with pytest.raises(InputError, match="`y` must hold two classes; got 3"):
         rival_intervals(LinearSVM(), X, np.arange(60) % 3)
+
+
+RNG = np.random.default_rng(2)
+Y = np.repeat([0, 1], 30)
+X = RNG.normal(size=(60, 2)) + Y[:, None]
+
+
+def test_an_error_rate_needs_no_positive_label():
+    words = np.where(Y == 0, "oui", "non")
+    options = {"replicates": 100, "folds": 3, "random_state": 1}
+    by_words = rival_intervals(LinearSVM(), X, words, **options)
+    for name, rival in by_words.items():
+        assert rival.is_defined, (name, rival.notes)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LinearSVC(loss="hinge", max_iter=100_000), NuSVC(), "linear_svm"],
+    ids=["LinearSVC", "NuSVC", "a name"],
+)
+def test_what_is_perturbed_has_rivals(model):
+    rivals = rival_intervals(model, X, Y, replicates=100, folds=3, random_state=1)
+    open_ = {name for name, rival in rivals.items() if not rival.is_defined}
+    assert open_ <= {"stability_bound", "adaptive"}

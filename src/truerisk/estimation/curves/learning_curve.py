@@ -23,10 +23,11 @@ from truerisk.checks import (
 from truerisk.errors import InputError
 from truerisk.estimation.curves.points import Design, Refits, curve_of
 from truerisk.estimation.curves.results import LearningCurve
-from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, is_svm, refit_at
+from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, refit_at
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.evaluation.positive import positive_of_two
 from truerisk.execution import Checkpoint, fingerprint, run_each
+from truerisk.learners.named_models import as_learner
 from truerisk.measures.averages import AVERAGES
 
 SIZES = 8
@@ -34,18 +35,14 @@ MIN_SIZES = 5  # of those chosen here
 SMALLEST_SIZE = 10
 
 
-def named_models(models: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Give each model its name: the one in the mapping, or that of its class."""
-    named = models if isinstance(models, Mapping) else {type(models).__name__: models}
+def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:  # noqa: ANN401
+    """Give each learner its name: that in the mapping, its own, or that of its class."""
+    named = models
+    if not isinstance(models, Mapping):
+        named = {models if isinstance(models, str) else type(models).__name__: models}
     if not named:
         raise InputError("`models` must hold at least one model; got none.")
-    for name, model in named.items():
-        if isinstance(model, type) or not all(hasattr(model, each) for each in ("fit", "predict")):
-            remedy = " Call it, to make a model." if isinstance(model, type) else ""
-            raise InputError(
-                f"`models` must have fit and predict; got {shown(model)} as {shown(name)}.{remedy}"
-            )
-    return {str(name): model for name, model in named.items()}
+    return {str(name): as_learner(one, X, examples=examples) for name, one in named.items()}
 
 
 def sized(X: Any) -> Any:  # noqa: ANN401
@@ -101,14 +98,16 @@ def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:  # noqa:
     return names.index(positive_of_two(names, None if asked is None else str(asked)))
 
 
-def check_machines(models: Mapping[str, Any], labels: NDArray[Any]) -> None:
+def check_svms(models: Mapping[str, Any], labels: NDArray[Any]) -> None:
     """Refuse ξα where no model or no problem has it."""
+    from truerisk.svm.dual_of import is_readable  # noqa: PLC0415  (loads the solvers)
+
     if len(labels) > 2:
         raise InputError(
             f"`estimate` 'xi_alpha' must have two classes; got {len(labels)}. Take "
             "'cross_validation'."
         )
-    if not any(map(is_svm, models.values())):
+    if not any(map(is_readable, models.values())):
         raise InputError(
             "`estimate` 'xi_alpha' must have a support vector machine among the models; got "
             f"{', '.join(models)}. Take 'cross_validation'."
@@ -208,7 +207,8 @@ def learning_curve(
     Parameters
     ----------
     models
-        A model with fit and predict, or a mapping of names to models.  They are cloned.
+        A classifier, the name of one ("svm", "tree", …), or a mapping of names to either.  They are
+        cloned.
     X, y
         Examples (dense, sparse, or a frame) and their labels.
     sizes
@@ -253,7 +253,6 @@ def learning_curve(
     >>> [round(point.mean, 3) for point in found["GaussianNB"].points]
     [0.179, 0.084, 0.061, 0.053]
     """
-    named = named_models(models)
     check_level(level)
     check_whole_number(repeats, "repeats", low=2, high=100_000)
     if estimate is not None:
@@ -262,14 +261,15 @@ def learning_curve(
     units = units_of(groups)
     check_same_length(X=sized(X), y=codes, groups=units)
     at = positive_at(measure, labels, pos_label)
-    if estimate == "xi_alpha":
-        check_machines(named, labels)
     seed = random_state
     if not isinstance(seed, (int, np.integer)):
         seed = int(check_random_state(random_state).integers(SEEDS))
     check_whole_number(seed, "random_state")
     plan = CurvePlan(codes, units, held_out_of(codes, test_size), int(seed))
     tried = sizes_of(plan, repeats, sizes)
+    named = named_models(models, X, tried[-1])
+    if estimate == "xi_alpha":
+        check_svms(named, labels)
     design = Design(
         measure=measure,
         pos_label=at,

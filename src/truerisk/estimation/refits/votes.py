@@ -140,7 +140,7 @@ class CollectedVotes:
 
     def _add(self, at: int, found: dict[str, NDArray[Any]]) -> None:
         if "warned" in found:
-            self.warned.setdefault(str(found["warned"]), []).append(at)
+            self.warned.setdefault(str(found["warned"][0]), []).append(at)
         if "failed" in found:
             self.failures[at] = str(found["failed"])
             return

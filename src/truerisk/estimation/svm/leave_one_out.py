@@ -235,8 +235,8 @@ def _pruned(
 
 
 def _settled(svm: SVC | LinearSVC, X: Any, y: NDArray[Any]) -> SVC | LinearSVC:  # noqa: ANN401
-    """Settle γ and the class weights on all examples, as for an SVM of this library."""
-    changes: dict[str, Any] = {}
+    """Settle γ and the class weights on all examples, as for an SVM of this library; and a seed."""
+    changes: dict[str, Any] = {} if svm.random_state is not None else {"random_state": 0}
     if getattr(svm, "gamma", None) in {"scale", "auto"}:
         variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "tocsr") else np.var(X)
         scale = 1.0 if svm.gamma == "auto" or variance == 0 else float(variance)

@@ -24,7 +24,8 @@ from truerisk.estimation.svm.measured_coverage import published_form_covers
 from truerisk.execution.running import workers_of
 from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.perturbed import FORMS, ends_of
-from truerisk.results import Estimate, Interval, Resampled, Target
+from truerisk.learners.named_models import as_learner
+from truerisk.results import Estimate, Finding, Interval, Resampled, Target
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.weighted_refits import Prepared, check_model, prepared
 
@@ -172,7 +173,7 @@ class _Told:
 
 def why_exact(
     asked: PerturbedLosses, value: float, examples: int, features: int | None
-) -> str | None:
+) -> Finding | None:
     """Say why the exact interval must do, if it must.
 
     Parameters
@@ -189,13 +190,20 @@ def why_exact(
     for error in (asked.error, value):
         if not 0 < error < 1:
             kind = "no errors" if error == 0 else "nothing but errors"
-            return f"There are {kind} to perturb: the interval is the exact binomial one."
+            return Finding(
+                f"There are {kind} to perturb: the interval is the exact binomial one.",
+                code="nothing_to_perturb",
+            )
     if asked.is_degenerate:
-        return "No weighting changes the losses: the interval is the exact binomial one."
+        return Finding(
+            "No weighting changes the losses: the interval is the exact binomial one.",
+            code="losses_do_not_change",
+        )
     if features is not None and examples <= features:
-        return (
+        return Finding(
             f"There are {examples} examples in training and {features} features, more than "
-            "perturbation can tell from noise: the interval is the exact binomial one."
+            "perturbation can tell from noise: the interval is the exact binomial one.",
+            code="more_features_than_examples",
         )
     return None
 
@@ -210,6 +218,7 @@ def kind_of(model: Any) -> str:  # noqa: ANN401
     ('cubic', 'linear')
     """
     last = model[-1] if hasattr(model, "steps") else model
+    last = getattr(last, "estimator", last)  # of one against the rest
     if not hasattr(last, "kernel"):
         return "logistic" if hasattr(last, "predict_log_proba") else "linear"
     is_cubic = last.kernel == "poly" and last.degree == 3
@@ -221,12 +230,13 @@ def columns_of(X: Any) -> int:  # noqa: ANN401
     return int(X.shape[1]) if hasattr(X, "shape") and len(X.shape) > 1 else 1
 
 
-def was_cut(form: str, value: float, asked: PerturbedLosses, level: float) -> str:
+def was_cut(form: str, value: float, asked: PerturbedLosses, level: float) -> Finding | None:
     """Say that an end of the interval was held back at 0 or 1; nothing if not."""
     low, high = FORMS[form](value, asked.spread, len(asked.wrong), level)
     if 0 <= low <= high <= 1:
-        return ""
-    return f"The interval reached {'below 0' if low < 0 else 'above 1'}, and was cut there."
+        return None
+    side = "below 0" if low < 0 else "above 1"
+    return Finding(f"The interval reached {side}, and was cut there.", code="interval_cut")
 
 
 Losses = Literal["training", "cross_validated"]
@@ -380,8 +390,9 @@ def perturbation(
     Parameters
     ----------
     model
-        `tr.LinearSVM`, `tr.KernelSVM`, scikit-learn's `SVC` or `LogisticRegression`, or a
-        `Pipeline` that ends in one of them; it is cloned, not changed, and need not be trained.
+        `tr.LinearSVM`, `tr.KernelSVM`, scikit-learn's `SVC`, `NuSVC`, `LinearSVC(loss="hinge")` or
+        `LogisticRegression`, alone, in a `Pipeline` or in a `OneVsRestClassifier`; or a name, as
+        "linear_svm".  It is cloned, not changed, and need not be trained.
     X, y
         The examples and their labels, of two classes.
     replicates
@@ -426,6 +437,7 @@ def perturbation(
     >>> print(perturbation(LinearSVM(), X, y, random_state=1))
     error_rate = 0.300 [0.199, 0.417] at 95 % (perturbation_effective_size, n = 120, this model)
     """
+    model = as_learner(model, X)
     check_model(model)
     check_level(level)
     check_choice(losses, LOSSES, "losses")
@@ -470,7 +482,9 @@ def perturbed_estimate(
     notes = [
         reason or was_cut(interval, value, asked, level),
         # How many features a matrix of k(x, x′) stands for is not told.
-        "" if kind == "precomputed" else published_form_covers(n, width, kind),
+        None
+        if kind == "precomputed"
+        else Finding(published_form_covers(n, width, kind), code="measured_coverage"),
     ]
     return Perturbed(
         value=value,
@@ -479,7 +493,7 @@ def perturbed_estimate(
         method="perturbation",
         n=n,
         target=TARGET,
-        notes=tuple(note for note in notes if note),
+        notes=tuple(note for note in notes if note is not None),
         replicates=tuple(asked.spread.tolist()),
         losses=found.losses,
         training_error=found.training.error,

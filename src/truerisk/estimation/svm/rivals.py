@@ -12,7 +12,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC, NuSVC
 
 from truerisk.aliases import Array, Indices
 from truerisk.checks import check_level, check_random_state, check_whole_number
@@ -28,6 +30,7 @@ from truerisk.intervals.resampled_tests import (
     normal_interval,
     rho_based_deviation,
 )
+from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Interval, Target
 from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.linear import LinearSVM
@@ -185,8 +188,7 @@ def rival_intervals(
     Parameters
     ----------
     svm
-        `tr.LinearSVM`, `tr.KernelSVM`, scikit-learn's `SVC` or `LogisticRegression`, or a
-        `Pipeline` that ends in one of them; it is cloned, not changed.
+        As in `tr.perturbation`.
     X, y
         The examples and their labels, of two classes.
     folds
@@ -226,6 +228,7 @@ def rival_intervals(
     >>> print(rivals["vc_bound"])
     error_rate = 0.287 [0.000, 1.000] at 95 % (vc_bound, n = 80, this model)
     """
+    svm = as_learner(svm, X)
     check_model(svm)
     check_level(level)
     check_whole_number(folds, "folds", low=2)
@@ -269,7 +272,6 @@ def _by_refits(case: Case, **options: Any) -> Estimate:  # noqa: ANN401
         folds=case.folds,
         level=case.level,
         measures=("error_rate",),
-        pos_label=case.examples.pos_label,
         random_state=case.seed,
         n_jobs=case.workers,
         **options,
@@ -388,8 +390,8 @@ def stability(case: Case) -> Estimate:
     last, features = _last_step(case.model, case.examples.X)
     if isinstance(last, LogisticRegression):
         raise InputError("the stability bound must have the hinge loss; got a LogisticRegression.")
-    if getattr(last, "class_weight", None) is not None:
-        raise InputError("the stability bound must have one C; got `class_weight`.")
+    if isinstance(last, NuSVC) or getattr(last, "class_weight", None) is not None:
+        raise InputError("the stability bound must have one C; got `class_weight` or NuSVC.")
     squared = float(_kernel(last, features).diagonal(features).max())
     hinge = np.maximum(0.0, 1.0 - case.signs * case.decision)
     risk = float(np.minimum(hinge, 1.0).mean())
@@ -413,14 +415,17 @@ def adaptive(case: Case) -> Estimate:
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
     """Give the machine itself and the features that reach it."""
+    if isinstance(model, OneVsRestClassifier):
+        return model.estimator, X
     if not isinstance(model, Pipeline):
         return model, X
     before = clone(model[:-1])
-    return model[-1], before.fit_transform(X) if len(before) else X
+    last, _ = _last_step(model[-1], X)
+    return last, before.fit_transform(X) if len(before) else X
 
 
 def _kernel(machine: Any, X: Any) -> Kernel:  # noqa: ANN401
-    if isinstance(machine, LinearSVM):
+    if isinstance(machine, (LinearSVM, LinearSVC)):
         return Kernel("linear")
     if machine.kernel == "precomputed":
         raise InputError("the stability bound must know k(x, x); got a precomputed kernel.")
