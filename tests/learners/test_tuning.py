@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from truerisk.errors import InputError
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.learners.named_models import find_grid, find_model
 from truerisk.learners.tuning import (
     TunedModel,

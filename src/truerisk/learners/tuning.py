@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y
 from truerisk.aliases import Array, Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
-from truerisk.evaluation.positive import positive_of_two
+from truerisk.labels import positive_of_two
 from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
 from truerisk.measures.registry import Measure, find_measure
 from truerisk.tallies.cells import ClassCounts

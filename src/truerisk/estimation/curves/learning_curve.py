@@ -25,8 +25,8 @@ from truerisk.estimation.curves.points import Design, Refits, curve_of
 from truerisk.estimation.curves.results import LearningCurve
 from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, refit_at
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
-from truerisk.evaluation.positive import positive_of_two
 from truerisk.execution import Checkpoint, fingerprint, run_each
+from truerisk.labels import positive_of_two
 from truerisk.learners.named_models import as_learner
 from truerisk.measures.averages import AVERAGES
 

@@ -15,8 +15,8 @@ from truerisk.estimation.refits.interval_rules import OWN_RULES, RULES, RuleInpu
 from truerisk.estimation.refits.methods import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
 from truerisk.evaluation.assemble import assemble
-from truerisk.evaluation.judged_scores import JudgedScores
 from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.refit_scores import RefitScores
 from truerisk.evaluation.request import Request
 from truerisk.results import Estimate, Evaluation, Resampled
 from truerisk.tallies.votes import Judgements, Votes
@@ -47,7 +47,7 @@ class VoteEstimates:
         return replace(self.request, probabilities=probabilities)
 
     @cached_property
-    def scores(self) -> JudgedScores | None:
+    def scores(self) -> RefitScores | None:
         """The scores of the positive label, or of each label; None where the model gives none."""
         examples, sheets = self.examples, self.collected.sheets
         if not sheets or (len(examples.labels) == 2 and examples.pos_label is None):
@@ -60,7 +60,7 @@ class VoteEstimates:
                 else replace(sheet, score=sheet.complement, complement=sheet.score)
                 for sheet in sheets
             )
-        return JudgedScores(
+        return RefitScores(
             sheets,
             examples.codes,
             examples.labels,

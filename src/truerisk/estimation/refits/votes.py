@@ -19,7 +19,7 @@ from truerisk.estimation.refits.corrected_errors import BootstrapTally, Jackknif
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
 from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
-from truerisk.evaluation.judged_scores import Sheet
+from truerisk.evaluation.refit_scores import Sheet
 from truerisk.evaluation.request import Request
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each

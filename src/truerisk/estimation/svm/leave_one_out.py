@@ -17,7 +17,7 @@ from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import at_risk
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.results import Estimate, Evaluation, Finding

@@ -20,9 +20,9 @@ from truerisk.checks import check_choice, check_level, check_random_state, check
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import repeated_folds
-from truerisk.estimation.svm.measured_coverage import published_form_covers
 from truerisk.execution.running import workers_of
 from truerisk.intervals.agreement import agreement, agreement_interval
+from truerisk.intervals.measured_coverage import published_form_covers
 from truerisk.intervals.perturbed import FORMS, ends_of
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Interval, Resampled, Target
