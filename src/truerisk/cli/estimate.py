@@ -46,7 +46,7 @@ from truerisk.learners.named_models import MODELS
 if TYPE_CHECKING:
     from truerisk.estimation.corpus.corpus import CorpusEvaluation
     from truerisk.estimation.refits.best_of import BestOf
-    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+    from truerisk.estimation.refits.estimate import LearnerEvaluation
     from truerisk.inputs.tables import Table
     from truerisk.results import Comparison, Estimate
 

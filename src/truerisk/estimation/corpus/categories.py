@@ -1,14 +1,22 @@
-"""Which documents are called wrong in which category → estimates: each category, and averages."""
+"""The categories of a corpus: one linear SVM each, and estimates of each and of their averages."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags
-from truerisk.checks import shown
+from truerisk.checks import check_number, shown
+from truerisk.errors import InputError
+from truerisk.estimation.svm.leave_one_out import TIE, LeftOut
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES, counts_of
+from truerisk.estimation.svm.xi_alpha import at_risk, worst_slack
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.count_estimates import finished
 from truerisk.evaluation.evaluate import evaluate
@@ -19,7 +27,134 @@ from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Evaluation, Interval, Target
+from truerisk.svm.classifier import solve_one
+from truerisk.svm.one_vs_rest import check_cost
+from truerisk.svm.problems import Effort, Problem, linear_problem
+from truerisk.svm.solution import LinearSolution, Solution
 from truerisk.tallies.cells import BinaryCounts, Proportion
+
+Progress = Callable[[int, int, int], None]
+
+EFFORT = Effort()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How the svms are trained and what is asked of each."""
+
+    C: float
+    rhos: tuple[float, ...]
+    leave_one_out: bool = False
+    workers: int = 1
+
+    def checked(self) -> "Training":
+        """Refuse what cannot be meant."""
+        check_cost(self.C)
+        for rho in self.rhos:
+            if check_number(rho, "rho", low=0.0, high=sys.float_info.max) == 0.0:
+                raise InputError("`rho` must be positive; got 0. It is 1 for text, 2 is proven.")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategorySVMs:
+    """What the svms leave, a row a category; a category without a machine leaves zeros.
+
+    `flagged` has a slice for each ρ.  `left_out` are the errors of exact leave-one-out; `refits`
+    counts what had to be left out in earnest and `ties` the calls that are arbitrary.
+    """
+
+    flagged: Flags
+    left_out: Flags
+    decision: Array
+    stable: Flags
+    gap: Array
+    refits: NDArray[np.intp]
+    ties: NDArray[np.intp]
+    squared_radius: float
+    radius_rule: str
+
+
+def train_svms(
+    X: Any,  # noqa: ANN401
+    truth: Flags,
+    training: Training,
+    *,
+    test: Any = None,  # noqa: ANN401
+    progress: Progress | None = None,
+) -> CategorySVMs:
+    """Train a machine for each category that some, not all, documents carry.
+
+    Parameters
+    ----------
+    X, test
+        Training documents and held-out ones, sparse or dense, a row a document.
+    truth
+        Which training document carries which category, a row a category.
+    progress
+        Called after each category as `progress(done, done, total)`.
+    """
+    problem = linear_problem(X)
+    squared_radius, rule = problem.radius
+    categories, n = truth.shape
+    svms = CategorySVMs(
+        flagged=np.zeros((len(training.rhos), categories, n), dtype=bool),
+        left_out=np.zeros((categories, n if training.leave_one_out else 0), dtype=bool),
+        decision=np.zeros((categories, 0 if test is None else test.shape[0])),
+        stable=np.ones(categories, dtype=bool),
+        gap=np.zeros(categories),
+        refits=np.zeros(categories, dtype=np.intp),
+        ties=np.zeros(categories, dtype=np.intp),
+        squared_radius=squared_radius,
+        radius_rule=rule,
+    )
+    wanted = np.flatnonzero(truth.any(axis=1) & ~truth.all(axis=1))
+
+    def train(at: int) -> None:
+        y = np.where(truth[at], 1.0, -1.0)
+        solution = solve_one(problem, y, np.full(n, training.C), EFFORT)
+        _keep(svms, at, solution, training.rhos)
+        if training.leave_one_out:
+            _leave_out(svms, at, solution, problem)
+        if test is not None and isinstance(solution, LinearSolution):
+            svms.decision[at] = test @ solution.weights + solution.bias
+
+    _run(train, wanted.tolist(), training.workers, progress)
+    return svms
+
+
+def _keep(svms: CategorySVMs, at: int, solution: Solution, rhos: tuple[float, ...]) -> None:
+    slack = worst_slack(solution)
+    for flagged, rho in zip(svms.flagged, rhos, strict=True):
+        flagged[at] = at_risk(solution.alpha, slack, svms.squared_radius, rho)
+    svms.stable[at] = solution.stable
+    svms.gap[at] = solution.gap
+
+
+def _leave_out(svms: CategorySVMs, at: int, solution: Solution, problem: Problem) -> None:
+    without = LeftOut(problem, svms.squared_radius, EFFORT, 1)
+    margins = without.margins(solution)
+    # A decision value of 0 is called negative.
+    svms.left_out[at] = np.where(solution.y > 0, margins <= 0.0, margins < 0.0)
+    svms.refits[at] = without.refits
+    svms.ties[at] = np.count_nonzero(np.abs(margins) <= TIE)
+
+
+def _run(
+    train: Callable[[int], None], wanted: list[int], workers: int, progress: Progress | None
+) -> None:
+    """Train in threads, the largest category first, so that none is left to finish alone."""
+    total = len(wanted)
+    pool = ThreadPoolExecutor(max(1, min(workers, total)))
+    try:
+        running: list[Future[None]] = [pool.submit(train, at) for at in wanted]
+        for done, future in enumerate(as_completed(running), start=1):
+            future.result()
+            if progress is not None:
+                progress(done, done, total)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
 
 Row = dict[str, Estimate]
 
@@ -230,3 +365,113 @@ def _plain_evaluation(
         pos_label=None,
         settings={"method": method.name, "target": method.target},
     )
+
+
+NO_DOCUMENT = "no training document carries it"
+EVERY_DOCUMENT = "every training document carries it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Category:
+    """The facts of one category: how many documents carry it, and how its machine came out.
+
+    `reason` says why it has no machine; `stable`, whether a support vector pins the bias down.
+    """
+
+    name: str
+    documents: int
+    test_documents: int | None
+    stable: bool
+    gap: float
+    reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """The categories, which documents carry them (a row a category), and their svms."""
+
+    names: tuple[str, ...]
+    truth: Flags
+    test_truth: Flags | None
+    svms: CategorySVMs
+
+    @cached_property
+    def reasons(self) -> tuple[str | None, ...]:
+        """Why a category has no machine, None where it has one."""
+        return tuple(
+            NO_DOCUMENT if not row.any() else EVERY_DOCUMENT if row.all() else None
+            for row in self.truth
+        )
+
+    @cached_property
+    def averaged(self) -> Flags:
+        """The categories that averages are over: the same ones on both sides."""
+        chosen = np.array([reason is None for reason in self.reasons])
+        if self.test_truth is not None:
+            chosen &= self.test_truth.any(axis=1)
+        return chosen
+
+    def estimates(self, wrong: Flags, method: str, level: float) -> Evaluation:
+        """Estimate from the training documents, of which these count as wrong."""
+        target = Method(name=method, target="the learner at this sample size", level=level)
+        return evaluation_of(self._calls(self.truth, wrong), target)
+
+    def held_out(self, level: float) -> Evaluation | None:
+        """Estimate from the documents held out, if there are any."""
+        if self.test_truth is None:
+            return None
+        decision = self.svms.decision
+        calls = self._calls(self.test_truth, (decision > 0) != self.test_truth)
+        return ranked_evaluation_of(
+            calls, decision, Method(name="holdout", target="this model", level=level)
+        )
+
+    def _calls(self, truth: Flags, wrong: Flags) -> Calls:
+        return Calls(
+            names=self.names,
+            truth=truth,
+            wrong=wrong,
+            reasons=self.reasons,
+            averaged=self.averaged,
+        )
+
+    def categories(self) -> tuple[Category, ...]:
+        """Give the facts of each category."""
+        documents = self.truth.sum(axis=1).tolist()
+        tested = (
+            [None] * len(documents)
+            if self.test_truth is None
+            else self.test_truth.sum(axis=1).tolist()
+        )
+        return tuple(
+            Category(
+                name=name,
+                documents=documents[at],
+                test_documents=tested[at],
+                stable=bool(self.svms.stable[at]),
+                gap=float(self.svms.gap[at]),
+                reason=self.reasons[at],
+            )
+            for at, name in enumerate(self.names)
+        )
+
+    def notes(self) -> Iterator[str]:
+        """Say which categories are in no average, and why."""
+        for reason in (NO_DOCUMENT, EVERY_DOCUMENT):
+            names = self._named([found == reason for found in self.reasons])
+            if names:
+                yield f"Not estimated, as {reason}: {listed(names)}."
+        untested = self._named(
+            [
+                reason is None and not taken
+                for reason, taken in zip(self.reasons, self.averaged, strict=True)
+            ]
+        )
+        if untested:
+            yield (
+                f"In no average, as no document held out carries it: {listed(untested)}. So both "
+                "sides are averaged over the same categories."
+            )
+
+    def _named(self, chosen: list[bool]) -> list[str]:
+        return [name for name, taken in zip(self.names, chosen, strict=True) if taken]

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import RefitError
-from truerisk.estimation.refits.bootstrap_errors import BootstrapTally
+from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.interval_rules import OWN_RULES, RULES, Asked
-from truerisk.estimation.refits.jackknife import JackknifeTally
-from truerisk.estimation.refits.judging import Judging, majority_votes
+from truerisk.estimation.refits.interval_rules import OWN_RULES, RULES, RuleInput
 from truerisk.estimation.refits.methods import Method
-from truerisk.estimation.refits.run_values import RunValues
+from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.refit_scores import RefitScores
@@ -28,12 +26,12 @@ BASELINE = ("accuracy", "error_rate", "balanced_accuracy")
 
 
 @dataclass(frozen=True)
-class Judged:
+class VoteEstimates:
     """From what the refits called the examples to estimates."""
 
     examples: Examples
     method: Method
-    judging: Judging
+    collected: CollectedVotes
     request: Request
 
     def evaluation(self) -> Evaluation:
@@ -44,18 +42,18 @@ class Judged:
 
     @cached_property
     def _request(self) -> Request:
-        judging = self.judging
-        probabilities = bool(judging.scores) and judging.scored and judging.are_probabilities
+        collected = self.collected
+        probabilities = bool(collected.scores) and collected.scored and collected.are_probabilities
         return replace(self.request, probabilities=probabilities)
 
     @cached_property
     def scores(self) -> RefitScores | None:
         """The scores of the positive label, or of each label; None where the model gives none."""
-        examples, sheets = self.examples, self.judging.sheets
-        if not sheets:
+        examples, sheets = self.examples, self.collected.sheets
+        if not sheets or (len(examples.labels) == 2 and examples.pos_label is None):
             return None
         if examples.pos_label is not None and examples.labels.index(examples.pos_label) == 0:
-            whole = 1.0 if self.judging.are_probabilities else 0.0  # they are of the second label
+            whole = 1.0 if self.collected.are_probabilities else 0.0  # they are of the second label
             sheets = tuple(
                 replace(sheet, score=whole - sheet.score)
                 if sheet.complement is None
@@ -75,7 +73,7 @@ class Judged:
     def tallies(self) -> Tallies:
         """The cells of all repetitions, and the rankings of the first."""
         return self._with_cells(
-            self.judging.votes, None if self.scores is None else self.scores.tallies[0]
+            self.collected.votes, None if self.scores is None else self.scores.tallies[0]
         )
 
     def _with_cells(self, votes: Votes, ranked: Tallies | None) -> Tallies:
@@ -92,14 +90,14 @@ class Judged:
 
     def baseline(self) -> dict[str, Estimate]:
         """Estimate what always answering the commonest class is worth."""
-        votes = majority_votes(self.examples, self.judging.plan)
+        votes = majority_votes(self.examples, self.collected.plan)
         request = replace(self.request, measures=BASELINE)
         found = assemble(self._with_cells(votes, None), request, scores=_NoScores())
         return {name: replace(one, method=self.method.name) for name, one in found.items()}
 
     @cached_property
-    def _values(self) -> RunValues:
-        return RunValues(self.judging, self.request)
+    def _values(self) -> RefitValues:
+        return RefitValues(self.collected, self.request)
 
     def finished(self, one: Estimate, interval: str) -> Estimate:
         """Name the method, add what the single refits say, apply the rule that was asked for."""
@@ -109,9 +107,9 @@ class Judged:
             named = replace(named, interval=None)
         rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
         if rule is not None:
-            named = rule(Asked(named, self.judging, values, self.request.level))
+            named = rule(RuleInput(named, self.collected, values, self.request.level))
         # What one example says by itself is no replicate.
-        several = len(self.judging.plan) > 1 and not self.judging.single
+        several = len(self.collected.plan) > 1 and not self.collected.single
         replicates = values.counted(named.measure) if several else ()
         return Resampled(**vars(named), replicates=replicates) if replicates else named
 
@@ -162,13 +160,13 @@ def corrected(estimates: dict[str, Estimate], best: Estimate) -> dict[str, Estim
     return found
 
 
-def score_table(judging: Judging) -> NDArray[np.float64] | None:
+def score_table(collected: CollectedVotes) -> NDArray[np.float64] | None:
     """Lay the scores out by repetition and example; NaN where there is none."""
-    if not judging.scored or not judging.scores:
+    if not collected.scored or not collected.scores:
         return None
-    width = next(iter(judging.scores.values()))[0][1].shape[1:]
-    table = np.full((judging.plan.repetitions, judging.examples.n, *width), np.nan)
-    for repetition, parts in judging.scores.items():
+    width = next(iter(collected.scores.values()))[0][1].shape[1:]
+    table = np.full((collected.plan.repetitions, collected.examples.n, *width), np.nan)
+    for repetition, parts in collected.scores.items():
         for test, score in parts:
             table[repetition, test] = score
     return table

@@ -1,23 +1,28 @@
-"""The rivals of perturbation resampling: what others say of the error of the same machine."""
+"""The rivals of perturbation resampling: other intervals for the error of the same SVM."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import comb, inf, nan, sqrt
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC, NuSVC
 
+from truerisk.aliases import Array, Indices
 from truerisk.checks import check_level, check_random_state, check_whole_number
 from truerisk.errors import InputError
-from truerisk.estimation.refits.divisions import random_divisions
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.svm.rival_refits import Case
+from truerisk.estimation.refits.plans import random_divisions
+from truerisk.estimation.refits.splits import k_fold
 from truerisk.intervals.adaptive import Resamples, adaptive_interval
 from truerisk.intervals.bounds import stability_bound, vc_bound
 from truerisk.intervals.resampled_tests import (
@@ -25,10 +30,126 @@ from truerisk.intervals.resampled_tests import (
     normal_interval,
     rho_based_deviation,
 )
+from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Interval, Target
 from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.linear import LinearSVM
-from truerisk.svm.weighted_refits import check_model
+from truerisk.svm.weighted_refits import check_model, decisions_under
+
+CHUNK = 500  # refits at a time: their decision values are kept until they are judged
+
+
+@dataclass(frozen=True)
+class Case:
+    """A machine, the examples it is to be judged by, and how much may be spent on it.
+
+    `seed` sets all that is drawn: each rival has its own stream (seed, number), so that leaving
+    one out changes no other.
+    """
+
+    model: Any
+    examples: Examples
+    folds: int
+    replicates: int
+    level: float
+    seed: int
+    workers: int = 1
+
+    @property
+    def n(self) -> int:
+        """How many examples there are."""
+        return self.examples.n
+
+    @property
+    def signs(self) -> Array:
+        """The classes as −1 and 1, in the order in which a classifier keeps them."""
+        y = self.examples.y
+        return np.where(y == np.unique(y)[1], 1.0, -1.0)
+
+    @cached_property
+    def decision(self) -> Array:
+        """The decision value of each example by the machine trained on all of them."""
+        found: Array = self.decisions(np.ones((1, self.n)))[0]
+        return found
+
+    @property
+    def training_error(self) -> float:
+        """The share of the examples that the machine trained on them calls wrong."""
+        return float(np.mean((self.decision > 0) != (self.signs > 0)))
+
+    def rng(self, stream: int) -> np.random.Generator:
+        """Give the random numbers of one rival."""
+        return np.random.default_rng([self.seed, stream])
+
+    def decisions(self, counts: Array) -> Array:
+        """Give every example's decision value by the machine that has each so many times.
+
+        Where only one class is left to train on, every example is said to be of it.
+        """
+        ones = counts[:, self.signs > 0].any(axis=1)
+        both = ones & counts[:, self.signs < 0].any(axis=1)
+        found = np.where(ones, 1.0, -1.0)[:, None] * np.ones(self.n)
+        if both.any():
+            found[both] = decisions_under(
+                self.model,
+                self.examples.X,
+                self.examples.y,
+                np.arange(self.n),
+                counts[both],
+                workers=self.workers,
+            )
+        return found
+
+    def errors(self, trained: NDArray[np.bool_], judged: NDArray[np.bool_]) -> Array:
+        """Train on some examples, judge others: the error rate of each refit, a row a refit."""
+        errors = np.empty(len(trained))
+        for at in range(0, len(trained), CHUNK):
+            part = slice(at, at + CHUNK)
+            called = self.decisions(trained[part].astype(float)) > 0
+            wrong = (called != (self.signs > 0)) & judged[part]
+            errors[part] = wrong.sum(axis=1) / judged[part].sum(axis=1)
+        return errors
+
+    def cross_validated(self, samples: Sequence[Indices], rng: np.random.Generator) -> Array:
+        """Give the cross-validated error of each sample of examples, its folds drawn at random."""
+        rows = len(samples) * self.folds
+        trained, judged = np.zeros((rows, self.n), dtype=bool), np.zeros((rows, self.n), dtype=bool)
+        for at, members in enumerate(samples):
+            parts = k_fold(
+                self.examples.y[members],
+                self.folds,
+                allow_small_classes=True,
+                random_state=rng,
+            )
+            for fold in range(self.folds):
+                row = at * self.folds + fold
+                judged[row, members[parts == fold]] = True
+                trained[row, members[parts != fold]] = True
+        share = judged.sum(axis=1) / np.repeat([len(members) for members in samples], self.folds)
+        weighed = self.errors(trained, judged) * share
+        found: Array = weighed.reshape(len(samples), self.folds).sum(axis=1)
+        return found
+
+    def halves(self, divisions: int, rng: np.random.Generator) -> list[Indices]:
+        """Divide the examples into two halves, several times over; each has its share of a class.
+
+        One example is left out of an odd number.
+        """
+        codes = self.examples.codes
+        if 2 * self.folds > self.n:
+            raise InputError(
+                f"`folds` must not exceed half the {self.n} examples; got {self.folds}."
+            )
+        found: list[Indices] = []
+        for _ in range(divisions):
+            mixed = rng.permutation(self.n)
+            mixed = mixed[np.argsort(codes[mixed], kind="stable")]
+            # Where the number is odd, the one left out is not always of the last class.
+            start = rng.integers(self.n)
+            mixed = np.roll(mixed, start)[: self.n - self.n % 2]
+            found += [np.sort(mixed[0::2]), np.sort(mixed[1::2])]
+        return found
+
 
 MIN_REPLICATES = 100  # under this the ends of an interval are a matter of luck
 LEARNER: Target = "the learner at this sample size"
@@ -67,8 +188,7 @@ def rival_intervals(
     Parameters
     ----------
     svm
-        `tr.LinearSVM`, `tr.KernelSVM`, scikit-learn's `SVC` or `LogisticRegression`, or a
-        `Pipeline` that ends in one of them; it is cloned, not changed.
+        As in `tr.perturbation`.
     X, y
         The examples and their labels, of two classes.
     folds
@@ -108,6 +228,7 @@ def rival_intervals(
     >>> print(rivals["vc_bound"])
     error_rate = 0.287 [0.000, 1.000] at 95 % (vc_bound, n = 80, this model)
     """
+    svm = as_learner(svm, X)
     check_model(svm)
     check_level(level)
     check_whole_number(folds, "folds", low=2)
@@ -151,7 +272,6 @@ def _by_refits(case: Case, **options: Any) -> Estimate:  # noqa: ANN401
         folds=case.folds,
         level=case.level,
         measures=("error_rate",),
-        pos_label=case.examples.pos_label,
         random_state=case.seed,
         n_jobs=case.workers,
         **options,
@@ -270,8 +390,8 @@ def stability(case: Case) -> Estimate:
     last, features = _last_step(case.model, case.examples.X)
     if isinstance(last, LogisticRegression):
         raise InputError("the stability bound must have the hinge loss; got a LogisticRegression.")
-    if getattr(last, "class_weight", None) is not None:
-        raise InputError("the stability bound must have one C; got `class_weight`.")
+    if isinstance(last, NuSVC) or getattr(last, "class_weight", None) is not None:
+        raise InputError("the stability bound must have one C; got `class_weight` or NuSVC.")
     squared = float(_kernel(last, features).diagonal(features).max())
     hinge = np.maximum(0.0, 1.0 - case.signs * case.decision)
     risk = float(np.minimum(hinge, 1.0).mean())
@@ -295,14 +415,17 @@ def adaptive(case: Case) -> Estimate:
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
     """Give the machine itself and the features that reach it."""
+    if isinstance(model, OneVsRestClassifier):
+        return model.estimator, X
     if not isinstance(model, Pipeline):
         return model, X
     before = clone(model[:-1])
-    return model[-1], before.fit_transform(X) if len(before) else X
+    last, _ = _last_step(model[-1], X)
+    return last, before.fit_transform(X) if len(before) else X
 
 
 def _kernel(machine: Any, X: Any) -> Kernel:  # noqa: ANN401
-    if isinstance(machine, LinearSVM):
+    if isinstance(machine, (LinearSVM, LinearSVC)):
         return Kernel("linear")
     if machine.kernel == "precomputed":
         raise InputError("the stability bound must know k(x, x); got a precomputed kernel.")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.estimation.curves.comparison import Affordable, affordable, crossings_of
+from truerisk.estimation.curves.results import Affordable, affordable, crossings_of
 
 SIZES = (10, 100, 1000)
 

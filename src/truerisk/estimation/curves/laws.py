@@ -1,16 +1,207 @@
-"""What the law of a learning curve says of sizes not yet tried, and how sure that is."""
+"""Laws of a learning curve: the power of n of a cost, and the inverse power law of a loss.
 
+Law       e(n) = a + b·n^(−c)   with  a ≥ 0,  b ≥ 0,  0 < c ≤ 2
+Given     mean losses at several sizes, and a weight for each size
+Fit       weighted least squares; for a given c the best a and b are those of a line: only c is
+          searched, on a grid, then by golden section between the neighbours of the best
+Source    C. Cortes et al., "Learning curves: asymptotic values and rate of convergence", NIPS 6,
+          327-334, 1994
+"""
+
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from truerisk.aliases import Array
-from truerisk.checks import check_number
+from truerisk.checks import check_level, check_number, check_same_length
 from truerisk.errors import InputError
-from truerisk.estimation.curves.power_law import PowerLaws, fit_power_laws
 from truerisk.results import Estimate, Interval
+
+MIN_SIZES_OF_GROWTH = 3  # a line through two points has no residual to judge it by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    r"""A cost that grows like :math:`n^{exponent}` over the sizes it was fitted on.
+
+    `factor` is the cost at n = 1 that the line points to; `sizes` are those that were used.
+
+    Examples
+    --------
+    >>> print(growth_of([100, 200, 400], [1.0, 4.0, 16.0]))
+    n^2.00 (±0.00, from 100 to 400 examples)
+    """
+
+    exponent: float
+    standard_error: float
+    interval: Interval
+    factor: float
+    sizes: tuple[int, ...]
+
+    def at(self, size: float) -> float:
+        """Give the cost that the line points to at a size."""
+        return self.factor * math.exp(self.exponent * math.log(size))
+
+    def __str__(self) -> str:
+        span = f"from {self.sizes[0]:,} to {self.sizes[-1]:,} examples"
+        return f"n^{self.exponent:.2f} (±{self.standard_error:.2f}, {span})"
+
+
+def growth_of(
+    sizes: Sequence[int], costs: Sequence[float], *, level: float = 0.95
+) -> Growth | None:
+    r"""Fit the exponent of a cost against n by least squares, both on a log scale.
+
+    .. math:: \log cost = \log factor + exponent \cdot \log n
+
+    What a call costs whatever n is hides the growth at small sizes; so only the larger half of the
+    sizes is used, and three at least.  The standard error is that of the slope, from the residuals;
+    it takes them to be independent and says nothing of sizes beyond.
+
+    Parameters
+    ----------
+    sizes, costs
+        A number of examples and what it cost, one each.  Costs that are not above 0, or not
+        known, are left out.
+    level
+        Confidence level of the interval, by Student's t.
+
+    Returns
+    -------
+    growth
+        None where fewer than three costs are known.
+
+    Examples
+    --------
+    >>> found = growth_of([10, 100, 1000, 10_000], [0.5, 0.51, 0.6, 1.5])
+    >>> found.sizes, round(found.exponent, 2), round(found.standard_error, 2)
+    ((100, 1000, 10000), 0.23, 0.09)
+    """
+    check_same_length(sizes=sizes, costs=costs)
+    check_level(level)
+    if any(after <= before for before, after in itertools.pairwise(sizes)):
+        raise InputError(f"`sizes` must increase; got {list(sizes)}.")
+    known = [(n, cost) for n, cost in zip(sizes, costs, strict=True) if 0 < cost < math.inf]
+    used = known[-max(MIN_SIZES_OF_GROWTH, -(-len(known) // 2)) :]
+    if len(used) < MIN_SIZES_OF_GROWTH:
+        return None
+    x, y = np.log(np.array(used, dtype=np.float64)).T
+    centred = x - x.mean()
+    exponent = float(centred @ y / (centred @ centred))
+    residuals = y - y.mean() - exponent * centred
+    freedom = len(used) - 2
+    error = math.sqrt(float(residuals @ residuals) / freedom / float(centred @ centred))
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    return Growth(
+        exponent=exponent,
+        standard_error=error,
+        interval=Interval(exponent - half, exponent + half, level, "least_squares_t"),
+        factor=math.exp(float(y.mean() - exponent * x.mean())),
+        sizes=tuple(int(n) for n, _ in used),
+    )
+
+
+SMALLEST_EXPONENT, LARGEST_EXPONENT = 0.02, 2.0
+GRID = np.geomspace(SMALLEST_EXPONENT, LARGEST_EXPONENT, 60)
+SECTIONS = 40  # a grid step of e^.08, times .618⁴⁰: nine digits
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class PowerLaws:
+    """One law, or as many as there are replicates: arrays of one shape.
+
+    Examples
+    --------
+    >>> law = PowerLaws(np.array([0.1]), np.array([1.0]), np.array([0.5]))
+    >>> law.at(100.0).round(3), law.size_for(0.15).round(3)
+    (array([0.2]), array([400.]))
+    """
+
+    a: Array
+    b: Array
+    c: Array
+
+    def at(self, size: float) -> Array:
+        """Give the loss at a size."""
+        return np.asarray(self.a + self.b * float(size) ** -self.c)
+
+    def size_for(self, loss: float) -> Array:
+        """Give the size at which the loss is reached; infinite where it never is."""
+        above = loss - self.a
+        falls = (above > 0) & (self.b > 0)
+        ratio = np.where(falls, self.b, 1.0) / np.where(falls, above, 1.0)
+        with np.errstate(over="ignore"):
+            size = ratio ** (1 / self.c)
+        # A law without slope is below a loss at every size, or at none.
+        flat = np.where((self.b == 0) & (above >= 0), 0.0, np.inf)
+        return np.where(falls, size, flat)
+
+
+def fit_power_laws(sizes: ArrayLike, losses: Array, weights: Array) -> PowerLaws:
+    """Fit a law to each row of losses.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of examples, one for each column of `losses`.
+    losses
+        A row for each law.
+    weights
+        How much each size counts: one over the variance of its mean loss.
+
+    Examples
+    --------
+    >>> sizes = np.array([10, 30, 100, 300, 1000])
+    >>> law = fit_power_laws(sizes, (0.1 + 0.9 * sizes**-0.5)[None], np.ones(5))
+    >>> [round(float(part[0]), 6) for part in (law.a, law.b, law.c)]
+    [0.1, 0.9, 0.5]
+    """
+    # Around the middle of log n, n^(−c) neither overflows nor vanishes.
+    logs = np.log(np.asarray(sizes, dtype=np.float64))
+    middle = float(logs.mean())
+    shares = weights / weights.sum()
+
+    def at(c: Array) -> tuple[Array, Array, Array]:
+        return _line(np.exp(-c[:, None] * (logs - middle)), losses, shares)
+
+    tried = np.stack([at(np.full(len(losses), c))[2] for c in GRID])
+    best = tried.argmin(axis=0)
+    low = np.log(GRID[np.maximum(best - 1, 0)])
+    high = np.log(GRID[np.minimum(best + 1, len(GRID) - 1)])
+    for _ in range(SECTIONS):
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        is_left = at(np.exp(left))[2] <= at(np.exp(right))[2]
+        low, high = np.where(is_left, low, left), np.where(is_left, right, high)
+    c = np.exp((low + high) / 2)
+    a, b, _ = at(c)
+    return PowerLaws(a, b * np.exp(c * middle), c)
+
+
+def _line(basis: Array, losses: Array, shares: Array) -> tuple[Array, Array, Array]:
+    """Fit a + b·basis with a, b ≥ 0 to each row; give the weighted squares that are left, too.
+
+    The optimum is the free line, or lies on one of the bounds.
+    """
+    mean_x, mean_y = basis @ shares, losses @ shares
+    centred_x, centred_y = basis - mean_x[:, None], losses - mean_y[:, None]
+    free_b = (centred_x * centred_y) @ shares / (centred_x**2 @ shares)
+    free_a = mean_y - free_b * mean_x
+    through_b = np.maximum((basis * losses) @ shares / (basis**2 @ shares), 0.0)
+    level_a = np.maximum(mean_y, 0.0)
+    is_free = (free_a >= 0) & (free_b >= 0)
+    nothing = np.zeros_like(free_a)
+    a = np.stack([np.where(is_free, free_a, level_a), nothing, level_a])
+    b = np.stack([np.where(is_free, free_b, nothing), through_b, nothing])
+    squares = (losses - a[..., None] - b[..., None] * basis) ** 2 @ shares
+    best = (squares.argmin(axis=0), np.arange(len(losses)))
+    return a[best], b[best], squares[best]
+
 
 MIN_SIZES = 4  # three parameters, and one size to gainsay them
 FAR = 10  # times the largest size: beyond that a law is a guess

@@ -17,16 +17,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from truerisk import KernelSVM, LinearSVM, leave_one_out
-from truerisk.estimation.refits import machine_refits
-from truerisk.estimation.refits.divisions import (
+from truerisk.estimation.refits import svm_refits
+from truerisk.estimation.refits.plans import (
+    Draws,
+    Folds,
+    TrainingSet,
     each_left_out,
     forward_blocks,
     halves,
     random_divisions,
     repeated_folds,
 )
-from truerisk.estimation.refits.machine_refits import machine_refit, prepared
-from truerisk.estimation.refits.plans import Draws, Folds, TrainingSet
+from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
 from truerisk.execution import run_each
 from truerisk.learners.refits import refit
 from truerisk.svm.problems import DenseProblem, GramProblem, SparseProblem
@@ -40,15 +42,15 @@ def shared_of(model, X, y, plan):
     return {"model": model, "X": X, "y": y, "values": np.unique(y), "plan": plan, "seed": 1}
 
 
-def with_machine(model, X, y, plan):
+def with_start(model, X, y, plan):
     shared = shared_of(model, X, y, plan)
-    extra = prepared(model, X, shared["y"], plan)
+    extra = svm_start(model, X, shared["y"], plan)
     assert extra is not None
     return shared | extra
 
 
 def form_of(shared):
-    return shared["machine"].form(shared)
+    return shared["svm_start"].form(shared)
 
 
 def assert_same(found, expected):
@@ -71,7 +73,7 @@ def no_ordinary_refit(monkeypatch):
     def refuse(*_):
         raise AssertionError("an ordinary refit")
 
-    monkeypatch.setattr(machine_refits, "refit", refuse)
+    monkeypatch.setattr(svm_refits, "refit", refuse)
 
 
 def cancer(rows=160):
@@ -137,33 +139,33 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_it_finds_what_an_ordinary_refit_finds(form, plan):
     model, (X, y), kind = FORMS[form]
-    shared = with_machine(model, X, y, plans_of(y)[plan])
+    shared = with_start(model, X, y, plans_of(y)[plan])
     assert isinstance(form_of(shared).problem, kind)
     for at in (0, len(shared["plan"]) - 1):
-        assert_same(machine_refit(shared, at), refit(shared, at))
+        assert_same(svm_refit(shared, at), refit(shared, at))
 
 
 @pytest.mark.usefixtures("no_ordinary_refit")
 def test_by_hand():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array(["no", "no", "yes", "yes"])
-    shared = with_machine(LinearSVM(), X, y, each_left_out(4))
+    shared = with_start(LinearSVM(), X, y, each_left_out(4))
     # Without 1, the margin lies between 0 and 3: f = 2x/3 − 1; without 3, between 1 and 4.
-    assert machine_refit(shared, 1)["score"] == pytest.approx([-1 / 3])
-    assert machine_refit(shared, 2)["score"] == pytest.approx([2 * 3 / 3 - 5 / 3])
+    assert svm_refit(shared, 1)["score"] == pytest.approx([-1 / 3])
+    assert svm_refit(shared, 2)["score"] == pytest.approx([2 * 3 / 3 - 5 / 3])
     # Without an outer one it stays between 1 and 3: f = x − 2.
-    assert machine_refit(shared, 3)["score"] == pytest.approx([2.0])
-    assert [int(machine_refit(shared, at)["predicted"][0]) for at in range(4)] == [0, 0, 1, 1]
+    assert svm_refit(shared, 3)["score"] == pytest.approx([2.0])
+    assert [int(svm_refit(shared, at)["predicted"][0]) for at in range(4)] == [0, 0, 1, 1]
 
 
 @pytest.mark.usefixtures("no_ordinary_refit")
 def test_libsvm_finds_the_same():
     X, y = noisy(120, 4, offset=1.0)
     plan = repeated_folds(y, 4, 1, np.random.default_rng(SEED))
-    shared = with_machine(KernelSVM(C=3.0, gamma=0.2), X, y, plan)
+    shared = with_start(KernelSVM(C=3.0, gamma=0.2), X, y, plan)
     for at in range(len(plan)):
         train, test = plan.train_and_test(at)
         theirs = SVC(C=3.0, gamma=0.2, tol=1e-9).fit(X[train], y[train])
-        score = machine_refit(shared, at)["score"]
+        score = svm_refit(shared, at)["score"]
         assert np.allclose(score, theirs.decision_function(X[test]), atol=1e-6)
 
 
@@ -171,8 +173,8 @@ def test_libsvm_finds_the_same():
 @pytest.mark.parametrize("model", [LinearSVM(C=0.5), KernelSVM(C=0.5, gamma=0.1)], ids=repr)
 def test_each_left_out_is_exact_leave_one_out(model):
     X, y = noisy(60, 3)
-    shared = with_machine(model, X, y, each_left_out(60))
-    wrong = [at for at in range(60) if machine_refit(shared, at)["predicted"][0] != y[at]]
+    shared = with_start(model, X, y, each_left_out(60))
+    wrong = [at for at in range(60) if svm_refit(shared, at)["predicted"][0] != y[at]]
     assert tuple(wrong) == leave_one_out(model, X, y).errors
     assert wrong
 
@@ -193,11 +195,11 @@ def test_no_data_and_no_division_make_a_difference(n, cost, seed, kernel):
     model = KernelSVM(C=cost, gamma=0.3) if kernel == "rbf" else LinearSVM(C=cost)
     plan = Folds(rng.integers(0, 3, (1, n)))
     shared = shared_of(model, X, y, plan)
-    extra = prepared(model, X, y, plan)
+    extra = svm_start(model, X, y, plan)
     if extra is None:  # some bias is one of many
         return
     for at in range(len(plan)):
-        found, expected = machine_refit(shared | extra, at), refit(shared, at)
+        found, expected = svm_refit(shared | extra, at), refit(shared, at)
         if "failed" in expected or "score" not in expected:
             assert found.keys() == expected.keys()
         else:
@@ -208,10 +210,10 @@ def test_no_data_and_no_division_make_a_difference(n, cost, seed, kernel):
 def test_neither_order_nor_workers_make_a_difference(form):
     model, (X, y), _ = FORMS[form]
     plan = repeated_folds(y, 3, 2, np.random.default_rng(SEED))
-    shared = with_machine(model, X, y, plan)
-    alone = list(run_each(machine_refit, shared, range(6)))
-    backwards = list(run_each(machine_refit, shared, range(5, -1, -1)))[::-1]
-    together = list(run_each(machine_refit, shared, range(6), n_jobs=2))
+    shared = with_start(model, X, y, plan)
+    alone = list(run_each(svm_refit, shared, range(6)))
+    backwards = list(run_each(svm_refit, shared, range(5, -1, -1)))[::-1]
+    together = list(run_each(svm_refit, shared, range(6), n_jobs=2))
     for others in (backwards, together):
         for one, other in zip(alone, others, strict=True):
             assert one["score"].tobytes() == other["score"].tobytes()
@@ -220,21 +222,21 @@ def test_neither_order_nor_workers_make_a_difference(form):
 
 def test_the_examples_are_not_sent_a_second_time():
     X, y = texts()
-    shared = with_machine(LinearSVM(C=5.0), X, y, each_left_out(len(y)))
-    assert len(pickle.dumps(shared["machine"])) < 12 * 8 * len(y)
+    shared = with_start(LinearSVM(C=5.0), X, y, each_left_out(len(y)))
+    assert len(pickle.dumps(shared["svm_start"])) < 12 * 8 * len(y)
     assert len(pickle.dumps(X)) > 12 * 8 * len(y)
-    sent = pickle.loads(pickle.dumps(shared["machine"]))  # noqa: S301  (what was just written)
-    there = shared | {"machine": sent}
+    sent = pickle.loads(pickle.dumps(shared["svm_start"]))  # noqa: S301  (what was just written)
+    there = shared | {"svm_start": sent}
     assert sent.form(there) is sent.form(there)
-    assert_same(machine_refit(there, 5), machine_refit(shared, 5))
+    assert_same(svm_refit(there, 5), svm_refit(shared, 5))
 
 
 def test_the_examples_of_the_caller_stay_as_they_are():
     X, y = cancer()
     before = X.copy()
     X.flags.writeable = False
-    shared = with_machine(KernelSVM(gamma=0.1), X, y, each_left_out(len(y)))
-    machine_refit(shared, 0)
+    shared = with_start(KernelSVM(gamma=0.1), X, y, each_left_out(len(y)))
+    svm_refit(shared, 0)
     assert np.array_equal(X, before)
     assert not hasattr(shared["model"], "classes_")
 
@@ -255,60 +257,60 @@ def test_the_examples_of_the_caller_stay_as_they_are():
 )
 def test_other_models_go_the_ordinary_road(model):
     X, y = cancer(60)
-    assert prepared(clone(model), X, y, each_left_out(60)) is None
+    assert svm_start(clone(model), X, y, each_left_out(60)) is None
 
 
 def test_few_refits_go_the_ordinary_road():
     X, y = cancer(60)
-    assert prepared(LinearSVM(), X, y, TrainingSet(60)) is None
+    assert svm_start(LinearSVM(), X, y, TrainingSet(60)) is None
     assert (
-        prepared(LinearSVM(), X, y, random_divisions(y, 0.3, 1, np.random.default_rng(1))) is None
+        svm_start(LinearSVM(), X, y, random_divisions(y, 0.3, 1, np.random.default_rng(1))) is None
     )
 
 
 def test_bad_examples_and_settings_are_told_by_the_ordinary_road():
     X, y = cancer(60)
     X[3, 2] = np.nan
-    assert prepared(LinearSVM(), X, y, each_left_out(60)) is None
+    assert svm_start(LinearSVM(), X, y, each_left_out(60)) is None
     X, y = cancer(60)
-    assert prepared(LinearSVM(tol="low"), X, y, each_left_out(60)) is None
-    assert prepared(KernelSVM(gamma=1.0, C=-1.0), X, y, each_left_out(60)) is None
-    shared = with_machine(LinearSVM(C=-1.0), X, y, each_left_out(60))
-    assert str(machine_refit(shared, 0)["failed"]) == str(refit(shared, 0)["failed"])
-    assert "`C` must lie in" in str(machine_refit(shared, 0)["failed"])
+    assert svm_start(LinearSVM(tol="low"), X, y, each_left_out(60)) is None
+    assert svm_start(KernelSVM(gamma=1.0, C=-1.0), X, y, each_left_out(60)) is None
+    shared = with_start(LinearSVM(C=-1.0), X, y, each_left_out(60))
+    assert str(svm_refit(shared, 0)["failed"]) == str(refit(shared, 0)["failed"])
+    assert "`C` must lie in" in str(svm_refit(shared, 0)["failed"])
 
 
 @pytest.mark.parametrize("model", [LinearSVM(), KernelSVM(gamma=0.5)], ids=["linear", "kernel"])
 def test_a_training_part_without_a_class_goes_the_ordinary_road(model):
     X, y = load_iris(return_X_y=True)
     plan = Folds((y == 2).astype(int)[None].repeat(2, axis=0))
-    shared = with_machine(model, X, y, plan)
-    found, expected = machine_refit(shared, 1), refit(shared, 1)
+    shared = with_start(model, X, y, plan)
+    found, expected = svm_refit(shared, 1), refit(shared, 1)
     assert found.keys() == expected.keys()
     assert "score" not in found
     assert np.array_equal(found["predicted"], expected["predicted"])
     two = y < 2
     plan = Folds((y[two] == 1).astype(int)[None].repeat(2, axis=0))
-    shared = with_machine(model, X[two], y[two], plan)
-    assert str(machine_refit(shared, 1)["failed"]) == str(refit(shared, 1)["failed"])
+    shared = with_start(model, X[two], y[two], plan)
+    assert str(svm_refit(shared, 1)["failed"]) == str(refit(shared, 1)["failed"])
 
 
 def test_a_bias_that_is_one_of_many_is_left_to_the_ordinary_road():
     # Without the last example both others are at their bounds.
     X, y = np.array([[-0.1], [0.1], [5.0]]), np.array([0, 1, 1])
-    shared = with_machine(LinearSVM(C=0.2), X, y, each_left_out(3))
-    found = machine_refit(shared, 2)
+    shared = with_start(LinearSVM(C=0.2), X, y, each_left_out(3))
+    found = svm_refit(shared, 2)
     assert "UnstableWarning" in str(found["warned"])
     assert found["score"] == refit(shared, 2)["score"]
     assert (
-        prepared(KernelSVM(C=0.01, gamma=1.0), X[:2], y[:2], Folds(np.zeros((3, 2), int))) is None
+        svm_start(KernelSVM(C=0.01, gamma=1.0), X[:2], y[:2], Folds(np.zeros((3, 2), int))) is None
     )
 
 
 def test_a_solver_that_stops_early_is_left_to_the_ordinary_road():
     X, y = texts()
-    shared = with_machine(LinearSVM(C=5.0, max_iter=2), X, y, each_left_out(len(y)))
-    found, expected = machine_refit(shared, 1), refit(shared, 1)
+    shared = with_start(LinearSVM(C=5.0, max_iter=2), X, y, each_left_out(len(y)))
+    found, expected = svm_refit(shared, 1), refit(shared, 1)
     assert "NotConvergedWarning" in str(found["warned"])
     assert found["score"] == expected["score"]
 
@@ -328,6 +330,6 @@ def test_reuters_is_called_as_by_ordinary_refits(category):
     y = corpus.members(category)[:3000].astype(int)
     plan = repeated_folds(y, 10, 1, np.random.default_rng(SEED))
     for cost in (0.1, 1.0, 10.0):
-        shared = with_machine(LinearSVM(C=cost), X, y, plan)
+        shared = with_start(LinearSVM(C=cost), X, y, plan)
         for at in (0, 9):
-            assert_same(machine_refit(shared, at), refit(shared, at))
+            assert_same(svm_refit(shared, at), refit(shared, at))

@@ -1,10 +1,11 @@
-r"""The bootstrap estimates of a learner's error rate, in memory that does not grow with the refits.
+r"""The error rate by the bootstrap and by the jackknife: apparent errors, corrected by refits.
 
-Refit b trains on a sample drawn with replacement and calls *all* n examples.  With :math:`N_i^b`
-how often it drew example i, :math:`I_i^b = 1` where that is never, and :math:`Q_i^b = 1` where it
-calls example i wrong, every estimate is a function of a few sums over b, all of whole numbers:
+Refit b of the bootstrap trains on a sample drawn with replacement, refit i of the jackknife on all
+examples but the i-th; both predict *all* n examples.  Every estimate is a function of a few sums
+over the refits, all of whole numbers, in memory that does not grow with the refits:
 
     BootstrapTally  (grows, merges)  →  BootstrapErrors  (frozen)  →  Estimate
+    JackknifeTally  (grows, merges)  →  JackknifeErrors  (frozen)  →  Estimate
 """
 
 import math
@@ -12,23 +13,136 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtri
 
-from truerisk.checks import check_choice, check_level, check_whole_number, shown
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.refits.rule_632plus import (
-    Codes,
-    check_codes,
-    check_column,
-    error_632,
-    error_632plus,
-    no_information_rate,
-    relative_overfitting,
-)
 from truerisk.intervals.agreement import Agreement
 from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.results import Estimate, Interval, Resampled, Target
+
+LARGEST_OVERFITTING = 4 / 3  # beyond it, and far from the pole, the printed formula is left
+DRAWN = 0.632  # of the examples are in a bootstrap sample: 1 − 1/e; two rules carry its name
+
+Codes = NDArray[np.int64]
+
+
+def no_information_rate(y_codes: ArrayLike, predicted: ArrayLike, n_classes: int) -> float:
+    r"""Give the error rate that these predictions would have if they had nothing to do with y.
+
+    .. math:: \gamma = \sum_k p_k (1 - q_k)
+
+    with :math:`p_k` the share of class k among the examples and :math:`q_k` among the predictions.
+
+    Examples
+    --------
+    >>> no_information_rate([0, 0, 0, 1], [0, 0, 1, 1], 2)  # ¾ · ½ + ¼ · ½
+    0.5
+    """
+    y = check_codes(y_codes, n_classes)
+    called = check_column(predicted, len(y), "predicted")
+    known = called[(called >= 0) & (called < n_classes)]
+    of_class = np.bincount(y, minlength=n_classes)
+    called_so = np.bincount(known, minlength=n_classes)
+    return int(of_class @ (len(y) - called_so)) / len(y) ** 2
+
+
+def relative_overfitting(apparent: float, left_out: float, no_information: float) -> float:
+    r"""Give how far the error of examples left out is on its way to that of no information.
+
+    .. math:: R = \frac{Err^{(1)} - \overline{err}}{\gamma - \overline{err}}
+
+    0 where the model does not overfit (:math:`Err^{(1)}` or γ is not above the apparent error), 1
+    where it learned nothing, at most 4/3 where it is worse than that.  [1]_ does not limit it from
+    above, nor does the R package ipred; but .632+ has a pole at R = 1/.368.
+
+    References
+    ----------
+    .. [1] B. Efron and R. Tibshirani, "Improvements on cross-validation: the .632+ bootstrap
+       method", JASA 92(438), 548-560, 1997. https://doi.org/10.1080/01621459.1997.10474007
+
+    Examples
+    --------
+    >>> relative_overfitting(0.0, 0.25, 0.5)
+    0.5
+    """
+    if not (left_out > apparent and no_information > apparent):
+        return 0.0
+    return min((left_out - apparent) / (no_information - apparent), LARGEST_OVERFITTING)
+
+
+def error_632(apparent: float, left_out: float) -> float:
+    r"""Give Efron's .632 estimate: too low by the apparent error, too high by the smaller samples.
+
+    .. math:: .368\,\overline{err} + .632\,Err^{(1)}
+
+    A bootstrap sample holds .632 of the examples, so that :math:`Err^{(1)}` is about a learner with
+    fewer; the apparent error makes up for it.  Too low for models that overfit: a nearest neighbour
+    that learns nothing gets .632 · ½.
+
+    References
+    ----------
+    .. [1] B. Efron, "Estimating the error rate of a prediction rule: improvement on
+       cross-validation", JASA 78(382), 316-331, 1983.
+       https://doi.org/10.1080/01621459.1983.10477973
+
+    Examples
+    --------
+    >>> round(error_632(0.1, 0.3), 4)
+    0.2264
+    """
+    return (1 - DRAWN) * apparent + DRAWN * left_out
+
+
+def error_632plus(apparent: float, left_out: float, no_information: float) -> float:
+    r"""Give Efron and Tibshirani's .632+ estimate, which trusts the apparent error less if it lies.
+
+    .. math:: Err^{(.632)} + (\min(Err^{(1)}, \gamma) - \overline{err})
+              \frac{.368 \cdot .632\,R}{1 - .368\,R}
+
+    with R of `relative_overfitting`: the .632 estimate at R = 0, :math:`Err^{(1)}` at R = 1.
+
+    It equals what ipred gives as long as R does not exceed 4/3 and the estimate not 1.  It is not
+    the ".632+" of mlxtend, which takes for the apparent error that of each refit on all examples,
+    many of which it was not trained on, and averages over refits instead of examples.
+
+    References
+    ----------
+    .. [1] B. Efron and R. Tibshirani, "Improvements on cross-validation: the .632+ bootstrap
+       method", JASA 92(438), 548-560, 1997. https://doi.org/10.1080/01621459.1997.10474007
+
+    Examples
+    --------
+    >>> round(error_632plus(0.0, 0.25, 0.5), 4)  # .158 + .25 · .116288 / .816
+    0.1936
+    """
+    r = relative_overfitting(apparent, left_out, no_information)
+    excess = min(left_out, no_information) - apparent
+    correction = (1 - DRAWN) * DRAWN * r / (1 - (1 - DRAWN) * r)
+    plus = error_632(apparent, left_out) + excess * correction
+    return plus if plus <= 1 or math.isnan(plus) else 1.0
+
+
+def check_codes(y_codes: ArrayLike, n_classes: int) -> Codes:
+    """Return `y_codes` if each is the code of one of the classes."""
+    y = np.asarray(y_codes)
+    if y.ndim != 1 or y.size == 0 or y.dtype.kind not in "iu":
+        raise InputError(f"`y_codes` must be a column of class codes; got {shown(y_codes)}.")
+    for end in (y.min(), y.max()):
+        check_number(int(end), "y_codes", low=0, high=n_classes - 1)
+    return y.astype(np.int64)
+
+
+def check_column(values: ArrayLike, n: int, name: str) -> Codes:
+    """Return `values` if they are n whole numbers."""
+    column = np.asarray(values)
+    if column.shape != (n,) or column.dtype.kind not in "iu":
+        raise InputError(
+            f"`{name}` must hold a whole number for each of {n} examples; got {shown(values)}."
+        )
+    return column.astype(np.int64, copy=False)
+
 
 TARGET: Target = "the learner at this sample size"
 
@@ -304,3 +418,134 @@ class BootstrapTally:
         influence = (2 + 1 / (n - 1)) * (share - left_out) / n
         influence += covariance / (n * refits * self.judged[met])
         return math.sqrt(math.fsum(influence**2))
+
+
+NOT_YET, RIGHT, WRONG = -1, 0, 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class JackknifeErrors:
+    r"""What n refits, each without one example, say about the error rate of a learner.
+
+    With :math:`Q_{ij} = 1` where the refit without example i calls example j wrong, and
+    :math:`\overline{err}` the apparent error of the model trained on all:
+
+    .. math:: \overline{err} + \Bigl(\frac{1}{n} \sum_i Q_{ii}
+              - \frac{1}{n^2} \sum_i \sum_j Q_{ij}\Bigr)
+
+    The bracket is Efron's jackknife estimate of the expected excess error: the quadratic
+    approximation, through the n samples that lack one example, to the bootstrap's optimism.
+    Leave-one-out takes off :math:`\overline{err}` where this takes off the mean apparent error of
+    the refits on all n examples, `everywhere`; so the two differ by `apparent` − `everywhere`, and
+    agree where no refit changes its mind about any example.  It is *not* Quenouille's correction
+    :math:`(n - 1)(\overline{err}_{(\cdot)} - \overline{err})`, which is for the bias of the
+    apparent error as an estimate of its own limit.
+
+    `left_out` is the leave-one-out error.  `wrong` tells, for each example, whether the refit
+    without it calls it wrong.
+
+    References
+    ----------
+    .. [1] B. Efron, "The jackknife, the bootstrap and other resampling plans", SIAM 1982,
+       chapter 7. https://doi.org/10.1137/1.9781611970319
+    .. [2] B. Efron, "Estimating the error rate of a prediction rule: improvement on
+       cross-validation", JASA 78(382), 316-331, 1983.
+       https://doi.org/10.1080/01621459.1983.10477973
+    """
+
+    apparent: float
+    left_out: float
+    everywhere: float
+    wrong: Codes = field(repr=False)
+
+    @property
+    def bias(self) -> float:
+        """How much too small the apparent error is, on average."""
+        return self.left_out - self.everywhere
+
+    @property
+    def value(self) -> float:
+        """The error rate: apparent error plus bias; it can leave [0, 1]."""
+        return self.apparent + self.bias
+
+    def as_estimate(self, level: float = 0.95) -> Estimate:
+        """Give the error rate with Clopper and Pearson's interval at n examples around it.
+
+        The interval takes the n calls to be independent, which they are nearly.
+        """
+        n = len(self.wrong)
+        centre = min(max(self.value, 0.0), 1.0)
+        exact = fractional_interval(n * centre, n, level=check_level(level))
+        return Estimate(
+            value=self.value,
+            interval=Interval(exact.low, exact.high, exact.level, "binomial"),
+            measure="error_rate",
+            method="jackknife",
+            n=n,
+            target="the learner at this sample size",
+            notes=(f"{n} refits without one example; bias of the apparent error {self.bias:.4g}",),
+        )
+
+
+class JackknifeTally:
+    """Counts the errors of refits without one example, in any order and any number of parts.
+
+    Parameters
+    ----------
+    y_codes
+        The class of each example, 0 … n_classes − 1.
+    n_classes
+        How many classes there are.
+
+    Examples
+    --------
+    >>> tally = JackknifeTally([0, 0, 1], 2)
+    >>> tally.add(0, [1, 0, 1])  # without the first it is called wrong
+    >>> tally.add(1, [0, 0, 1])
+    >>> tally.add(2, [0, 0, 0])
+    >>> found = tally.errors(predicted_by_all=[0, 0, 1])
+    >>> round(found.left_out, 3), round(found.bias, 3)  # 2/3; 2/3 − 2/9
+    (0.667, 0.444)
+    >>> print(found.as_estimate())
+    error_rate = 0.444 [0.026, 0.946] at 95 % (binomial, n = 3, the learner at this sample size)
+    """
+
+    def __init__(self, y_codes: ArrayLike, n_classes: int) -> None:
+        check_whole_number(n_classes, "n_classes", low=1)
+        self.y = check_codes(y_codes, n_classes)
+        self.verdict = np.full(len(self.y), NOT_YET, dtype=np.int64)
+        self.everywhere = 0  # Σᵢ Σⱼ Q
+
+    def add(self, left_out: int, predicted: ArrayLike) -> None:
+        """Count the refit without example `left_out`: how it calls each of the n examples."""
+        n = len(self.y)
+        at = check_whole_number(left_out, "left_out", high=n - 1)
+        if self.verdict[at] != NOT_YET:
+            raise InputError(f"`left_out` must be a new example; got {at} twice.")
+        wrong = check_column(predicted, n, "predicted") != self.y
+        self.verdict[at] = WRONG if wrong[at] else RIGHT
+        self.everywhere += int(wrong.sum())
+
+    def merge(self, other: "JackknifeTally") -> None:
+        """Add the refits of another tally of the same examples."""
+        if not np.array_equal(self.y, other.y):
+            raise InputError("`other` must be a tally of the same examples; got other classes.")
+        new = other.verdict != NOT_YET
+        if np.any(self.verdict[new] != NOT_YET):
+            raise InputError("`other` must hold other refits; got an example left out twice.")
+        self.verdict[new] = other.verdict[new]
+        self.everywhere += other.everywhere
+
+    def errors(self, predicted_by_all: ArrayLike) -> JackknifeErrors:
+        """Give the estimate, with the predictions of the model trained on all examples."""
+        n = len(self.y)
+        called = check_column(predicted_by_all, n, "predicted_by_all")
+        missing = int((self.verdict == NOT_YET).sum())
+        if missing:
+            raise InputError(f"`errors` must come after all {n} refits; got {n - missing}.")
+        return JackknifeErrors(
+            apparent=int((called != self.y).sum()) / n,
+            left_out=int(self.verdict.sum()) / n,
+            everywhere=self.everywhere / n**2,
+            wrong=self.verdict.copy(),
+        )

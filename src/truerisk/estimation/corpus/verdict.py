@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.checks import shown
-from truerisk.estimation.corpus.category_estimates import listed
-from truerisk.estimation.corpus.category_machines import EFFORT
-from truerisk.estimation.corpus.trained_categories import Trained
+from truerisk.estimation.corpus.categories import EFFORT, Trained, listed
 from truerisk.estimation.svm.one_vs_rest_counts import MEASURES
 from truerisk.results import Estimate, Evaluation
 
@@ -53,17 +51,17 @@ def how_good(findings: Findings) -> Iterator[str]:
 
 def what_leans(findings: Findings) -> Iterator[str]:
     """Say what is proven, and to which side the estimates lean."""
-    machines = findings.trained.machines
+    svms = findings.trained.svms
     if findings.exact:
-        refits, ties = int(machines.refits.sum()), int(machines.ties.sum())
+        refits, ties = int(svms.refits.sum()), int(svms.ties.sum())
         yield (
             "These count the errors of exact leave-one-out: nearly unbiased, as they are about "
-            f"machines with one document less. {refits:,} documents were left out in earnest."
+            f"svms with one document less. {refits:,} documents were left out in earnest."
         )
         if ties:
             yield f"{ties:,} of these calls are ties, so that the counts may differ by as many."
         return
-    radius = f"R² = {machines.squared_radius:.4g} ({machines.radius_rule})"
+    radius = f"R² = {svms.squared_radius:.4g} ({svms.radius_rule})"
     if findings.rho >= PROVEN_RHO:
         yield (
             f"Proven, with {radius}: where a machine is stable, these estimates are never better "
@@ -108,9 +106,7 @@ def what_is_unstable(findings: Findings) -> Iterator[str]:
     """Name the categories whose bias is one of many."""
     trained = findings.trained
     unstable = [
-        name
-        for name, stable in zip(trained.names, trained.machines.stable, strict=True)
-        if not stable
+        name for name, stable in zip(trained.names, trained.svms.stable, strict=True) if not stable
     ]
     if unstable:
         yield (
@@ -121,7 +117,7 @@ def what_is_unstable(findings: Findings) -> Iterator[str]:
 
 def what_is_not_solved(findings: Findings) -> Iterator[str]:
     """Say so where a solver stopped before it was done."""
-    gaps = findings.trained.machines.gap
+    gaps = findings.trained.svms.gap
     left = int(np.count_nonzero(gaps > EFFORT.tolerance))
     if left:
         yield (

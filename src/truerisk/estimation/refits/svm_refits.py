@@ -1,4 +1,4 @@
-"""Refits of the project's own support vector machines, all from one prepared problem.
+"""Refits of the project's own support vector SVMs, all from one prepared problem.
 
 A problem knows the examples and no labels (`svm/problems.py`): a refit on some of the examples is
 the problem with U = C · (how often the example is in the training part).  So the examples are
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from truerisk.svm.problems import Problem
     from truerisk.svm.solution import Solution
 
-
 MIN_REFITS = 3  # to solve the problem of all examples first must pay
 LOOSEST = 1e-5  # the gap at which a solution may stand for the optimum
 # Bad examples or settings, or no memory for a matrix: an ordinary refit says so in its own words.
@@ -35,8 +34,8 @@ FEW_EXAMPLES = 3000  # up to here a wide table that is no text is better solved 
 FILLED = 0.1  # share of the entries of a table that is no text
 
 
-def prepared(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:  # noqa: ANN401
-    """Give what `machine_refit` needs in `shared` beside what `refit` does; None if it cannot help.
+def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:  # noqa: ANN401
+    """Give what `svm_refit` needs in `shared` beside what `refit` does; None if it cannot help.
 
     It can for `LinearSVM`, and for `KernelSVM` with a kernel that is positive semidefinite and does
     not depend on the training part: linear, or poly and rbf with a `gamma` other than "scale".
@@ -49,12 +48,12 @@ def prepared(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] 
     Examples
     --------
     >>> from truerisk import LinearSVM
-    >>> from truerisk.estimation.refits.divisions import each_left_out
+    >>> from truerisk.estimation.refits.plans import each_left_out
     >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
-    >>> sorted(prepared(LinearSVM(), X, y, each_left_out(4)))
-    ['machine']
+    >>> sorted(svm_start(LinearSVM(), X, y, each_left_out(4)))
+    ['svm_start']
     >>> from sklearn.dummy import DummyClassifier
-    >>> prepared(DummyClassifier(), X, y, each_left_out(4)) is None
+    >>> svm_start(DummyClassifier(), X, y, each_left_out(4)) is None
     True
     """
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
@@ -65,16 +64,16 @@ def prepared(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] 
     try:
         # As in the refits: a second thread may change the last bit.
         with OneThread().held():
-            form = Form.of(model, X, y)
-            machine = Machine(model, form)
-            if not form.has_one_end or not machine.start():
+            form = SolverForm.of(model, X, y)
+            start = SVMStart(model, form)
+            if not form.has_one_end or not start.solve():
                 return None
     except UNFIT:
         return None
-    return {"machine": machine}
+    return {"svm_start": start}
 
 
-def machine_refit(shared: Mapping[str, Any], at: int) -> Arrays:
+def svm_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     """Train and judge as refit `at` of the plan says; the same as `refit`, and sooner.
 
     The optimum is that of `refit`, found to the same gap.  Where it is not one (every support
@@ -84,7 +83,7 @@ def machine_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     Parameters
     ----------
     shared
-        As for `refit`, and what `prepared` gave.
+        As for `refit`, and what `svm_start` gave.
     at
         The number of the refit.
 
@@ -96,12 +95,12 @@ def machine_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     Examples
     --------
     >>> from truerisk import LinearSVM
-    >>> from truerisk.estimation.refits.divisions import each_left_out
+    >>> from truerisk.estimation.refits.plans import each_left_out
     >>> shared = {"model": LinearSVM(), "X": np.array([[0.0], [1.0], [3.0], [4.0]]),
     ...           "y": np.array([0, 0, 1, 1]), "values": np.array([0, 1]),
     ...           "plan": each_left_out(4), "seed": 1}
-    >>> shared |= prepared(shared["model"], shared["X"], shared["y"], shared["plan"])
-    >>> found = machine_refit(shared, 1)
+    >>> shared |= svm_start(shared["model"], shared["X"], shared["y"], shared["plan"])
+    >>> found = svm_refit(shared, 1)
     >>> found["predicted"], found["score"].round(6)
     (array([0], dtype=int32), array([-0.333333]))
     """
@@ -112,28 +111,28 @@ def machine_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     return refit(shared, at) if found is None else found
 
 
-class Machine:
-    """The machine of all examples, from which refits start.
+class SVMStart:
+    """The SVM of all examples, from which refits start.
 
     Sent to a worker, it leaves the examples behind, and makes its form of them there: once, since
     a worker keeps what it was sent.
     """
 
-    def __init__(self, model: "MarginClassifier", form: "Form") -> None:
+    def __init__(self, model: "MarginClassifier", form: "SolverForm") -> None:
         self.model = model
         self.starts: tuple[Solution | None, ...] = (None,) * len(form.targets.signs)
-        self._form: Form | None = form
+        self._form: SolverForm | None = form
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_form": None}
 
-    def form(self, shared: Mapping[str, Any]) -> "Form":
+    def form(self, shared: Mapping[str, Any]) -> "SolverForm":
         """Give the examples as the solver takes them."""
         if self._form is None:
-            self._form = Form.of(self.model, shared["X"], shared["y"])
+            self._form = SolverForm.of(self.model, shared["X"], shared["y"])
         return self._form
 
-    def start(self) -> bool:
+    def solve(self) -> bool:
         """Solve the problem of all examples where that helps; tell whether its optimum is one."""
         from truerisk.svm.problems import DenseProblem  # noqa: PLC0415  (loaded where models are)
 
@@ -146,24 +145,24 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Form:
-    """Checked examples in the form their solver takes, and the machine that checked them."""
+class SolverForm:
+    """Checked examples in the form their solver takes, and the SVM that checked them."""
 
-    machine: "MarginClassifier"
+    svm: "MarginClassifier"
     X: Any
     targets: "Targets"
     problem: "Problem"
 
     @classmethod
-    def of(cls, model: "MarginClassifier", X: Any, y: NDArray[Any]) -> "Form":  # noqa: ANN401
+    def of(cls, model: "MarginClassifier", X: Any, y: NDArray[Any]) -> "SolverForm":  # noqa: ANN401
         """Check the examples and choose the form that is best for many refits."""
         from sklearn.base import clone  # noqa: PLC0415  (loaded where models are)
 
         from truerisk.svm.problems import GramProblem, SparseProblem  # noqa: PLC0415
 
-        machine = clone(model)
+        svm = clone(model)
         # A worker's arrays are read-only, for which all sweeps would be compiled once more.
-        prepared = machine.prepare(X.copy(), y)
+        prepared = svm.prepare(X.copy(), y)
         problem, rows = prepared.problem, prepared.X
         if (
             isinstance(problem, SparseProblem)
@@ -174,7 +173,7 @@ class Form:
             # A shift of all examples changes the bias alone, and spares the products their digits.
             shifted = rows - rows.mean(axis=0)
             problem = GramProblem(shifted @ shifted.T)
-        return cls(machine, rows, prepared.targets, problem)
+        return cls(svm, rows, prepared.targets, problem)
 
     @property
     def has_one_end(self) -> bool:
@@ -183,24 +182,24 @@ class Form:
         One that stops early stops nearer to the solution that has seen the judged examples; and an
         indefinite kernel has several optima.
         """
-        kernel = getattr(self.machine, "kernel_", None)
+        kernel = getattr(self.svm, "kernel_", None)
         is_definite = kernel is None or kernel.name != "poly" or kernel.coef0 >= 0.0
-        return is_definite and self.machine.effort().tolerance <= LOOSEST
+        return is_definite and self.svm.effort().tolerance <= LOOSEST
 
     def solve(self, counts: Array, starts: "tuple[Solution | None, ...]") -> "tuple[Solution, ...]":
         """Solve each binary problem with each example counted so many times."""
         from truerisk.svm.classifier import Prepared, solve_one  # noqa: PLC0415
 
         counted = Prepared(self.X, self.targets, counts, self.problem)
-        upper = self.machine.upper_of(counted, self.machine.C)
-        effort = self.machine.effort()
+        upper = self.svm.upper_of(counted, self.svm.C)
+        effort = self.svm.effort()
         return tuple(
             solve_one(self.problem, signs, bounds, effort, start)
             for signs, bounds, start in zip(self.targets.signs, upper, starts, strict=True)
         )
 
     def trained(self, solutions: "tuple[Solution, ...]") -> "Decision":
-        """Give what a machine keeps of its training: weights, or support vectors."""
+        """Give what an SVM keeps of its training: weights, or support vectors."""
         bias = np.array([solution.bias for solution in solutions])
         if hasattr(solutions[0], "weights"):
             weights = np.array([solution.weights for solution in solutions])  # type: ignore[attr-defined]
@@ -208,7 +207,7 @@ class Form:
         signed = np.array([solution.y * solution.alpha for solution in solutions])
         support = np.flatnonzero(signed.any(axis=0))
         signed, vectors = signed[:, support], self.X[support]
-        kernel = getattr(self.machine, "kernel_", None)
+        kernel = getattr(self.svm, "kernel_", None)
         if kernel is not None:
             return Decision(signed, bias, lambda X: kernel.between(X, vectors))
         weights = signed @ vectors
@@ -217,7 +216,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision values of one machine: a product and a bias a problem."""
+    """The decision values of one SVM: a product and a bias per problem."""
 
     weights: Array
     bias: Array
@@ -232,16 +231,16 @@ class Decision:
 
 def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
     """Solve one refit; None where the optimum is not one."""
-    machine: Machine = shared["machine"]
+    start: SVMStart = shared["svm_start"]
     train, test = shared["plan"].train_and_test(at)
-    form = machine.form(shared)
+    form = start.form(shared)
     targets = form.targets
     counts = np.bincount(train, minlength=len(shared["y"])).astype(float)
     began = time.perf_counter()
-    solutions = form.solve(counts, machine.starts)
+    solutions = form.solve(counts, start.starts)
     induced = time.perf_counter()
     # Where a class is missing there is no support vector, and so none within its bounds.
-    if any(one.gap > form.machine.tol or not one.stable for one in solutions):
+    if any(one.gap > form.svm.tol or not one.stable for one in solutions):
         return None
     decide, judged = form.trained(solutions), form.X[test]
     ready = time.perf_counter()
@@ -261,7 +260,7 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
 
 
 def _is_ours(model: Any) -> bool:  # noqa: ANN401
-    """Tell whether a model is a machine of ours whose kernel is the same in every refit."""
+    """Tell whether a model is an SVM of this library whose kernel is the same in every refit."""
     # By name, so that nobody loads these who has another model.
     name = f"{type(model).__module__}.{type(model).__name__}"
     if name == "truerisk.svm.kernel.KernelSVM":

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from truerisk.estimation.corpus.category_machines import Machines
-from truerisk.estimation.corpus.corpus_verdict import Findings, verdict_of
-from truerisk.estimation.corpus.trained_categories import Trained
+from truerisk.estimation.corpus.categories import CategorySVMs, Trained
+from truerisk.estimation.corpus.verdict import Findings, verdict_of
 
 N = 200
 
@@ -30,7 +29,7 @@ def make():
             names=("large", "small"),
             truth=truth,
             test_truth=None if decision is None else truth,
-            machines=Machines(**{**given, **fields}),
+            svms=CategorySVMs(**{**given, **fields}),
         )
         flags = np.zeros((2, N), dtype=bool) if wrong is None else wrong
         main = trained.estimates(flags, method, 0.95)
@@ -101,7 +100,7 @@ def test_nothing_to_tell_is_told():
         names=("all",),
         truth=np.ones((1, 5), dtype=bool),
         test_truth=None,
-        machines=Machines(
+        svms=CategorySVMs(
             flagged=np.zeros((1, 1, 5), dtype=bool),
             left_out=np.zeros((1, 0), dtype=bool),
             decision=np.zeros((1, 0)),

@@ -10,12 +10,113 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, norm
 from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError
-from truerisk.estimation.refits.bootstrap_errors import INTERVALS, BootstrapTally
+from truerisk.estimation.refits.corrected_errors import (
+    INTERVALS,
+    BootstrapTally,
+    JackknifeTally,
+    error_632,
+    error_632plus,
+    no_information_rate,
+    relative_overfitting,
+)
 from truerisk.intervals.agreement import agreement
 from truerisk.intervals.replicates import acceleration_of, replicate_interval
+
+rates = st.floats(0, 1)
+
+
+def test_the_no_information_rate_by_hand():
+    # Classes 3/6, 2/6, 1/6; called 1/6, 2/6, 3/6: ½ · 5/6 + ⅓ · ⅔ + 1/6 · ½ = 26/36
+    assert no_information_rate([0, 0, 0, 1, 1, 2], [0, 1, 1, 2, 2, 2], 3) == 26 / 36
+
+
+def test_a_prediction_of_no_class_is_never_right_by_chance():
+    # ½ · (1 − ¼) + ½ · (1 − ½)
+    assert no_information_rate([0, 0, 1, 1], [0, 1, 1, 7], 2) == 0.625
+    assert no_information_rate([0, 0, 1, 1], [0, 1, 1, -1], 2) == 0.625
+
+
+def test_the_relative_overfitting_by_hand():
+    # (.3 − .1) / (.5 − .1)
+    assert relative_overfitting(0.1, 0.3, 0.5) == pytest.approx(0.5)
+    assert relative_overfitting(0.1, 0.6, 0.5) == pytest.approx(1.25)
+    assert relative_overfitting(0.4, 0.55, 0.45) == 4 / 3  # not 3, which is beyond the pole
+
+
+@pytest.mark.parametrize(
+    ("apparent", "left_out", "no_information"),
+    [(0.3, 0.2, 0.5), (0.3, 0.3, 0.5), (0.3, 0.4, 0.2), (0.3, 0.4, 0.3)],
+)
+def test_a_model_that_does_not_overfit_gets_the_632_estimate(apparent, left_out, no_information):
+    assert relative_overfitting(apparent, left_out, no_information) == 0.0
+    plus = error_632plus(apparent, left_out, no_information)
+    assert plus == error_632(apparent, left_out)
+    assert plus == pytest.approx(0.368 * apparent + 0.632 * left_out, abs=1e-15)
+
+
+def test_632plus_by_hand():
+    # R = ½; .632 estimate .0368 + .1896 = .2264; .2 · .368 · .632 · ½ / (1 − .184) = .0285020
+    assert error_632plus(0.1, 0.3, 0.5) == pytest.approx(0.2264 + 0.0285020, abs=1e-7)
+    # As it is usually written: weight .632 / (1 − .368 R) of what is left out
+    weight = 0.632 / (1 - 0.368 * 0.5)
+    assert error_632plus(0.1, 0.3, 0.5) == pytest.approx((1 - weight) * 0.1 + weight * 0.3)
+
+
+def test_where_nothing_is_learned_the_apparent_error_does_not_count():
+    assert error_632plus(0.0, 0.5, 0.5) == pytest.approx(0.5, abs=1e-15)
+    assert error_632(0.0, 0.5) == 0.316
+
+
+@given(apparent=rates, left_out=rates, no_information=rates)
+def test_632plus_lies_between_632_and_what_is_left_out(apparent, left_out, no_information):
+    plus = error_632plus(apparent, left_out, no_information)
+    least = error_632(apparent, left_out)
+    assert least - 1e-12 <= plus <= 1
+    if left_out <= no_information:
+        assert plus <= max(left_out, least) + 1e-12
+
+
+@given(apparent=rates, left_out=rates, no_information=rates)
+def test_it_is_as_printed_up_to_four_thirds(apparent, left_out, no_information):
+    if min(left_out, no_information) <= apparent:
+        return
+    r = (left_out - apparent) / (no_information - apparent)
+    if r <= 4 / 3:
+        weight = 0.368 * 0.632 * r / (1 - 0.368 * r)
+        excess = min(left_out, no_information) - apparent
+        printed = 0.368 * apparent + 0.632 * left_out + excess * weight
+        assert error_632plus(apparent, left_out, no_information) == pytest.approx(min(printed, 1))
+
+
+def test_far_beyond_no_information_the_pole_is_not_met():
+    # R = 3 printed gives less than .2; held at 4/3: .147200 + .347600 + .05 · .310101 / .509333
+    assert error_632plus(0.4, 0.55, 0.45) == pytest.approx(0.4948 + 0.0304419, abs=1e-6)
+
+
+def test_undefined_stays_undefined():
+    assert math.isnan(error_632(0.1, math.nan))
+    assert math.isnan(error_632plus(0.1, math.nan, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("y", "predicted", "message"),
+    [
+        ([0, 2], [0, 1], r"`y_codes` must lie in \[0, 1\]; got 2"),
+        ([-1, 0], [0, 1], r"`y_codes` must lie in \[0, 1\]; got -1"),
+        ([], [], "`y_codes` must be a column of class codes"),
+        ([0.0, 1.0], [0, 1], "`y_codes` must be a column of class codes"),
+        ([0, 1], [0, 1, 1], "`predicted` must hold a whole number for each of 2 examples"),
+        ([0, 1], [0.5, 1.0], "`predicted` must hold a whole number for each of 2 examples"),
+    ],
+)
+def test_what_are_no_codes_is_refused(y, predicted, message):
+    with pytest.raises(InputError, match=message):
+        no_information_rate(y, predicted, 2)
+
 
 REFERENCE = json.loads(
     (Path(__file__).parents[2] / "reference" / "bootstrap_632.json").read_text(encoding="utf-8")
@@ -360,3 +461,125 @@ def test_what_is_no_bootstrap_refit_is_refused():
         tally.errors([0, 1, 1]).as_estimates(95)
     with pytest.raises(InputError, match="`interval` must be one of jeffreys_hull, agreement"):
         tally.errors([0, 1, 1]).as_estimates(interval="wald")
+
+
+@st.composite
+def refits(draw):
+    """Classes of n examples, how each refit without one calls them all, and the model of all."""
+    n = draw(st.integers(2, 8))
+    codes = st.lists(st.integers(0, 2), min_size=n, max_size=n)
+    return draw(codes), draw(st.lists(codes, min_size=n, max_size=n)), draw(codes)
+
+
+def jackknife_tally_of(y, predictions, which=None):
+    tally = JackknifeTally(y, 3)
+    for i in range(len(y)) if which is None else which:
+        tally.add(i, predictions[i])
+    return tally
+
+
+def test_it_is_right_by_hand():
+    # Wrong calls: refit 0 of {0, 3}, 1 of {}, 2 of {2, 3}, 3 of {1}; the model of all of {3}.
+    # Left out: 0 and 2 of 4; everywhere: (2 + 0 + 2 + 1)/16; bias 1/2 − 5/16; value 1/4 + 3/16.
+    y = [0, 0, 1, 1]
+    predictions = [[1, 0, 1, 0], [0, 0, 1, 1], [0, 0, 0, 0], [0, 1, 1, 1]]
+    found = jackknife_tally_of(y, predictions).errors([0, 0, 1, 0])
+    assert (found.apparent, found.left_out, found.everywhere) == (0.25, 0.5, 5 / 16)
+    assert (found.bias, found.value) == (3 / 16, 7 / 16)
+    assert found.wrong.tolist() == [1, 0, 1, 0]
+
+
+@given(refits())
+def test_it_is_the_jackknife_of_the_bootstraps_optimism(given_refits):
+    # Efron 1982: R(P) = Σⱼ (1/n − Pⱼ) Qⱼ(P) is 0 at the sample itself, so that its jackknife is
+    # (n − 1) times its mean over the samples that lack one example, where Pⱼ = 1/(n − 1).
+    y, predictions, by_all = given_refits
+    n = len(y)
+    optimisms = []
+    for i in range(n):
+        wrong = np.array(predictions[i]) != y
+        share = np.where(np.arange(n) == i, 0.0, 1 / (n - 1))
+        optimisms.append(((1 / n - share) * wrong).sum())
+    expected = (n - 1) * np.mean(optimisms)
+    assert jackknife_tally_of(y, predictions).errors(by_all).bias == pytest.approx(
+        expected, abs=1e-12
+    )
+
+
+@given(refits())
+def test_it_differs_from_leave_one_out_by_what_the_refits_change(given_refits):
+    y, predictions, by_all = given_refits
+    found = jackknife_tally_of(y, predictions).errors(by_all)
+    loo = np.mean([predictions[i][i] != y[i] for i in range(len(y))])
+    change = found.apparent - np.mean(np.array(predictions) != y)
+    assert found.left_out == pytest.approx(loo, abs=1e-15)
+    assert found.value == pytest.approx(loo + change, abs=1e-12)
+
+
+@given(refits())
+def test_where_no_refit_changes_its_mind_all_three_agree(given_refits):
+    y, _, by_all = given_refits
+    found = jackknife_tally_of(y, [by_all] * len(y)).errors(by_all)
+    assert found.value == found.left_out == found.apparent
+
+
+def test_a_nearest_neighbour_is_judged_as_by_leave_one_out_nearly():
+    # Each refit is wrong about at most the example it lacks: everywhere = left_out / n.
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    tally = JackknifeTally(y, 2)
+    for i in range(60):
+        kept = np.arange(60) != i
+        tally.add(i, KNeighborsClassifier(1).fit(X[kept], y[kept]).predict(X))
+    found = tally.errors(y)
+    assert found.left_out > 0.3
+    assert found.value == pytest.approx(found.left_out * 59 / 60, abs=1e-12)
+
+
+@settings(max_examples=30)
+@given(refits(), st.integers(0, 8))
+def test_parts_merge_to_the_whole(given_refits, cut):
+    y, predictions, by_all = given_refits
+    first, second = range(min(cut, len(y))), range(min(cut, len(y)), len(y))
+    merged = jackknife_tally_of(y, predictions, second)
+    merged.merge(jackknife_tally_of(y, predictions, first))
+    whole = jackknife_tally_of(y, predictions).errors(by_all)
+    parts = merged.errors(by_all)
+    assert (parts.value, parts.left_out) == (whole.value, whole.left_out)
+    assert parts.wrong.tolist() == whole.wrong.tolist()
+
+
+def test_the_interval_is_exact_at_n_examples():
+    y = [0, 0, 1, 1]
+    predictions = [[1, 0, 1, 0], [0, 0, 1, 1], [0, 0, 0, 0], [0, 1, 1, 1]]
+    estimate = jackknife_tally_of(y, predictions).errors([0, 0, 1, 0]).as_estimate(0.9)
+    x = 4 * 7 / 16
+    assert estimate.interval.low == pytest.approx(beta.ppf(0.05, x, 5 - x), rel=1e-9)
+    assert estimate.interval.high == pytest.approx(beta.ppf(0.95, x + 1, 4 - x), rel=1e-9)
+    assert (estimate.measure, estimate.method, estimate.n) == ("error_rate", "jackknife", 4)
+    assert estimate.target == "the learner at this sample size"
+    assert "bias of the apparent error 0.1875" in estimate.notes[0]
+
+
+def test_a_value_outside_the_range_is_told_and_its_interval_is_not():
+    # Every refit is wrong about all others and right about its own: 0 + 0 − 2/4
+    found = jackknife_tally_of([0, 0], [[0, 1], [1, 0]]).errors([0, 0])
+    assert found.value == -0.5
+    assert found.as_estimate().interval.low == 0.0
+
+
+def test_what_is_not_the_jackknife_is_refused():
+    tally = JackknifeTally([0, 1], 2)
+    tally.add(0, [0, 1])
+    with pytest.raises(InputError, match="must come after all 2 refits; got 1"):
+        tally.errors([0, 1])
+    with pytest.raises(InputError, match="`left_out` must be a new example; got 0 twice"):
+        tally.add(0, [0, 1])
+    with pytest.raises(InputError, match=r"`left_out` must lie in \[0, 1\]; got 2"):
+        tally.add(2, [0, 1])
+    with pytest.raises(InputError, match="an example left out twice"):
+        tally.merge(jackknife_tally_of([0, 1], [[0, 1]], [0]))
+    with pytest.raises(InputError, match="tally of the same examples"):
+        tally.merge(JackknifeTally([0, 0], 2))
+    with pytest.raises(InputError, match="`predicted` must hold"):
+        tally.add(1, [0])
