@@ -419,20 +419,21 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
 
     # A random division replaces the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]
-    documents = read_corpus(
-        corpus,
-        text=options["text"][-1] if options["text"] else None,
-        labels=options["labels"],
-        id=options["id_column"],
-        split=split,
-        options=ReadingOptions(
-            delimiter=unescaped(options["delimiter"]),
-            multilabel_separator=options["multilabel_sep"],
-            encoding=options["encoding"],
-            missing=options["missing"],
-            strip=options["strip"],
-        ),
-    )
+    with Progress("Reading", quiet=options["quiet"]):
+        documents = read_corpus(
+            corpus,
+            text=options["text"][-1] if options["text"] else None,
+            labels=options["labels"],
+            id=options["id_column"],
+            split=split,
+            options=ReadingOptions(
+                delimiter=unescaped(options["delimiter"]),
+                multilabel_separator=options["multilabel_sep"],
+                encoding=options["encoding"],
+                missing=options["missing"],
+                strip=options["strip"],
+            ),
+        )
     listed = (name.strip() for name in (options["categories"] or "").split(","))
     categories = tuple(name for name in listed if name)
     bar = Progress("Training", quiet=options["quiet"])
