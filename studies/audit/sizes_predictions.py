@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from studies.audit.sizes_outcomes import Found, Outcome, outcome_of
-from truerisk.comparison.predictions.compare import request_of
 from truerisk.comparison.predictions.joined import JoinedPredictions, join_arrays
 from truerisk.comparison.predictions.paired_measures import PairedMeasures
 from truerisk.comparison.predictions.right_answers import by_table
@@ -139,8 +138,8 @@ def compared(drawn: dict[str, Any], measures: Sequence[str], **options: Any) -> 
         drawn["y_true"], drawn["predictions"], drawn["scores"], groups=drawn["groups"]
     )
     # Each model's own interval plays no part here; Wilson's is the quickest.
-    request = request_of(
-        {"binomial": "wilson", **options}, measures=tuple(measures), random_state=0
+    request = Request.of(
+        {"binomial": "wilson", **options, "measures": tuple(measures), "random_state": 0}
     )
     paired = _paired(joined.with_made_predictions(request), request)
     return {name: _by(paired, name) for name in measures}

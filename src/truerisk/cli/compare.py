@@ -135,22 +135,9 @@ def _compare(
     options: dict[str, Any],
 ) -> "Comparisons":
     from truerisk.comparison.predictions.compare_files import compare_files  # noqa: PLC0415  (start-up time)
-    from truerisk.evaluation.request import Request  # noqa: PLC0415
 
     roles, strictness = reading_from(options)
     measures = tuple(one.strip() for text in options["measures"] for one in text.split(","))
-    request = Request(
-        level=options["level"],
-        pos_label=options["pos_label"],
-        betas=options["beta"],
-        costs=read_costs(options["costs"]),
-        replicates=options["replicates"],
-        random_state=options["seed"],
-        probabilities=options["probabilities"],
-        threshold=options["threshold"],
-        measures=measures or None,
-        max_classes=options["max_classes"],
-    )
     with Progress("Comparing", quiet=options["quiet"]) as progress:
         return compare_files(
             files,
@@ -161,7 +148,16 @@ def _compare(
             interval=options["interval"],
             roles=roles,
             options=strictness,
-            request=request,
+            level=options["level"],
+            pos_label=options["pos_label"],
+            betas=options["beta"],
+            costs=read_costs(options["costs"]),
+            replicates=options["replicates"],
+            random_state=options["seed"],
+            probabilities=options["probabilities"],
+            threshold=options["threshold"],
+            measures=measures or None,
+            max_classes=options["max_classes"],
             progress=progress,
         )
 

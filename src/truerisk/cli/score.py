@@ -126,7 +126,6 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 
 def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
     from truerisk.evaluation import (  # noqa: PLC0415  (costs start-up time)
-        Request,
         evaluate_counts,
         evaluate_files,
     )
@@ -144,8 +143,6 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         "replicates": options["replicates"],
         "random_state": options["seed"],
         "zero_division": options["zero_division"],
-        "probabilities": options["probabilities"],
-        "threshold": options["threshold"],
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
         "measures": options["measures"] or None,
@@ -156,7 +153,13 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
     place = place_of(options["cluster"])
     with place, Progress("Reading", quiet=options["quiet"]) as progress:
         return evaluate_files(
-            files, roles=roles, options=strictness, request=Request(**settings), progress=progress
+            files,
+            roles=roles,
+            options=strictness,
+            probabilities=options["probabilities"],
+            threshold=options["threshold"],
+            progress=progress,
+            **settings,
         )
 
 

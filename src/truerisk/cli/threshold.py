@@ -63,7 +63,7 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk threshold predictions.csv --best cost --costs fp=1,fn=5
     truerisk threshold predictions.csv --sweep 1000 --csv
     """
-    from truerisk.cli.scores import one_score, read_scores  # noqa: PLC0415  (costs start-up time)
+    from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
     from truerisk.measures.from_scores import breakeven  # noqa: PLC0415
     from truerisk.measures.thresholds import best_threshold, sweep  # noqa: PLC0415
     from truerisk.tallies.ranking import rank  # noqa: PLC0415
@@ -73,7 +73,7 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     chosen = _criterion(**{name: options[name] for name in ("best", "beta", "costs")})
     examples = read_scores(files, roles, strictness)
     pos_label = examples.pos_label(options["pos_label"])
-    ranking = rank(one_score(examples), examples.is_positive(pos_label), examples.weight)
+    ranking = rank(examples.one_score(pos_label), examples.is_positive(pos_label), examples.weight)
     best, meeting = best_threshold(ranking, **chosen), breakeven(ranking)
     rows = _rows(sweep(ranking), options["sweep"])
     columns = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "f1")

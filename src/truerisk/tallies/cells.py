@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import InputError
+from truerisk.labels import in_order
 from truerisk.tallies.counting import count_pairs
 from truerisk.tallies.exact_sum import as_float, units_by_code
-from truerisk.tallies.labels import in_order
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:  # noqa: ANN401

@@ -48,7 +48,7 @@ def test_undefined_samples_count_neither_way():
 
 def test_an_interval_that_is_always_wrong_is_seen(monkeypatch):
     monkeypatch.setattr(
-        "truerisk.evaluation.count_intervals.binomial_interval",
+        "truerisk.intervals.choose.binomial_interval",
         lambda *_, level, **__: Interval(0.99, 1.0, level, "wrong"),
     )
     assert rows(COIN, 50, 20)["accuracy"].coverage == 0.0

@@ -2,16 +2,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally
-from truerisk.evaluation.recoding import merge_recoded
+from truerisk.evaluation.prediction_tally import PredictionTally, merge_recoded
 from truerisk.evaluation.request import Request
+from truerisk.inputs.predictions import Predictions
 
 LABELS = ("a", "b", "c", "d")
 
 
 def tallied(truth, predicted, weight, group, labels):
     place = {label: at for at, label in enumerate(labels)}
-    columns = Columns(
+    columns = Predictions(
         np.array([place[one] for one in truth], dtype=np.int32),
         [(label,) for label in labels],
         np.array([place[one] for one in predicted], dtype=np.int32),
@@ -45,7 +45,7 @@ def test_a_part_with_codes_of_its_own_merges_into_what_one_pass_counts(
 
 
 def scored(scores):
-    columns = Columns(np.array([0, 1]), [("n",), ("y",)], score=np.array(scores))
+    columns = Predictions(np.array([0, 1]), [("n",), ("y",)], score=np.array(scores))
     return PredictionTally(Request(pos_label="y", threshold=0.5)).add(columns)
 
 

@@ -1,5 +1,9 @@
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
@@ -215,7 +219,6 @@ def test_leaving_a_measure_out_changes_no_other():
         ((["a", "b"], ["a", "b"]), {}, "`pos_label` must be given: the labels are 'a', 'b'"),
         ((["a", "b"], ["a", "b"]), {"pos_label": "c"}, "one of the labels 'a', 'b'; got 'c'"),
         (([0, 1], [0, 1]), {"level": 95}, r"Write 0\.95 for 95 %"),
-        (([0, 1], [0, 1]), {"levle": 0.9}, "options it knows"),
         (([0, 1], [0, 1]), {"binomial": "beta"}, "`binomial` must be one of clopper_pearson"),
         (([0, 1], [0, 1]), {"sample_weight": [1, -1]}, "not negative; 1 are not, the first is -1"),
         (([0, 1], [0, 1]), {"sample_weight": [0, 0]}, "must not be 0 for every example"),
@@ -273,3 +276,163 @@ def test_two_columns_are_two_rankings_where_nobody_knows_which_is_positive():
     named = np.where(Y, "spam", "ham")
     assert tr.evaluate(named, y_score=BOTH).pos_label is None
     assert tr.evaluate(named, y_score=BOTH, pos_label="spam").pos_label == "spam"
+
+
+def test_a_list_of_scores_that_names_no_class_is_refused(tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    rows = [{"truth": "a", "pred": "a", "score": [0.7, 0.3]}] * 2
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(InputError, match="Each of the 2 scores of a row must say which class"):
+        tr.evaluate_files([path], pos_label="a")
+
+
+def test_a_table_is_worth_the_examples_it_counts():
+    table = np.array([[50, 50], [40, 850]])
+    truth, predicted = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], table.ravel(), axis=0).T
+    by_table = tr.evaluate_counts(table, random_state=1)
+    by_rows = tr.evaluate(truth, predicted, random_state=1)
+    assert by_table.to_dict() == by_rows.to_dict()
+
+
+def test_a_trillion_examples_are_counted_like_ten():
+    evaluation = tr.evaluate_counts([[10**12 - 5, 5], [1, 10**12]], random_state=1)
+    assert evaluation["recall"].value == 1 - 5e-12
+    assert evaluation["recall"].interval.high < 1
+    assert evaluation["gmean"].interval.width < 1e-10
+
+
+def test_three_classes_have_names():
+    evaluation = tr.evaluate_counts([[5, 1, 0], [0, 4, 2], [1, 0, 3]], labels=["a", "b", "c"])
+    assert evaluation.by_class["b"]["recall"].value == pytest.approx(4 / 6)
+    assert evaluation.tallies.confusion().tolist() == [[5, 1, 0], [0, 4, 2], [1, 0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("table", "labels", "message"),
+    [
+        ([[1, 2]], None, r"must be K × K with K ≥ 2; got shape \(1, 2\)"),
+        ([[1, -2], [3, 4]], None, "whole numbers"),
+        ([[1.5, 2], [3, 4]], None, "whole numbers"),
+        ([[2**53, 2], [3, 4]], None, r"at most 2\*\*53 examples"),
+        ([[0, 0], [0, 0]], None, "at least one example"),
+        ([[1, 2], [3, 4]], ["a", "a"], "must be 2 different names"),
+    ],
+)
+def test_a_table_that_counts_nothing_is_refused(table, labels, message):
+    with pytest.raises(InputError, match=message):
+        tr.evaluate_counts(table, labels=labels)
+
+
+def test_classes_of_which_nothing_was_asked_are_not_listed():
+    table = [[5, 1, 0], [0, 4, 2], [1, 0, 3]]
+    assert tr.evaluate_counts(table, measures=("cohen_kappa",)).by_class == {}
+    assert list(tr.evaluate_counts(table, measures=("f1_macro",)).by_class) == ["0", "1", "2"]
+
+
+INDEX = list("abcd")
+
+
+def test_series_with_the_same_index_in_another_order_are_refused():
+    truth, called = pd.Series([1, 0, 1, 0], INDEX), pd.Series([1, 1, 0, 0], INDEX[::-1])
+    with pytest.raises(
+        InputError, match=r"`y_true` and `y_pred` must have their rows in one order"
+    ):
+        tr.evaluate(truth, called)
+    with pytest.raises(InputError, match=r"`y_true` and `scores of 'first'` must have their rows"):
+        tr.compare(truth, None, [1, 0, 1, 0], scores=[called, None], threshold=1)
+    aligned = tr.evaluate(truth, called.loc[truth.index])
+    by_position = tr.evaluate(truth, called.to_numpy())
+    assert aligned["accuracy"].value == 0.5
+    assert by_position["accuracy"].value == 0.5
+
+
+def test_series_with_other_index_labels_are_paired_by_position():
+    truth = pd.Series([1, 0, 1, 0], [7, 3, 5, 1])
+    assert tr.evaluate(truth, pd.Series([1, 0, 1, 1]))["accuracy"].value == 0.75
+
+
+@pytest.mark.parametrize(
+    ("y_true", "message"),
+    [
+        ([["a", "b"], ["a"]], r"one label for each example; got \['a', 'b'\]. Use multilabel=True"),
+        ([["a", "b"], ["a", "c"]], r"got \['a', 'b'\]. Use multilabel=True"),
+        ([{"a"}, {"b"}], r"got \{'a'\}. Use multilabel=True"),
+        (np.eye(2, dtype=int), r"got shape \(2, 2\). Use multilabel=True"),
+        (sp.csr_matrix(np.eye(2)), "got a sparse matrix. Use multilabel=True"),
+        ({"a", "b"}, "must have an order; got a set"),
+    ],
+    ids=["lists", "lists of one length", "sets", "matrix", "sparse", "a set"],
+)
+def test_sets_of_labels_need_their_option(y_true, message):
+    with pytest.raises(InputError, match=message):
+        tr.evaluate(y_true, y_true)
+
+
+def test_sparse_scores_are_refused_in_words():
+    with pytest.raises(
+        InputError, match=r"`y_score` must be dense; got a sparse matrix. Use .toarr"
+    ):
+        tr.evaluate([0, 1], y_score=sp.csr_matrix(np.eye(2)))
+
+
+def test_measures_are_names():
+    with pytest.raises(InputError, match="`measures` must be names of measures; got <function"):
+        tr.evaluate([0, 1], [0, 1], measures=[metrics.f1_score])
+    assert list(tr.evaluate([0, 1], [0, 1], measures="f1")) == ["f1"]
+
+
+def test_a_frame_is_no_path():
+    frame = pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 0]})
+    with pytest.raises(InputError, match=r"got a DataFrame\. Use evaluate_frame for a frame"):
+        tr.evaluate_files(frame)
+    with pytest.raises(InputError, match="`paths` must be files or folders; got int"):
+        tr.evaluate_files([1])
+    with pytest.raises(InputError, match=r"must be a frame of pandas, polars.*; got list"):
+        tr.evaluate_frame([frame])
+
+
+def test_columns_of_a_frame_of_scores_go_by_their_names():
+    scores = pd.DataFrame({"spam": [0.9, 0.2, 0.7], "ham": [0.1, 0.8, 0.3]})
+    truth = ["spam", "ham", "ham"]
+    by_name = tr.evaluate(truth, y_score=scores, pos_label="spam", random_state=1)
+    one = tr.evaluate(truth, y_score=scores["spam"], threshold=0.5, pos_label="spam")
+    assert by_name["recall"].value == one["recall"].value == 1
+    assert by_name["roc_auc"].value == one["roc_auc"].value
+
+
+def test_an_array_of_another_library_is_taken_as_it_is():
+    class Exported:
+        def __init__(self, values):
+            self.values = np.asarray(values)
+
+        def __len__(self):
+            return len(self.values)
+
+        def __dlpack__(self, **options):
+            return self.values.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.values.__dlpack_device__()
+
+    found = tr.evaluate(Exported([1, 0, 1]), Exported([1, 0, 0]), random_state=1)
+    assert found == tr.evaluate([1, 0, 1], [1, 0, 0], random_state=1)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_probabilities_as_everybody_saves_them_have_all_binary_measures(tmp_path, suffix):
+    frame = pd.DataFrame({"y_true": Y.astype(int), "proba_0": 1 - CHANCE, "proba_1": CHANCE})
+    path = tmp_path / f"p.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    elif suffix == "jsonl":
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    else:
+        frame.to_parquet(path)
+    found = tr.evaluate_files(path, random_state=1)
+    assert found.pos_label == "1"
+    assert {"recall", "f1", "roc_auc"} <= set(found)
+    assert set(found.curves) == {"roc", "precision_recall", "thresholds"}
+    assert found["recall"].value == metrics.recall_score(Y, CHANCE > 0.5)
+    both = frame[["proba_0", "proba_1"]].to_numpy()
+    compared = tr.compare(Y.astype(int), None, None, scores=[both, both[::-1]])
+    assert {"f1", "roc_auc"} <= {pair.measure for pair in compared.pairs}

@@ -4,15 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.evaluation.grouped_scores import (
+from truerisk.intervals.choose import distance_of_mean
+from truerisk.measures.from_scores import document_precision
+from truerisk.tallies.losses import LOSSES, ProbabilityTally
+from truerisk.tallies.scored_rows import (
     GroupedScores,
+    JointScores,
     document_averages,
     error_of_mean,
     joined,
     loss_of_rows,
 )
-from truerisk.measures.from_scores import document_precision
-from truerisk.tallies.losses import LOSSES, ProbabilityTally
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(120) < 0.4
@@ -104,3 +106,44 @@ def test_groups_widen_every_interval_of_scores():
             assert width == pytest.approx(once[name].interval.width, rel=0.15), name
             assert rows_only[name].interval.width < 0.75 * width, name
             assert grouped[name].interval.method != rows_only[name].interval.method, name
+
+
+TRUTH = RNG.random((400, 3)) < 0.4
+NOISE = RNG.normal(size=(400, 1))
+
+
+def test_distances_that_go_together_add_up_and_independent_ones_cancel():
+    distances, shares = np.array([0.3, 0.4]), np.array([0.5, 0.5])
+    assert distance_of_mean(distances, shares, np.ones((2, 2))) == pytest.approx(0.35)
+    assert distance_of_mean(distances, shares, np.eye(2)) == pytest.approx(0.25)  # ½ √(.09 + .16)
+
+
+def test_copies_of_one_class_err_together_and_unrelated_classes_do_not():
+    score = TRUTH[:, :1] + NOISE
+    copies = JointScores(np.hstack([score, score]), np.hstack([TRUTH[:, :1]] * 2))
+    assert copies.correlations(["roc_auc"], 1)["roc_auc"] == pytest.approx(np.ones((2, 2)))
+    apart = JointScores(TRUTH + RNG.normal(size=TRUTH.shape), TRUTH)
+    found = apart.correlations(["roc_auc"], 1)["roc_auc"]
+    assert np.abs(found[np.triu_indices(3, 1)]).max() < 0.4
+
+
+def test_a_class_that_never_varies_errs_on_its_own():
+    perfect = JointScores(np.hstack([TRUTH[:, :1] * 1.0, TRUTH[:, 1:2] + NOISE]), TRUTH[:, :2])
+    assert perfect.correlations(["roc_auc"], 1)["roc_auc"].tolist() == np.eye(2).tolist()
+
+
+def test_many_classes_average_to_a_narrow_interval():
+    truth = RNG.random((300, 12)) < 0.3
+    score = truth + RNG.normal(size=truth.shape)
+    evaluation = tr.evaluate(truth, y_score=score, multilabel=True, random_state=1)
+    macro = evaluation["average_precision_macro"]
+    widths = [each["average_precision"].interval.width for each in evaluation.by_class.values()]
+    assert macro.interval.method == "mean_of_correlated"
+    assert macro.interval.width < 0.5 * np.mean(widths)
+    assert evaluation.by_class["3"]["average_precision"].interval.method == "binomial_of_positives"
+
+
+def test_too_many_entries_leave_the_dependence_unknown(monkeypatch):
+    monkeypatch.setattr("truerisk.evaluation.prediction_tally.MAX_ENTRIES", 100)
+    evaluation = tr.evaluate(TRUTH, y_score=TRUTH + NOISE, multilabel=True, random_state=1)
+    assert evaluation["roc_auc_macro"].interval.method == "mean_of_intervals"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.tallies.labels import as_column, code_groups, code_label_sets, code_labels
+from truerisk.inputs.arrays import as_column, code_groups, code_label_sets, code_labels
 
 columns = st.one_of(
     st.lists(st.integers(-5, 5), min_size=1),

@@ -1,6 +1,11 @@
-"""The scored rows of grouped examples: what their ranking is resampled from, group by group."""
+"""Scored rows that are needed one by one: of grouped examples, and of all classes side by side.
+
+Rows of a group are resampled together; the scores of several classes show how far their rankings
+err together.
+"""
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,9 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.intervals.delta import student_factor
+from truerisk.aliases import Array
 from truerisk.tallies.documents import LEVELS, eleven_precisions
 from truerisk.tallies.losses import LOSSES
+from truerisk.tallies.ranking_replicates import cluster_replicates
+
+MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
+REPLICATES = 100  # enough for a correlation that is averaged over many pairs of classes
 
 
 @dataclass(frozen=True)
@@ -24,17 +33,13 @@ class GroupedScores:
     score: NDArray[Any]
     is_positive: NDArray[np.bool_]
     group: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    complement: NDArray[np.float64] | None = None
+    weight: Array | None
+    complement: Array | None = None
 
     @cached_property
     def groups(self) -> int:
         """How many groups there are."""
         return len(np.unique(self.group))
-
-    def widening(self, level: float) -> float:
-        """How much wider than the normal quantile few groups make an interval: Student's t."""
-        return student_factor(self.groups, level)
 
 
 def joined(parts: Sequence[GroupedScores]) -> GroupedScores:
@@ -64,14 +69,14 @@ def _numbered_by_content(rows: GroupedScores) -> NDArray[np.intp]:
     return numbers
 
 
-def document_averages(by_label: Mapping[str, GroupedScores]) -> NDArray[np.float64]:
+def document_averages(by_label: Mapping[str, GroupedScores]) -> Array:
     """Give the average of the eleven precisions of each row; NaN where no category is correct."""
     score = np.column_stack([rows.score for rows in by_label.values()])
     truth = np.column_stack([rows.is_positive for rows in by_label.values()])
     return np.asarray(eleven_precisions(score, truth).sum(axis=1) / LEVELS)
 
 
-def loss_of_rows(name: str, by_label: Mapping[str, GroupedScores]) -> NDArray[np.float64]:
+def loss_of_rows(name: str, by_label: Mapping[str, GroupedScores]) -> Array:
     """Give the log loss or the Brier score of each row; the scores are probabilities."""
     columns = [rows.score.astype(np.float64) for rows in by_label.values()]
     if len(columns) == 1:
@@ -81,7 +86,7 @@ def loss_of_rows(name: str, by_label: Mapping[str, GroupedScores]) -> NDArray[np
     return LOSSES[name](np.column_stack(columns), truth.argmax(axis=1))
 
 
-def error_of_mean(values: NDArray[np.float64], rows: GroupedScores) -> float:
+def error_of_mean(values: Array, rows: GroupedScores) -> float:
     r"""Give the standard error of the mean of values that come in independent groups.
 
     .. math:: \frac{1}{\sum_i w_i}
@@ -108,3 +113,48 @@ def error_of_mean(values: NDArray[np.float64], rows: GroupedScores) -> float:
     mean = math.fsum(weight[kept] * values[kept]) / total
     influence = np.bincount(codes, weights=weight[kept] * (values[kept] - mean))
     return math.sqrt(groups / (groups - 1) * math.fsum(influence**2)) / total
+
+
+@dataclass(frozen=True)
+class JointScores:
+    """Scores and truth of n examples and K classes."""
+
+    score: Array
+    truth: NDArray[np.bool_]
+    weight: Array | None = None
+
+    def correlations(self, names: Sequence[str], random_state: int) -> dict[str, Array]:
+        """Give the K × K correlations of each measure over resamples of the examples.
+
+        The same resamples serve all classes.  A class whose value does not vary, or is undefined,
+        is taken to err on its own.
+        """
+        rows = np.hstack([self.score, self.truth.astype(np.float64)])
+        order = np.lexsort(rows.T)
+        seed = [random_state, zlib.crc32(b"joint scores")]
+        weight = None if self.weight is None else self.weight[order]
+        drawn = [
+            cluster_replicates(
+                self.score[order, at],
+                self.truth[order, at],
+                np.arange(len(order)),
+                names,
+                weight=weight,
+                replicates=REPLICATES,
+                rng=np.random.default_rng(seed),
+            )
+            for at in range(self.score.shape[1])
+        ]
+        return {name: _correlation(np.array([one[name] for one in drawn])) for name in names}
+
+
+def _correlation(values: Array) -> Array:
+    known = ~np.isnan(values)
+    counts = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    means = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / counts
+    centred = np.where(known, values - means, 0.0)
+    lengths = np.sqrt((centred**2).sum(axis=1))
+    directions = centred / np.where(lengths > 0, lengths, 1.0)[:, None]
+    found = np.asarray(directions @ directions.T)
+    np.fill_diagonal(found, 1.0)
+    return found

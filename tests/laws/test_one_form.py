@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally
-from truerisk.tallies.labels import code_labels
+from truerisk.evaluation.prediction_tally import PredictionTally
+from truerisk.evaluation.request import Request
+from truerisk.inputs.arrays import code_labels
+from truerisk.inputs.predictions import Predictions
 
 SETTINGS = settings(
     max_examples=12,
@@ -89,7 +91,7 @@ def test_every_format_gives_what_the_arrays_give(tmp_path, table, extra):
     for paths in sources:
         for batch_rows in (3, 1000):
             options = tr.ReadingOptions(batch_rows=batch_rows, block_bytes=64 * batch_rows)
-            found = tr.evaluate_files(paths, options=options, request=tr.Request(**REQUEST))
+            found = tr.evaluate_files(paths, options=options, **REQUEST)
             assert plain(found) == plain(arrays), (paths, batch_rows)
 
 
@@ -98,11 +100,11 @@ def test_every_format_gives_what_the_arrays_give(tmp_path, table, extra):
 def test_parts_merge_into_the_whole(table, cut, weighted, grouped):
     truth, pred, score, weight, group = (np.array(column) for column in zip(*table, strict=True))
     coded = code_labels(truth, pred)
-    request = tr.Request(**REQUEST).checked()
+    request = Request(**REQUEST).checked()
 
     def tally(at):
         return PredictionTally(request).add(
-            Columns(
+            Predictions(
                 coded.truth[at],
                 coded.members,
                 coded.predicted[at],

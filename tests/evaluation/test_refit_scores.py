@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
 import truerisk as tr
-from truerisk.evaluation.judged_scores import JudgedScores, Sheet
+from truerisk.evaluation.refit_scores import RefitScores, Sheet
 from truerisk.evaluation.request import Request
 from truerisk.measures.registry import find_measure
 
@@ -21,12 +21,12 @@ REQUEST = Request(random_state=1, probabilities=True, pos_label="1").checked()
 
 def of_two(scores, truth=TWO, groups=None, request=REQUEST):
     sheets = [Sheet(np.arange(len(score)), score) for score in scores]
-    return JudgedScores(sheets, truth, ("0", "1"), "1", request, groups)
+    return RefitScores(sheets, truth, ("0", "1"), "1", request, groups)
 
 
 def of_three(scores):
     sheets = [Sheet(ALL, score) for score in scores]
-    return JudgedScores(sheets, THREE, ("a", "b", "c"), None, replace(REQUEST, pos_label=None))
+    return RefitScores(sheets, THREE, ("a", "b", "c"), None, replace(REQUEST, pos_label=None))
 
 
 def scores_of_two(seed, repetitions):
@@ -147,7 +147,7 @@ def test_sheets_of_a_part_of_the_examples_make_it_shorter_by_the_root_of_that_pa
     # Two sheets of one half each: no example is on both, and together they are worth all.
     score = np.tile(scores_of_two(5, 1)[0][:30], 2)
     sheets = [Sheet(ALL[:30], score[:30]), Sheet(ALL[30:], score[30:])]
-    found = JudgedScores(sheets, TWO, ("0", "1"), "1", REQUEST)
+    found = RefitScores(sheets, TWO, ("0", "1"), "1", REQUEST)
     one = named(of_two([score[:30]], TWO[:30]).overall())["roc_auc"]
     whole = named(found.overall())["roc_auc"]
     assert found.n == N
@@ -159,7 +159,7 @@ def test_sheets_of_a_part_of_the_examples_make_it_shorter_by_the_root_of_that_pa
 def test_a_sheet_on_which_a_measure_is_undefined_leaves_it_undefined():
     score = scores_of_two(6, 1)[0]
     sheets = [Sheet(ALL, score), Sheet(ALL[::2], score[::2])]  # the second has negatives only
-    found = named(JudgedScores(sheets, TWO, ("0", "1"), "1", REQUEST).overall())["roc_auc"]
+    found = named(RefitScores(sheets, TWO, ("0", "1"), "1", REQUEST).overall())["roc_auc"]
     assert not found.is_defined
     assert (found.interval.low, found.interval.high) == (0.0, 1.0)
     assert found.notes
@@ -186,7 +186,7 @@ def test_neither_the_order_of_the_sheets_nor_that_of_the_examples_matters(seed):
     one = named(of_two(scores, request=request).overall())
     order = rng.permutation(N)
     sheets = [Sheet(order, score[order]) for score in scores[::-1]]
-    other = named(JudgedScores(sheets, TWO, ("0", "1"), "1", request).overall())
+    other = named(RefitScores(sheets, TWO, ("0", "1"), "1", request).overall())
     for name in one:
         assert other[name].value == pytest.approx(one[name].value)
         assert other[name].interval.width == pytest.approx(one[name].interval.width)

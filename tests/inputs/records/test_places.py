@@ -1,4 +1,4 @@
-from truerisk.inputs.records.refusals import shown_path, such_rows
+from truerisk.inputs.records.places import shown_path, such_rows
 
 
 def test_a_long_path_keeps_its_end():

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
-from truerisk.evaluation.ranking_estimates import RankingEstimates
+from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.score_estimates import ScoreEstimates
+from truerisk.inputs.predictions import Predictions
+from truerisk.intervals.choose import refit_interval
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.losses import LOSSES
@@ -47,7 +49,7 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class JudgedScores:
+class RefitScores:
     """The estimates that the sheets have to offer."""
 
     sheets: Sequence[Sheet]
@@ -67,10 +69,10 @@ class JudgedScores:
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
             units = None if self.groups is None else self.groups[sheet.examples]
             truth = self.truth[sheet.examples]
-            columns = Columns(
+            predictions = Predictions(
                 truth, members, None, sheet.score, None, units, complement=sheet.complement
             )
-            found.append(tally.add(columns).finish(members))
+            found.append(tally.add(predictions).finish(members))
         return tuple(found)
 
     def overall(self) -> Iterator[Estimate]:
@@ -91,10 +93,10 @@ class JudgedScores:
         }
 
     @cached_property
-    def _of_sheets(self) -> list[RankingEstimates]:
+    def _of_sheets(self) -> list[ScoreEstimates]:
         drawn = max(1, DRAWN_FROM // max(1, len(self.sheets[0].examples)))
         return [
-            RankingEstimates(tallies, self.request, resampled=at < drawn)
+            ScoreEstimates(tallies, self.request, resampled=at < drawn)
             for at, tallies in enumerate(self.tallies)
         ]
 
@@ -110,31 +112,27 @@ class JudgedScores:
             worst = next((one for one in each if not np.isfinite(one.value)), first)
             return replace(worst, n=self.n)
         drawn = [
-            (one, one.interval)
+            (one.value, one.interval)
             for one, sheet in zip(each, self._of_sheets, strict=True)
             if sheet.resampled and one.interval is not None
         ]
         disagreement = self._disagreement(name, labels)
         share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
-        stretch = np.sqrt(share * (1 + disagreement))
-        below = stretch * np.mean([one.value - interval.low for one, interval in drawn])
-        above = stretch * np.mean([interval.high - one.value for one, interval in drawn])
-        value = float(values.mean())
-        low, high = find_measure(base_and_average(name)[0]).measure_range
+        measure_range = find_measure(base_and_average(name)[0]).measure_range
         if name == "brier_score" and len(self._all_labels) == 1:
-            high = 1.0  # of two classes, one probability says all
+            measure_range = (0.0, 1.0)  # of two classes, one probability says all
         kind = "agreement" if len(self.sheets) > 1 else "pooled"
+        value = float(values.mean())
+        interval = refit_interval(
+            value,
+            drawn,
+            stretch=float(np.sqrt(share * (1 + disagreement))),
+            measure_range=measure_range,
+            method=f"{kind}_{first.interval.method.removeprefix('bootstrap_')}",
+        )
+        n = self.n if first.n == len(self.sheets[0].examples) else first.n
         return replace(
-            first,
-            value=value,
-            interval=replace(
-                first.interval,
-                low=float(max(low, value - below)),
-                high=float(min(high, value + above)),
-                method=f"{kind}_{first.interval.method.removeprefix('bootstrap_')}",
-            ),
-            n=self.n if first.n == len(self.sheets[0].examples) else first.n,
-            notes=self._notes(name, each, labels),
+            first, value=value, interval=interval, n=n, notes=self._notes(name, each, labels)
         )
 
     def _notes(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.evaluation.cell_sample import CellSample
-from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
+from truerisk.intervals.cell_sample import CellSample
+from truerisk.intervals.choose import proportion_interval
 from truerisk.tallies.cells import Proportion
 
 RNG = np.random.default_rng(0)

@@ -234,7 +234,7 @@ def test_reading_may_stop_in_the_middle(write):
 def test_roles_that_were_guessed_are_told(write):
     files = open_predictions([write("label,guess\na,b\n")], roles=Roles(pred="guess"))
     assert files.roles.truth == "label"
-    assert files.guessed == ("truth",)
+    assert files.roles.guessed == ("truth",)
 
 
 def test_files_without_truth_are_read_only_when_that_is_allowed(write, read):
