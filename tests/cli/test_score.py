@@ -253,7 +253,15 @@ def test_a_measure_that_cannot_be_computed_says_why(run, tmp_path):
     path.write_text("y_true,y_pred\n" + "1,1\n0,0\n0,1\n" * 5)
     ended = run("score", path, "--measure", "roc_auc")
     assert ended.exit_code == 4
-    assert "roc_auc needs scores: name their column with --score." in ended.stderr
+    assert "roc_auc is undefined: there are no scores." in ended.stderr
+
+
+def test_averages_of_two_classes_are_there_when_named(run, predictions):
+    ended = run("score", predictions, "--measure", "f1_macro", "--json")
+    assert ended.exit_code == 0
+    # F1 of 1 is 10/13, of 0 it is 24/27.
+    value = json.loads(ended.stdout)["estimates"]["f1_macro"]["value"]
+    assert value == pytest.approx((10 / 13 + 24 / 27) / 2)
 
 
 def test_piped_output_keeps_to_columns(run, predictions, monkeypatch):

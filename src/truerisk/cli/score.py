@@ -121,7 +121,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     evaluation = _evaluation(files, options)
     check_names(evaluation, options)
     deliver(evaluation, options, lambda: show(evaluation, options["form"]))
-    finish(evaluation, options, options["measures"])
+    finish(evaluation, options)
 
 
 def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
