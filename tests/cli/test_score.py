@@ -219,6 +219,13 @@ def test_files_or_counts_must_be_given_and_not_both(run, predictions):
     assert run("score", predictions, "--counts", "1,2,3,4").exit_code == 2
 
 
+@pytest.mark.parametrize("option", ["--threshold=0.5", "--probabilities", "--weight=w", "--strip"])
+def test_an_option_of_files_is_refused_with_counts(run, option):
+    ended = run("score", "--counts", "1,2,3,4", option)
+    assert ended.exit_code == 2
+    assert f"{option.split('=')[0]}: for files of predictions, not for --counts." in ended.stderr
+
+
 def test_a_level_of_95_is_refused_with_the_remedy(run, predictions):
     ended = run("score", predictions, "--level", "95")
     assert ended.exit_code == 3

@@ -140,6 +140,19 @@ def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
         check_folder(folder, read)
 
 
+def refuse_options(names: tuple[str, ...], what: str) -> None:
+    """Refuse options of the command line that would be ignored."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in names
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: for {what}.")
+
+
 def check_matplotlib(option: str) -> None:
     """Refuse an option that draws where nothing can draw."""
     if find_spec("matplotlib") is None:
