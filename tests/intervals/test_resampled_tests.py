@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import f, t
 
 from truerisk.errors import InputError
+from truerisk.intervals.delta import normal_interval
 from truerisk.intervals.resampled_tests import (
     ConservativeZRuns,
     conservative_z_interval,
@@ -18,7 +19,6 @@ from truerisk.intervals.resampled_tests import (
     correlated_t_posterior,
     five_by_two_f,
     five_by_two_t,
-    normal_interval,
     rho_based_deviation,
 )
 

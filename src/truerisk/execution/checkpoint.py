@@ -1,9 +1,13 @@
-"""Results as records of a file that only grows: each has its length and its checksums.
+"""Results kept on disk during a run, which can then be continued after a stop.
 
-A record is 4 bytes "TRR1", the length of its content (8 bytes), the CRC-32 of the content and the
-CRC-32 of these 16 bytes (4 each), then the content.  The content of a result is the length of a
-JSON list (4 bytes), the list of [name, type, shape], and the bytes of the arrays.  Numbers are
-little-endian.  Nothing in it is ever executed: a checkpoint is input like any other file.
+The folder holds `run.json`, what the run was made of; `results-1`, `results-2`, … with the results
+of the first, second, … call of `run_each`; and `lock`.
+
+A file of results only grows.  A record is 4 bytes "TRR1", the length of its content (8 bytes), the
+CRC-32 of the content and the CRC-32 of these 16 bytes (4 each), then the content.  The content of a
+result is the length of a JSON list (4 bytes), the list of [name, type, shape], and the bytes of the
+arrays.  Numbers are little-endian.  Nothing in it is ever executed: a checkpoint is input like any
+other file.
 """
 
 import hashlib
@@ -29,6 +33,9 @@ MARK = b"TRR1"
 HEAD = struct.Struct("<4sQI")
 CHECKSUM = struct.Struct("<I")
 PLAIN_KINDS = "biufcSU"
+UNFINISHED = ".unfinished"  # ends the name of a file until it is whole
+FORMAT = 1
+SECONDS_UNSYNCED = 1.0  # what a loss of power may cost; a killed process loses nothing
 
 
 class Damaged(Exception):  # noqa: N818  (the checkpoint makes a sentence of it)
@@ -149,9 +156,6 @@ def _content(array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401  (anything wit
 
 
 FACTS, LOCK, RESULTS = "run.json", "lock", "results-"
-UNFINISHED = ".unfinished"  # ends the name of a file until it is whole
-FORMAT = 1
-SECONDS_UNSYNCED = 1.0  # what a loss of power may cost; a killed process loses nothing
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):

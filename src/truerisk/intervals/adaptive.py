@@ -66,18 +66,9 @@ def adaptive_interval(
     data sets each, n = 50 to 200, 2 to 10 features, aₙ 1 and 1.53) it covers .95 to 1.00, and is
     1.5 to 2.5 times as long as the plain bootstrap's.
 
-    Parameters
-    ----------
-    X, y
-        The examples, and their classes as −1 and 1.
-    decision
-        The decision value of each example by the rule trained on all; above 0 says class 1.
-    resamples
-        The same of rules trained on bootstrap samples.
-    level
-        Confidence level.
-    cutoff
-        aₙ.  With 0 none is near, and the interval is that of the plain bootstrap.
+    `y` holds −1 and 1. `decision` is the decision value of each example by the rule trained on all;
+    above 0 says class 1. `cutoff` is aₙ: with 0 none is near, and the interval is that of the plain
+    bootstrap.
 
     References
     ----------
@@ -118,14 +109,8 @@ def largest_sums(X: Array, y: Array, gains: Array, wrong: NDArray[np.bool_]) -> 
 
     .. math:: \max_{u, b} \sum_i g_i \, 1[\,y_i (u \cdot x_i + b) < 0\,]
 
-    Parameters
-    ----------
-    X, y
-        The examples, and their classes as −1 and 1.
-    gains
-        A row for each problem; 0 leaves an example out.
-    wrong
-        What a rule that is already known gets wrong, for each problem: a place to begin.
+    `y` holds −1 and 1; there is one row of `gains` per problem, 0 leaves an example out. `wrong`
+    says what a rule that is already known gets wrong, for each problem: a place to begin.
 
     Examples
     --------

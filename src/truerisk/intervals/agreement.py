@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array
-from truerisk.checks import check_choice, check_level, shown
+from truerisk.checks import check_choice, check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
@@ -122,22 +122,6 @@ def agreement(
     if names == table.shape[1]:
         return Agreement(value=value, n=n, disagreement=u)
     return _with_groups(Agreement(value=value, n=n, disagreement=u), centred, judged, numbers)
-
-
-def disagreement(losses: ArrayLike) -> float | None:
-    """Give u, the share of the errors' variance that is the models' and not the examples'.
-
-    0 when every repetition judges every example alike, 1 when the errors of two repetitions have no
-    more in common than chance; None where no example is judged twice.  See `agreement`.
-
-    Examples
-    --------
-    >>> disagreement([[0, 1, 0, 1], [0, 1, 0, 1]])
-    0.0
-    >>> print(disagreement([[0, 1, 0, 1]]))
-    None
-    """
-    return agreement(losses).disagreement
 
 
 def agreement_interval(
@@ -256,9 +240,7 @@ def _check_losses(losses: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
             f"{' × '.join(map(str, np.shape(losses)))}."
         )
     judged = ~np.isnan(table)
-    wrong = judged & ~((table >= 0) & (table <= 1))
-    if wrong.any():
-        raise InputError(f"`losses` must lie in [0, 1]; got {shown(table[wrong][0].item())}.")
+    check_shares(table[judged], "losses")
     return table, judged
 
 

@@ -84,14 +84,7 @@ def simultaneous_bounds(k: ArrayLike, n: int, level: float = 0.95) -> Bounds:
     All of them cover with probability at least `level`, however many thresholds are looked at, if
     the n scores are independent; with ties, more often.
 
-    Parameters
-    ----------
-    k
-        How many scores reach each threshold.
-    n
-        Number of scores.  With none the bounds are 0 and 1.
-    level
-        Confidence level of the whole band.
+    `k` counts the scores that reach each threshold. With n = 0 the bounds are 0 and 1.
 
     Examples
     --------

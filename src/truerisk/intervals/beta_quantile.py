@@ -107,15 +107,9 @@ def solve_in_log_odds(
 ) -> Array:
     """Find where a function that rises through `target` in log-odds meets it, elementwise.
 
-    Parameters
-    ----------
-    log_tail
-        From log-odds and the positions they stand at, gives the value and its slope.
-    start, low, high
-        First guess, and a bracket: the value is at most the target at `low`, at least at `high`.
-    tolerance
-        Residual at which one more of Newton's steps ends the search; since they square the
-        residual, 1e-6 leaves rounding only.
+    `log_tail` gives the value and its slope, from log-odds and the positions they stand at. The
+    value is at most the target at `low`, at least at `high`. At a residual of `tolerance` one more
+    of Newton's steps ends the search; since they square the residual, 1e-6 leaves rounding only.
     """
     low = np.full_like(target, -WIDEST) if low is None else low.copy()
     high = np.full_like(target, WIDEST) if high is None else high.copy()

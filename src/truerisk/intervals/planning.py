@@ -1,7 +1,6 @@
-"""Sizes of test sets: how large must one be for what one wants to know.
+"""How large a test set must be, and how often a paired test finds what is there.
 
-Each answer is checked against the exact distribution, not read off a normal formula: the formula
-only says where to look.
+Each size is checked against the exact distribution; the normal formula only says where to look.
 """
 
 import math
@@ -9,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, ndtri
+from scipy.special import ndtri
 
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import log_beta_kernel
-from truerisk.intervals.binomial import clopper_pearson, exact_upper
+from truerisk.intervals.binomial import at_least, clopper_pearson, exact_upper, log_probabilities
 
 LARGEST_PLAN = 10**12
 WINDOW = 2000  # sizes that are checked at once; the width saws, so single sizes will not do
+NUMBERS = 400  # of discordant pairs that are summed over; between them the power varies slowly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,9 +269,6 @@ def _for_paired(difference: float, discordant: float, power: float, level: float
     )
 
 
-NUMBERS = 400  # of discordant pairs that are summed over; between them the power varies slowly
-
-
 def paired_power(n: int, discordant: float, difference: float, level: float) -> float:
     r"""Give the probability that McNemar's mid-p test of two models on n examples rejects.
 
@@ -294,7 +290,7 @@ def paired_power(n: int, discordant: float, difference: float, level: float) -> 
     last = min(n, math.ceil(n * discordant + spread))
     step = max(1, (last - first) // NUMBERS)
     pairs = np.arange(first, last + 1, step, dtype=np.float64)
-    weight = np.exp(_log_pmf(pairs, float(n), discordant)) * step
+    weight = np.exp(log_probabilities(pairs, float(n), discordant)) * step
     wins = 0.5 * (1 + difference / discordant)
     rejected = rejected_from(pairs, (1 - level) / 2)
     chance = at_least(rejected, pairs, wins) + at_least(rejected, pairs, 1 - wins)
@@ -310,21 +306,3 @@ def rejected_from(pairs: Array, tail: float) -> Array:
         extreme = mid_p <= tail
         low, high = np.where(extreme, low, middle), np.where(extreme, middle, high)
     return high
-
-
-def at_least(c: Array, n: Array, p: float) -> Array:
-    """Give P(X ≥ c) for n trials of probability p; 0 beyond n."""
-    possible = (c >= 1) & (c <= n)
-    probability = np.where(c < 1, 1.0, 0.0)
-    count, trials = c[possible], n[possible]
-    probability[possible] = betainc(count, trials - count + 1, min(max(p, 0.0), 1.0))
-    return probability
-
-
-def _log_pmf(j: Array, n: float, p: float) -> Array:
-    """Give log P(X = j) for 1 ≤ j ≤ n."""
-    if p >= 1:
-        return np.where(j == n, 0.0, -np.inf)
-    log_odds = np.full_like(j, math.log(p) - math.log1p(-p))
-    log_pmf: Array = log_beta_kernel(j, n - j + 1, log_odds) - np.log(j) - math.log1p(-p)
-    return log_pmf

@@ -99,20 +99,7 @@ def replicate_interval(
     degenerates (the value lies beyond all replicates), the percentile interval takes its place and
     says so by its method.
 
-    Parameters
-    ----------
-    values
-        The replicates; NaN where the measure is undefined.
-    observed
-        The measure on the examples themselves.
-    level
-        Confidence level.
-    method
-        A key of `REPLICATES`.
-    acceleration
-        For BCa: a sixth of the skewness of the influences, see `acceleration_of`.
-    measure_range
-        Least and largest value the measure can take.
+    `acceleration`, for BCa, is a sixth of the skewness of the influences (`acceleration_of`).
 
     Raises
     ------
@@ -170,12 +157,7 @@ def acceleration_of(gradient: ArrayLike, counts: ArrayLike) -> float:
     The infinitesimal jackknife: for a measure of the shares of the cells the influences add up to
     0, so that this is a sixth of their skewness divided by √n.  0 where they are all 0.
 
-    Parameters
-    ----------
-    gradient
-        Derivative by each cell total.
-    counts
-        Counts of the cells; of weighted cells one row an example.
+    Of weighted cells, `counts` has one row per example.
 
     References
     ----------

@@ -18,6 +18,12 @@ from truerisk.measures.thresholds import Sweep, sweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MAX_BINS = 40
+TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
+NARROWEST = 1e-12  # a range this small beside its numbers has no room for edges
+SMALLEST = 1e-290  # nor has one this small beside 0
+LARGEST = sys.float_info.max
+
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve:
@@ -116,13 +122,6 @@ def calibration_curve(table: Sweep, bins: int = 10, label: str = "") -> Calibrat
     share = found / count
     error = float(count @ np.abs(mean_score - share) / count.sum())
     return CalibrationCurve(mean_score, share, count, found, error, label)
-
-
-MAX_BINS = 40
-TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
-NARROWEST = 1e-12  # a range this small beside its numbers has no room for edges
-SMALLEST = 1e-290  # nor has one this small beside 0
-LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
-"""What a ranking comes to, in a few exact numbers.
+"""Scores and labels → the ranking of the examples: a curve of exact counts, and its summary.
 
-Everything here is computed from the distinct scores, in descending order, and how many positives
-and negatives stand at each.  `summarise` does it with NumPy; the compiled sweeps of `radix` and
+The summary is computed from the distinct scores, in descending order, and how many positives and
+negatives stand at each: `summarise` does it with NumPy; the compiled sweeps of `radix` and
 `radix_wide` give the same numbers for rankings too long to be sorted.
 """
 
@@ -19,6 +19,12 @@ Column = NDArray[Any]  # int64 counts, or float64 sums of weights
 LEVELS = 11  # recall 0, .1, …, 1
 RECALL_SLACK = 1e-12  # sums of weights are rounded; counts are not, and need none
 EXACT_PRODUCTS = 2**31  # examples up to which products of two counts fit in int64
+SORTED_UP_TO = 50_000  # rows; sorting them takes less time than loading the compiled sweeps
+COMPLETE_UP_TO = 2**16  # distinct scores; a longer curve is thinned
+THINNED_TO = 2**14
+TOP = 256  # highest scores that are always kept: there a single example moves the precision
+STEPS = (THINNED_TO - TOP) // 2 - 8  # of positives and of negatives; 16 are left for best points
+LARGEST_INTEGER = 2**53  # beyond it, float64 merges neighbouring integers
 
 
 @dataclass(frozen=True)
@@ -184,14 +190,6 @@ def _eleven_point(tp: Column, precision: NDArray[np.float64]) -> tuple[float, ..
     wanted = [level * tp[-1] - slack for level in range(LEVELS)]
     first = np.searchsorted((LEVELS - 1) * tp, wanted, side="left")
     return tuple(best_from[first].tolist())
-
-
-SORTED_UP_TO = 50_000  # rows; sorting them takes less time than loading the compiled sweeps
-COMPLETE_UP_TO = 2**16  # distinct scores; a longer curve is thinned
-THINNED_TO = 2**14
-TOP = 256  # highest scores that are always kept: there a single example moves the precision
-STEPS = (THINNED_TO - TOP) // 2 - 8  # of positives and of negatives; 16 are left for best points
-LARGEST_INTEGER = 2**53  # beyond it, float64 merges neighbouring integers
 
 
 @dataclass(frozen=True, eq=False)

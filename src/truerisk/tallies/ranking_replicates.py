@@ -1,4 +1,10 @@
-"""The measures of many rankings at once: one row each, over shared scores or bins of scores."""
+"""Bootstrap replicates of ranking measures, at a cost that does not depend on how many rows.
+
+Drawing n rows with replacement is drawing a multinomial count for every (score, class).  Where
+there are more than about a thousand distinct scores, neighbours are put in one bin: the counts of
+the bins are still multinomial, and only how positives and negatives lie *inside* a bin is held
+fixed.  With no more than that many scores, the replicates are those of the rows themselves.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +32,10 @@ from truerisk.tallies.ranking import (
 )
 
 Table = NDArray[np.int64] | NDArray[np.float64]
+MAX_BINS = 1000
+BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
+ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
+ENTRIES_AT_ONCE = 2**17  # of a table (replicates, bins): what stays in the cache
 
 
 @dataclass(frozen=True)
@@ -185,12 +195,6 @@ FORMULAS: dict[str, Callable[[Binned], Array]] = {
 }
 
 
-MAX_BINS = 1000
-BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
-ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
-ENTRIES_AT_ONCE = 2**17  # of a table (replicates, bins): what stays in the cache
-
-
 @dataclass(frozen=True)
 class Bins:
     """Positives and negatives of each bin, descending, and how they lie inside it."""
@@ -320,19 +324,6 @@ def cluster_replicates(
 
     Rows of one group are drawn together, so that what they have in common counts once.  The cost
     of a replicate grows with the number of rows.
-
-    Parameters
-    ----------
-    scores, is_positive
-        The rows.
-    groups
-        The group of each row.
-    names
-        As for `replicates`.
-    weight
-        Non-negative weights, which stay with their rows.
-    replicates, rng
-        As for `replicates`.
     """
     check_names(names)
     check_whole_number(replicates, "replicates", low=1)

@@ -20,9 +20,9 @@ from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.svm.rival_refits import Case
 from truerisk.intervals.adaptive import Resamples, adaptive_interval
 from truerisk.intervals.bounds import stability_bound, vc_bound
+from truerisk.intervals.delta import normal_interval
 from truerisk.intervals.resampled_tests import (
     conservative_z_interval,
-    normal_interval,
     rho_based_deviation,
 )
 from truerisk.results import Estimate, Interval, Target
