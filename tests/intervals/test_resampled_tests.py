@@ -288,7 +288,7 @@ def test_a_run_has_a_name_and_the_values_are_arranged():
             lambda: ConservativeZRuns(n=20, test=2, seed=1, strata=np.zeros(3, np.intp)),
             "`strata` must have 20 examples; got 3",
         ),
-        (lambda: RUNS.arrange([0.1]), "`values` must be 33, one a refit; got 1"),
+        (lambda: RUNS.arrange([0.1]), "`values` must be 33, one per refit; got 1"),
         (lambda: conservative_z_interval([0.1], [[0.1, 0.2, 0.3]]), "divisions × 2 × subsamples"),
         (lambda: conservative_z_interval([math.nan], [[0.1, 0.2]]), "must all be defined"),
     ],

@@ -32,7 +32,7 @@ _this_thread = threading.local()
 Result = dict[str, NDArray[Any]]
 Task = Callable[[Mapping[str, Any], Any], Result]
 Finished = tuple[list[Result], float]  # the results of a batch, and the seconds it took
-UNDER_WAY = 3  # batches a worker: one that runs, and two so that it never waits for the caller
+UNDER_WAY = 3  # batches per worker: one that runs, and two ahead: it never waits for the caller
 SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
 MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
 
@@ -139,7 +139,7 @@ def as_stored(result: Result) -> Result:
 def in_order(
     submit: Callable[[Sequence[Any]], Future], items: Sequence[Any], workers: int
 ) -> Iterator[Result]:
-    """Give the result of each item in turn, with `UNDER_WAY` batches a worker submitted ahead."""
+    """Give the result of each item in turn, with `UNDER_WAY` batches per worker submitted ahead."""
     under_way: deque[tuple[Future, int]] = deque()
     size, at = 1, 0
     try:

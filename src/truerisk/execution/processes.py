@@ -37,8 +37,8 @@ from truerisk.execution.batches import (
 
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of one's own is made in it)
 ROOM_LEFT = 2  # the share of the memory's folder that may be taken is one of this many
-ALIGNMENT = 64  # bytes: as NumPy's own arrays or better, so that the same instructions run
-KEPT = 1  # objects a worker keeps mapped: the one of the run it is in
+ALIGNMENT = 64  # bytes: as NumPy's own arrays or better, for the same instructions to run
+MAX_MAPPED = 1  # objects a worker keeps mapped: the one of the run it is in
 IDLE_SECONDS = 60.0  # after which a process that waits for work ends itself
 LARGE = 2**26  # bytes that workers may keep mapped while they wait for the next run
 SECONDS_BETWEEN_LOOKS = 0.5  # of a worker for its parent
@@ -76,7 +76,7 @@ def written_once(content: object) -> Iterator[Path]:
 def mapped(folder: Path) -> Any:  # noqa: ANN401  (whatever was written)
     """Read in a worker what was written once; the arrays stay in the file."""
     if folder not in _mapped:
-        while len(_mapped) >= KEPT:
+        while len(_mapped) >= MAX_MAPPED:
             _mapped.pop(next(iter(_mapped)))
         _mapped[folder] = _read(folder)
     return _mapped[folder]

@@ -233,7 +233,7 @@ def delong_paired(
     placed = placements(scores_positive, scores_negative)
     if placed.areas.size != 2:
         raise InputError(
-            f"`scores_positive` must have 2 columns, one a model; got {placed.areas.size}."
+            f"`scores_positive` must have 2 columns, one per model; got {placed.areas.size}."
         )
     v = delong_covariance(placed)
     # Rounding can leave a difference of identical scores a variance of −1e-20.

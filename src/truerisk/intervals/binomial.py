@@ -459,7 +459,7 @@ def binomial_test(
     .. math:: \sum_{j :\, P(X = j) \le P(X = k)} P(X = j)
 
     If the proportion is p0, the p-value is at most t with probability at most t.  The opposite tail
-    is found by halving, so that n may be many millions.
+    is found by halving; n may be many millions.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 The first three hold for the mean of n independent losses of any kind within [0, 1], not only for
 errors; for plain errors the exact interval of `binomial` is shorter than each of them.  The last
 three speak about training and leave-one-out errors.  They are known to be loose, often [0, 1], and
-are here so that this can be seen.
+are here for comparison.
 """
 
 import math

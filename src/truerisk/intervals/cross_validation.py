@@ -227,10 +227,10 @@ def nested_interval(
     --------
     >>> folds = np.arange(60) % 3
     >>> losses = np.tile(np.arange(60) % 5 == 0, (3, 1))  # no model changes any verdict
-    >>> found = nested_interval(losses, folds)
-    >>> round(found.value, 3), found.inflation
+    >>> result = nested_interval(losses, folds)
+    >>> round(result.value, 3), result.inflation
     (0.2, 1.0)
-    >>> print(found.interval)  # .2 ± 1.96 √(.16 / 59)
+    >>> print(result.interval)  # .2 ± 1.96 √(.16 / 59)
     [0.098, 0.302] at 95 %
     """
     z = -float(ndtri((1 - check_level(level)) / 2))

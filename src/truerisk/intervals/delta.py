@@ -1,7 +1,7 @@
 """Standard errors and intervals for any smooth measure of cell totals: the delta method.
 
 A measure is a function of the totals of the cells of a table (for two classes tp, fp, fn, tn).  Its
-gradient comes from complex steps, exact to rounding, so that no derivative is worked out by hand.
+gradient comes from complex steps, exact to rounding, no derivative is worked out by hand.
 """
 
 import math
@@ -65,7 +65,7 @@ def standard_error(gradient: ArrayLike, cell_squares: ArrayLike) -> float:
     With :math:`s_c` the counts this is the multinomial delta method: the variance is
     :math:`\sum n_c g_c^2 - (\sum n_c g_c)^2 / n`, and the last term is 0 because a function that
     does not change when all totals are multiplied has :math:`\sum n_c g_c = 0` (Euler).  With
-    weights each example moves its cell by its weight, so that its squared influence is
+    weights each example moves its cell by its weight: its squared influence is
     :math:`w_i^2 g_c^2`, and :math:`s_c` is the sum of the squared weights in the cell.  Right for
     many independent examples.
 

@@ -93,11 +93,11 @@ def sample_size(
     1949
     """
     check_level(level)
-    asked = {"half_width": half_width, "upper_bound": upper_bound, "difference": difference}
-    questions = [name for name, value in asked.items() if value is not None]
+    given = {"half_width": half_width, "upper_bound": upper_bound, "difference": difference}
+    questions = [name for name, value in given.items() if value is not None]
     if len(questions) != 1:
         raise InputError(
-            "`sample_size` must be asked exactly one of half_width, upper_bound and difference; "
+            "`sample_size` must be given exactly one of half_width, upper_bound and difference; "
             f"got {', '.join(questions) or 'none'}."
         )
     if half_width is not None:
@@ -106,7 +106,7 @@ def sample_size(
     if upper_bound is not None:
         _refuse(questions[0], discordant=discordant, power=power)
         return _for_upper_bound(upper_bound, _needed(expected, "expected", "upper_bound"), level)
-    wanted = check_number(difference or 0.0, "difference", low=1e-6, high=1.0)
+    target = check_number(difference or 0.0, "difference", low=1e-6, high=1.0)
     sure = check_level(0.8 if power is None else power, "power")
     if (expected is None) == (discordant is None):
         raise InputError(
@@ -114,8 +114,8 @@ def sample_size(
             "expected (different test sets); got both or neither."
         )
     if discordant is not None:
-        return _for_paired(wanted, discordant, sure, level)
-    return _for_unpaired(wanted, _needed(expected, "expected", "difference"), sure, level)
+        return _for_paired(target, discordant, sure, level)
+    return _for_unpaired(target, _needed(expected, "expected", "difference"), sure, level)
 
 
 def proven_by_no_errors(m: int, level: float = 0.95) -> float:
@@ -147,39 +147,39 @@ def _refuse(question: str, **given: float | None) -> None:
 
 
 def _for_half_width(half_width: float, expected: float, level: float) -> Plan:
-    wanted = check_number(half_width, "half_width", low=1e-6, high=0.5)
+    target = check_number(half_width, "half_width", low=1e-6, high=0.5)
 
     def short_enough(sizes: Array) -> Array:
         low, high = clopper_pearson(np.round(expected * sizes), sizes, level)
-        return np.asarray(high - low <= 2 * wanted)
+        return np.asarray(high - low <= 2 * target)
 
     z = -float(ndtri((1 - level) / 2))
-    rough = z * z * expected * (1 - expected) / wanted**2 + z / wanted
+    rough = z * z * expected * (1 - expected) / target**2 + z / target
     return Plan(
         n=_smallest(short_enough, rough),
-        question=f"To know a rate to within ± {wanted:g} at {100 * level:g} %",
+        question=f"To know a rate to within ± {target:g} at {100 * level:g} %",
         assumptions=(f"a rate of about {expected:g} is found",),
         level=level,
     )
 
 
 def _for_upper_bound(bound: float, expected: float, level: float) -> Plan:
-    wanted = check_number(bound, "upper_bound", low=1e-9, high=1.0)
-    if expected >= wanted:
+    target = check_number(bound, "upper_bound", low=1e-9, high=1.0)
+    if expected >= target:
         raise InputError(
-            f"`upper_bound` must exceed the expected rate {expected:g}; got {wanted:g}."
+            f"`upper_bound` must exceed the expected rate {expected:g}; got {target:g}."
         )
 
     def proven(sizes: Array) -> Array:
-        return np.asarray(exact_upper(np.round(expected * sizes), sizes, 1 - level) <= wanted)
+        return np.asarray(exact_upper(np.round(expected * sizes), sizes, 1 - level) <= target)
 
     z = -float(ndtri(1 - level))
-    gap = wanted - expected
-    rough = max(-math.log(1 - level) / wanted, z * z * wanted * (1 - expected) / gap**2)
+    gap = target - expected
+    rough = max(-math.log(1 - level) / target, z * z * target * (1 - expected) / gap**2)
     errors = "0 errors are found" if expected == 0 else f"an error rate of {expected:g} is found"
     return Plan(
         n=_smallest(proven, rough),
-        question=f"To prove an error rate of at most {wanted:g} at {100 * level:g} %",
+        question=f"To prove an error rate of at most {target:g} at {100 * level:g} %",
         assumptions=(errors,),
         level=level,
     )

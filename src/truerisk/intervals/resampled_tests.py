@@ -118,8 +118,8 @@ def corrected_resampled_t(differences: ArrayLike, test_train_ratio: float) -> Re
 
     Examples
     --------
-    >>> found = corrected_resampled_t([0.03, -0.01, 0.04, 0.02], 1 / 3)
-    >>> round(found.statistic, 3), round(found.p_value, 3)
+    >>> test = corrected_resampled_t([0.03, -0.01, 0.04, 0.02], 1 / 3)
+    >>> round(test.statistic, 3), round(test.p_value, 3)
     (1.212, 0.312)
     """
     column = _check_differences(differences)
@@ -212,8 +212,8 @@ def correlated_t_posterior(
 
     Examples
     --------
-    >>> found = correlated_t_posterior([0.03, -0.01, 0.04, 0.02], test_share=1 / 4, rope=0.01)
-    >>> round(found.below, 3), round(found.within, 3), round(found.above, 3)
+    >>> posterior = correlated_t_posterior([0.03, -0.01, 0.04, 0.02], test_share=1 / 4, rope=0.01)
+    >>> round(posterior.below, 3), round(posterior.within, 3), round(posterior.above, 3)
     (0.083, 0.21, 0.706)
     """
     column = _check_differences(differences)
@@ -279,8 +279,8 @@ class ConservativeZRuns:
     """The refits that the conservative Z needs: J of all examples, then J of each of 2M halves.
 
     Run 0 to J − 1 train on all but `test` random examples.  Then for every division into halves
-    come J runs within the first half and J within the second, with as many test examples, so that
-    they train on n/2 − `test`.  With `strata` every part has its share of each class.  A run
+    come J runs within the first half and J within the second, with as many test examples: they
+    train on n/2 − `test`.  With `strata` every part has its share of each class.  A run
     depends on `seed` and on its number alone.
 
     Examples
@@ -359,7 +359,7 @@ class ConservativeZRuns:
         """Give the J values of all examples, and the M × 2 × J of the halves."""
         column = np.asarray(values, dtype=np.float64)
         if column.shape != (len(self),):
-            raise InputError(f"`values` must be {len(self)}, one a refit; got {column.size}.")
+            raise InputError(f"`values` must be {len(self)}, one per refit; got {column.size}.")
         first, rest = column[: self.subsamples], column[self.subsamples :]
         return first, rest.reshape(self.divisions, 2, self.subsamples)
 

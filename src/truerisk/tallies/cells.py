@@ -184,7 +184,7 @@ class Cells:
     def confusion(self) -> NDArray[Any]:
         """Give the K × K table of single-label predictions: rows are truth, columns predicted."""
         if self.multilabel:
-            raise InputError("A confusion table needs one label an example; these have sets.")
+            raise InputError("A confusion table needs one label per example; these have sets.")
         table = np.zeros((len(self.labels),) * 2, dtype=self.totals.dtype)
         np.add.at(table, (self.truth.argmax(axis=1), self.predicted.argmax(axis=1)), self.totals)
         return table
