@@ -37,12 +37,12 @@ from .estimation.svm.without_resampling import SideBySide as SideBySide
 from .estimation.svm.without_resampling import without_resampling as without_resampling
 from .estimation.svm.xi_alpha import XiAlpha as XiAlpha
 from .estimation.svm.xi_alpha import xi_alpha as xi_alpha
-from .evaluation.arrays import evaluate as evaluate
 from .evaluation.curve_bands import calibration_intervals as calibration_intervals
 from .evaluation.curve_bands import confidence_band as confidence_band
-from .evaluation.files import evaluate_files as evaluate_files
-from .evaluation.request import Request as Request
-from .evaluation.tables import evaluate_counts as evaluate_counts
+from .evaluation.evaluate import evaluate as evaluate
+from .evaluation.evaluate import evaluate_counts as evaluate_counts
+from .evaluation.evaluate import evaluate_files as evaluate_files
+from .evaluation.evaluate import evaluate_frame as evaluate_frame
 from .execution.cluster import use_cluster as use_cluster
 from .inputs.corpora.corpora import Corpus as Corpus
 from .inputs.corpora.corpora import read_corpus as read_corpus

@@ -6,7 +6,7 @@ from pathlib import Path
 from studies.reproduction.reproduced import Reproduction
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.records.refusals import shown_path
+from truerisk.inputs.records.places import shown_path
 from truerisk.reporting.files import check_destination
 
 FORMATS = (".png", ".svg", ".pdf")

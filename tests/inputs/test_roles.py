@@ -64,3 +64,31 @@ def test_a_long_list_of_columns_is_cut():
     with pytest.raises(InputError, match="'x19' and 980 more") as caught:
         resolve_roles(columns, Roles())
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "name", ["p_hat", "prob_1", "proba_pos", "y_prob", "y_proba", "confidence", "P_Hat"]
+)
+def test_one_column_of_the_positive_label_is_a_score(name):
+    assert resolve_roles(["y_true", name], Roles()).score == name
+
+
+def test_a_score_of_another_label_is_not_guessed():
+    with pytest.raises(InputError, match="must be the column with predicted labels"):
+        resolve_roles(["y_true", "prob_0"], Roles())
+
+
+def test_two_columns_of_one_prefix_stay_a_family():
+    roles = resolve_roles(["y_true", "prob_0", "prob_1"], Roles())
+    assert roles.score == ("prob_0", "prob_1")
+    assert roles.score_classes == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("columns", "hint"),
+    [(["y_ture", "y_pred"], "--truth y_ture"), (["y_true", "y_perd"], "--pred y_perd"),
+     (["y_true", "probabilty"], "--score probabilty")],
+)  # fmt: skip
+def test_the_nearest_name_is_suggested(columns, hint):
+    with pytest.raises(InputError, match=rf"Did you mean {hint}\?"):
+        resolve_roles(columns, Roles())

@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs import tables
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.formats import Fingerprint
+from truerisk.inputs.records.places import Fingerprint
 from truerisk.inputs.tables import read_table
 
 NAN = np.nan

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from truerisk.errors import InputError
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.learners.measured_folds import mean_over_folds, needed_scores, over_all_folds
 from truerisk.measures.registry import MEASURES
 

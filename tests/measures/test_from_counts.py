@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from truerisk.errors import InputError
+from truerisk.inputs.arrays import code_label_sets, code_labels
 from truerisk.measures import MEASURES, find_measure
 from truerisk.tallies.cells import BinaryCounts, CellTally, Proportion, Rejections
-from truerisk.tallies.labels import code_label_sets, code_labels
 
 # Kubat, An Introduction to Machine Learning, chapter 11, exercise 1.
 KUBAT = BinaryCounts(tp=50, fp=40, fn=50, tn=850)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
 from truerisk.errors import InputError
+from truerisk.inputs.arrays import code_label_sets, code_labels
 from truerisk.tallies.cells import CellTally
-from truerisk.tallies.labels import code_label_sets, code_labels
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=60)
 

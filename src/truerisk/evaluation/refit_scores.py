@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
+from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
+from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.choose import refit_interval
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate
@@ -69,10 +70,10 @@ class RefitScores:
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
             units = None if self.groups is None else self.groups[sheet.examples]
             truth = self.truth[sheet.examples]
-            columns = Columns(
+            predictions = Predictions(
                 truth, members, None, sheet.score, None, units, complement=sheet.complement
             )
-            tallies.append(tally.add(columns).finish(members))
+            tallies.append(tally.add(predictions).finish(members))
         return tuple(tallies)
 
     def overall(self) -> Iterator[Estimate]:

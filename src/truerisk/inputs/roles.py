@@ -1,4 +1,4 @@
-"""Which column plays which role: as told, or guessed from the usual names.
+"""Which column plays which role: as given, or guessed from the usual names.
 
 A guess is made only when there is one candidate; two candidates are refused, never ranked.
 """
@@ -27,13 +27,15 @@ USUAL_NAMES = {
     ),
     "score": _words(
         "score scores y_score y_scores prob proba probability probabilities p y_prob y_proba "
-        "decision decision_function confidence logit margin pred_proba predict_proba"
+        "decision decision_function confidence logit margin pred_proba predict_proba p_hat"
     ),
     "group": _words("group groups cluster patient patient_id subject subject_id user user_id"),
     "weight": _words("weight weights sample_weight sample_weights"),
     "id": _words("id ids row_id example_id sample_id uid uuid doc_id document_id"),
 }
 PREFIXES = _words("score_ prob_ proba_ probability_ p_ y_score_ y_prob_ y_proba_ decision_ logit_")
+# A single column such as prob_1 or proba_pos holds the score of the positive label.
+POSITIVE_ENDINGS = ("1", "pos", "positive", "true")
 SHOWN_COLUMNS = 20
 
 
@@ -123,7 +125,7 @@ def resolve_roles(
         raise _absent("pred", "predicted labels (or scores: --score)", columns)
     classes = None
     if isinstance(settled.score, tuple):
-        classes = _classes(settled.score)
+        classes = classes_of_columns(settled.score)
     given = {field.name: getattr(settled, field.name) for field in dataclasses.fields(Roles)}
     return ResolvedRoles(**given, guessed=tuple(found), score_classes=classes)
 
@@ -144,10 +146,13 @@ def listed(columns: Sequence[str]) -> str:
 def _guess(role: str, usual: Sequence[str], columns: Sequence[str]) -> str | tuple[str, ...] | None:
     candidates: list[str | tuple[str, ...]] = [c for c in columns if _plain(c) in usual]
     if role == "score":
+        others = [c for c in columns if c not in candidates]
         for prefix in PREFIXES:
-            family = tuple(c for c in columns if _plain(c).startswith(prefix) and c[len(prefix) :])
+            family = tuple(c for c in others if _plain(c).startswith(prefix) and c[len(prefix) :])
             if len(family) > 1:
                 candidates.append(family)
+            elif family and _plain(family[0])[len(prefix) :] in POSITIVE_ENDINGS:
+                candidates.append(family[0])
     if len(candidates) > 1:
         names = [c if isinstance(c, str) else " + ".join(c) for c in candidates]
         raise InputError(
@@ -161,7 +166,14 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _classes(columns: tuple[str, ...]) -> tuple[str, ...]:
+def classes_of_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Name the class of each score column: what follows a usual prefix, or the whole name.
+
+    Examples
+    --------
+    >>> classes_of_columns(("proba_0", "proba_1")), classes_of_columns(("cat", "dog"))
+    (('0', '1'), ('cat', 'dog'))
+    """
     for prefix in PREFIXES:
         if all(_plain(c).startswith(prefix) and c.strip()[len(prefix) :] for c in columns):
             return tuple(c.strip()[len(prefix) :] for c in columns)
@@ -204,9 +216,19 @@ def _check_unique(columns: Sequence[str], roles: Roles) -> None:
 def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
     return InputError(
         f"`{role}` must be the column with {what}; none of the names is a usual one. "
-        f"The columns are {listed(columns)}. Say which with --{role}; the first line must be a "
-        f"header.{_delimiter_hint(columns)}"
+        f"The columns are {listed(columns)}. Say which with --{role} (roles= in Python); the first "
+        f"line must be a header.{_delimiter_hint(columns) or _likely(role, columns)}"
     )
+
+
+def _likely(role: str, columns: Sequence[str]) -> str:
+    """Name the column whose name is nearest to a usual one."""
+    roles = ("pred", "score") if role == "pred" else (role,)
+    for known in roles:
+        for column in columns:
+            if difflib.get_close_matches(_plain(column), USUAL_NAMES[known], n=1, cutoff=0.8):
+                return f" Did you mean --{known} {column}?"
+    return ""
 
 
 def _delimiter_hint(columns: Sequence[str]) -> str:

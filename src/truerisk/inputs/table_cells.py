@@ -1,5 +1,6 @@
 """The cells of one column, gathered block by block; whether they are numbers is seen on the way."""
 
+import dataclasses
 import re
 from typing import Any
 
@@ -14,7 +15,7 @@ from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.arrow_views import as_numpy
 from truerisk.inputs.records.encoding import LabelEncoder, encode
 from truerisk.inputs.records.numbers import as_floats
-from truerisk.inputs.records.refusals import Places, refusal
+from truerisk.inputs.records.places import Places, refusal
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WHOLE = re.compile(r"[+-]?\d+")
@@ -38,7 +39,8 @@ class Cells:
         self.broken = False
         self.texts: list[str | None] = []
         self.book = LabelBook()
-        self._encoder = LabelEncoder(name, self.book, options, may_be_empty=False)
+        as_written = dataclasses.replace(options, numeric_labels=False, label_map={})
+        self._encoder = LabelEncoder(name, self.book, as_written, may_be_empty=False)
         self._codes: list[NDArray[np.int32]] = []
         self._numbers: list[Array] = []
 

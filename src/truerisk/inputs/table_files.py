@@ -18,7 +18,7 @@ from truerisk.inputs.records.formats import FileFacts
 from truerisk.inputs.records.json_lines import JsonLinesFile
 from truerisk.inputs.records.line_blocks import check_block
 from truerisk.inputs.records.parquet import ParquetFile
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs.records.places import refusal
 from truerisk.inputs.records.rows import Reader, Wanted
 from truerisk.inputs.table_cells import Cells
 from truerisk.inputs.table_kinds import (
@@ -183,7 +183,7 @@ def _is_constant(column: Column) -> bool:
 
 def _reader(facts: FileFacts, path: Path, options: ReadingOptions) -> Reader:
     if facts.format == "parquet":
-        return ParquetFile(path, options)
+        return ParquetFile(path, None, options)
     if facts.format == "json lines":
         return JsonLinesTable(path, facts.compression, options)
     return CsvFile(path, facts.compression, options)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs.records.places import refusal
 from truerisk.inputs.roles import USUAL_NAMES
 from truerisk.inputs.table_cells import as_number
 

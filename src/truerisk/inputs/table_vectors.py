@@ -8,7 +8,7 @@ import numpy as np
 from truerisk.checks import shown
 from truerisk.inputs.corpora.corpora import read_corpus
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs.records.places import refusal
 from truerisk.inputs.table_kinds import check_target
 from truerisk.inputs.table_roles import TableRoles
 from truerisk.inputs.tables import Table, TableSource

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
-from truerisk.inputs.records.formats import FileFacts, Fingerprint, recognise
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs.records.formats import FileFacts, recognise
+from truerisk.inputs.records.places import Fingerprint, refusal
 from truerisk.inputs.table_kinds import Kind
 from truerisk.inputs.table_roles import TableRoles
 

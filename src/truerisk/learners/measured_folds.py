@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
-from truerisk.evaluation.positive import positive_of_two
+from truerisk.labels import positive_of_two
 from truerisk.measures.registry import Measure
 from truerisk.tallies.cells import ClassCounts
 from truerisk.tallies.losses import ProbabilityTally

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
+from truerisk.labels import plain_positive
 from truerisk.measures.thresholds import Threshold, best_threshold, mean_cost, outcome_costs, sweep
 from truerisk.tallies.cells import ratio
-from truerisk.tallies.labels import plain_positive
 from truerisk.tallies.ranking import Ranking, rank
 
 if TYPE_CHECKING:

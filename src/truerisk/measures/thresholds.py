@@ -158,7 +158,7 @@ def working_threshold(evaluation: Evaluation) -> float | None:
 
     Examples
     --------
-    >>> from truerisk.evaluation.arrays import evaluate
+    >>> from truerisk.evaluation.evaluate import evaluate
     >>> working_threshold(evaluate([0, 1, 0, 1], [0, 1, 0, 0], y_score=[0.1, 0.4, 0.35, 0.3]))
     0.4
     """
@@ -197,7 +197,7 @@ def counts_of_labels(evaluation: Evaluation) -> dict[str, float] | None:
 
     Examples
     --------
-    >>> from truerisk.evaluation.arrays import evaluate
+    >>> from truerisk.evaluation.evaluate import evaluate
     >>> counts_of_labels(evaluate([0, 1, 0, 1], [0, 1, 1, 1]))
     {'tp': 2.0, 'fp': 1.0, 'fn': 0.0, 'tn': 1.0}
     """
@@ -213,7 +213,7 @@ def with_given_threshold(evaluation: Evaluation, table: Sweep) -> Sweep:
 
     Examples
     --------
-    >>> from truerisk.evaluation.arrays import evaluate
+    >>> from truerisk.evaluation.evaluate import evaluate
     >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
     >>> len(with_given_threshold(evaluation, evaluation.curves["thresholds"]))  # not thinned
     5

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import InputError
+from truerisk.labels import in_order
 from truerisk.tallies.counting import count_pairs
 from truerisk.tallies.exact_sum import as_float, units_by_code
-from truerisk.tallies.labels import in_order
 
 MAX_CLASSES = 10_000
 DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse

@@ -13,7 +13,7 @@ from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.corpora import corpora
 from truerisk.inputs.corpora.corpora import Corpus, read_corpus
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.formats import Fingerprint
+from truerisk.inputs.records.places import Fingerprint
 
 JSON = (
     '{"id": "a", "split": "train", "text": "Wheat up", "labels": ["grain", "wheat"]}\n'

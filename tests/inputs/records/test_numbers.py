@@ -7,7 +7,7 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.inputs.records.numbers import all_finite, as_floats
-from truerisk.inputs.records.refusals import Places
+from truerisk.inputs.records.places import Places
 
 PLACES = Places(Path("p.parquet"), lambda row: f"row {row + 1}")
 

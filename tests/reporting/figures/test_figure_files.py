@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from truerisk.comparison.datasets.many_datasets import compare_over_datasets
 from truerisk.errors import InputError, ResourceError
 from truerisk.estimation.curves.learning_curve import learning_curve
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.measures.curves import roc
 from truerisk.reporting.figures import figure_files
 from truerisk.reporting.figures.figure_files import (

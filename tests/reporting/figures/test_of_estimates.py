@@ -177,7 +177,7 @@ def test_cells_too_small_for_letters_have_none(make_evaluation):
 
 
 def test_what_has_no_matrix_or_too_many_classes_is_refused(ax, make_evaluation):
-    with pytest.raises(InputError, match="must count one label per example"):
+    with pytest.raises(InputError, match="must count one label an example"):
         confusion(make_evaluation(tallies=None), ax)
     labels = [str(at) for at in range(31)]
     with pytest.raises(InputError, match="at most 30 classes to be drawn as a matrix; got 31"):

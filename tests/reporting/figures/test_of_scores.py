@@ -3,8 +3,8 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.spatial import KDTree
 
-from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import confidence_band
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.measures.curves import roc
 from truerisk.reporting.figures.of_scores import MAX_PLACES, curve_drawings, score_drawings
 

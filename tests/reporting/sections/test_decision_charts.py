@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.measures.curves import roc
 from truerisk.measures.rejection import rejection
 from truerisk.measures.thresholds import best_threshold, sweep

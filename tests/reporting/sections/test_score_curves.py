@@ -5,8 +5,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from truerisk.estimation.refits.estimate import estimate
-from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import NO_BAND
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.reporting.sections.score_curves import OF_REFITS, score_sections
 
 RNG = np.random.default_rng(12)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.refusals import Places, refusal
+from truerisk.inputs.records.places import Places, refusal
 
 USUAL_NAMES = frozenset({"", "dataset", "data_set", "data set", "data", "task", "problem"})
 

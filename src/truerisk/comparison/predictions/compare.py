@@ -1,5 +1,6 @@
 """Which of several models is really better, from their predictions of the same examples."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -22,7 +23,9 @@ from truerisk.comparison.regions import Region, margins_of
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
+from truerisk.labels import Spelling
 from truerisk.results import Evaluation
+from truerisk.tallies.cells import MAX_CLASSES
 
 MAIN = ("error_rate", "accuracy", "roc_auc")  # the first of these that all models have
 
@@ -49,7 +52,18 @@ def compare(
     random_state: int | None = 0,
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
-    **options: Any,  # noqa: ANN401
+    strip: bool = False,
+    numeric_labels: bool = False,
+    label_map: Mapping[Any, Any] | None = None,
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    binomial: str = "clopper_pearson",
+    cell_interval: str = "smoothed_delta",
+    zero_division: float = math.nan,
+    average_over: Sequence[Any] | None = None,
+    probabilities: bool = False,
+    threshold: float | None = None,
+    max_classes: int = MAX_CLASSES,
 ) -> Comparisons:
     r"""Compare models by their predictions of the same examples: every measure, every pair.
 
@@ -100,7 +114,7 @@ def compare(
         What the models are called.
     measures
         Only these measures, the main one first; all that two models have if absent.
-    positive, groups, sample_weight, multilabel, labels
+    pos_label, groups, sample_weight, multilabel, labels, strip, numeric_labels, label_map
         As for `evaluate`.
     region
         The smallest difference that matters, in units of the measure: one for all measures, or one
@@ -111,9 +125,10 @@ def compare(
         Of the difference of error rates: "tango", "newcombe", "bonett_price" or "wald".
     replicates, random_state
         Of the bootstrap.
-    **options
-        Further fields of `Request`: betas, costs, probabilities, threshold, zero_division,
-        average_over, binomial, cell_interval, max_classes.
+    betas, costs, binomial, cell_interval, zero_division, average_over, probabilities, threshold
+        As for `evaluate`.
+    max_classes
+        As for `evaluate`.
 
     References
     ----------
@@ -138,6 +153,7 @@ def compare(
     error_rate: b − a = -0.120 [-0.198, -0.070] at 95 %, p = 0.000244 (mcnemar_mid_p)
     b is better than a: its error rate is lower by 0.120 [0.070, 0.198].
     """
+    request = Request.of(locals())
     predictions = [first, second, *others]
     joined = join_arrays(
         y_true,
@@ -148,14 +164,7 @@ def compare(
         sample_weight=sample_weight,
         multilabel=multilabel,
         labels=labels,
-    )
-    request = request_of(
-        options,
-        level=level,
-        pos_label=pos_label,
-        measures=None if measures is None else tuple(measures),
-        replicates=replicates,
-        random_state=random_state,
+        spelling=Spelling.of(strip=strip, numeric_labels=numeric_labels, label_map=label_map),
     )
     return compare_joined(joined, request, region=region, interval=interval)
 
@@ -230,18 +239,6 @@ def _score_columns(
             f"got {len(scores)}."
         )
     return list(scores)
-
-
-def request_of(options: Mapping[str, Any], **named: Any) -> Request:  # noqa: ANN401
-    """Make the request of the options that `evaluate` knows and a comparison can use."""
-    known = [name for name in Request.__dataclass_fields__ if name != "reject"]
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise InputError(
-            f"`compare` must be given options it knows ({', '.join(known)}); "
-            f"got {shown(unknown[0])}."
-        )
-    return Request(**named, **options).checked()
 
 
 def _asked(

@@ -1,7 +1,9 @@
 """Which of several models is really better, from files of their predictions."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.comparisons import Comparisons
@@ -11,6 +13,7 @@ from truerisk.comparison.regions import Region
 from truerisk.evaluation.request import Request
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.roles import Roles
+from truerisk.tallies.cells import MAX_CLASSES
 
 
 def compare_files(
@@ -23,10 +26,23 @@ def compare_files(
     interval: PairedMethod = "tango",
     roles: Roles | None = None,
     options: ReadingOptions | None = None,
-    request: Request | None = None,
+    measures: Sequence[str] | None = None,
+    pos_label: Any = None,  # noqa: ANN401
+    level: float = 0.95,
+    replicates: int = 1000,
+    random_state: int | None = None,
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    binomial: str = "clopper_pearson",
+    cell_interval: str = "smoothed_delta",
+    zero_division: float = math.nan,
+    average_over: Sequence[Any] | None = None,
+    probabilities: bool = False,
+    threshold: float | None = None,
+    max_classes: int = MAX_CLASSES,
     progress: Callable[..., None] | None = None,
 ) -> Comparisons:
-    r"""Compare models by files of their predictions: CSV, Parquet or JSON lines, one a model.
+    r"""Compare models by files of their predictions: CSV, Parquet or JSON lines, one per model.
 
     The files must be about the same examples: they are joined one to one, and refused where ids or
     true labels disagree.  What is then estimated, and promised, is what `compare` says.
@@ -34,7 +50,7 @@ def compare_files(
     Parameters
     ----------
     paths
-        A file a model; or one file, with `predictions`.
+        One file per model; or one file, with `predictions`.
     predictions
         Columns of the one file, each the predictions of a model; `roles.score` may name as many
         columns of scores.
@@ -42,14 +58,16 @@ def compare_files(
         What the models are called; their files, or columns, if absent.
     join
         "id": the same ids, in any order.  "row": as many rows, in one order.  "inner": the ids that
-        all files have; how many were left out is told.  "auto": by id where every file has ids, and
-        by row elsewhere.
+        all files have; a note says how many were left out.  "auto": by id where every file has
+        ids, and by row elsewhere.
     region, interval
         As for `compare`.
     roles, options
         Which column is what, and how strictly to read; as for `evaluate_files`.
-    request
-        What to estimate.
+    measures, pos_label, level, replicates, random_state, betas, costs, binomial, cell_interval
+        As for `compare`.
+    zero_division, average_over, probabilities, threshold, max_classes
+        As for `compare`.
     progress
         Called with the number of rows read, or of comparisons made, so far.
 
@@ -64,7 +82,7 @@ def compare_files(
     >>> result.names, result["error_rate"].difference.value, result["error_rate"].p_value
     (('a', 'b'), -0.5, 0.25)
     """
-    asked = (request or Request()).checked()
+    request = Request.of(locals())
     joined = join_files(
         paths,
         predictions=predictions,
@@ -74,4 +92,4 @@ def compare_files(
         options=options,
         progress=progress,
     )
-    return compare_joined(joined, asked, region=region, interval=interval, progress=progress)
+    return compare_joined(joined, request, region=region, interval=interval, progress=progress)

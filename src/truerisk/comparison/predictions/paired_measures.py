@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Ends
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.predictions.comparisons import Beside, PairTable
-from truerisk.comparison.predictions.joined import JoinedPredictions
+from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
 from truerisk.comparison.predictions.paired_cells import PairedCells, joint_cells
 from truerisk.comparison.predictions.paired_difference import PairedMethod
 from truerisk.comparison.predictions.paired_scores import PairedScores
@@ -34,7 +34,6 @@ from truerisk.comparison.predictions.right_answers import (
     other_tests,
     within_region,
 )
-from truerisk.comparison.predictions.rows_that_count import rows_that_count
 from truerisk.comparison.predictions.text_pair import text_tests
 from truerisk.comparison.predictions.weighted_values import (
     ValueOfWeights,
@@ -44,10 +43,10 @@ from truerisk.comparison.predictions.weighted_values import (
 from truerisk.comparison.spread import Found, Spread
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
+from truerisk.labels import in_order
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Comparison, Evaluation, has_code
-from truerisk.tallies.labels import in_order
 
 RIGHT_ANSWERS = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
 MAX_PLANNED = 4  # models between which every open question gets a plan of its own

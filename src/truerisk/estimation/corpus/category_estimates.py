@@ -9,16 +9,17 @@ import numpy as np
 from truerisk.aliases import Array, Flags
 from truerisk.checks import shown
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES, counts_of
-from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.count_estimates import finished
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally
+from truerisk.evaluation.evaluate import evaluate
+from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.request import Request
+from truerisk.inputs.arrays import code_label_sets
+from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate, Evaluation, Interval, Target
 from truerisk.tallies.cells import BinaryCounts, Proportion
-from truerisk.tallies.labels import code_label_sets
 
 Row = dict[str, Estimate]
 
@@ -208,7 +209,7 @@ def _ranked(calls: Calls, decision: Array, level: float) -> Evaluation:
     truth, predicted = _chosen(calls)
     coded = code_label_sets(truth, predicted, names)
     scores = np.ascontiguousarray(decision[calls.averaged].T)
-    columns = Columns(coded.truth, coded.members, coded.predicted, scores)
+    columns = Predictions(coded.truth, coded.members, coded.predicted, scores)
     tallies = PredictionTally(request, True, names).add(columns).finish(coded.members)  # noqa: FBT003
     return assemble(replace(tallies, joint_scores=None), request)
 

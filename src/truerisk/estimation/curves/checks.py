@@ -12,7 +12,7 @@ from truerisk.checks import check_number, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, is_svm
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
-from truerisk.evaluation.positive import positive_of_two
+from truerisk.labels import positive_of_two
 from truerisk.measures.averages import AVERAGES
 
 SIZES = 8

@@ -13,7 +13,7 @@ from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.svm.at_risk import at_risk
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.results import Estimate, Evaluation
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one

@@ -6,8 +6,7 @@ import numpy as np
 
 from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
-from truerisk.evaluation.arrays import evaluate
-from truerisk.evaluation.tables import evaluate_counts
+from truerisk.evaluation.evaluate import evaluate, evaluate_counts
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.results import Estimate

@@ -16,8 +16,8 @@ from truerisk.inputs.corpora.documents import Documents
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
-from truerisk.inputs.records.formats import Fingerprint, recognise
-from truerisk.inputs.records.refusals import refusal, shown_path
+from truerisk.inputs.records.formats import recognise
+from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

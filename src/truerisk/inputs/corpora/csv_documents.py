@@ -7,7 +7,7 @@ from truerisk.inputs.corpora.columns import CorpusColumns
 from truerisk.inputs.corpora.documents import Documents, split_labels
 from truerisk.inputs.records.byte_streams import TextBytes
 from truerisk.inputs.records.csv_rows import CsvFile
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs.records.places import refusal
 from truerisk.inputs.records.rows import Rows, Wanted
 
 

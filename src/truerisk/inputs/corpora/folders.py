@@ -8,8 +8,8 @@ from truerisk.checks import shown
 from truerisk.inputs.corpora.documents import Documents
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
-from truerisk.inputs.records.formats import GZIP_MAGIC, Fingerprint
-from truerisk.inputs.records.refusals import machine_failure, refusal, shown_path
+from truerisk.inputs.records.formats import GZIP_MAGIC
+from truerisk.inputs.records.places import Fingerprint, machine_failure, refusal, shown_path
 
 
 def read_folders(folder: Path, options: ReadingOptions) -> Documents:

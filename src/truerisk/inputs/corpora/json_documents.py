@@ -12,7 +12,7 @@ from truerisk.inputs.records.byte_streams import TextBytes
 from truerisk.inputs.records.json_lines import DECODER
 from truerisk.inputs.records.line_blocks import blocks, check_block
 from truerisk.inputs.records.pipeline import ahead
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs.records.places import refusal
 
 
 def read_json_lines(source: TextBytes, columns: CorpusColumns) -> Documents:

@@ -9,7 +9,7 @@ from pathlib import Path
 from truerisk.errors import InputError
 from truerisk.inputs.options import MIB, ReadingOptions
 from truerisk.inputs.records.formats import GZIP_MAGIC
-from truerisk.inputs.records.refusals import machine_failure, refusal
+from truerisk.inputs.records.places import machine_failure, refusal
 
 BOM = codecs.BOM_UTF8
 GZIP_READ = MIB // 4

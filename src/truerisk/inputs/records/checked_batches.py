@@ -16,7 +16,7 @@ from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.batch import Batch, Floats
 from truerisk.inputs.records.encoding import MISSING, LabelEncoder, encode
 from truerisk.inputs.records.numbers import all_finite, as_floats
-from truerisk.inputs.records.refusals import such_rows
+from truerisk.inputs.records.places import such_rows
 from truerisk.inputs.records.rows import Rows
 from truerisk.inputs.roles import ResolvedRoles
 
@@ -37,7 +37,7 @@ class BatchMaker:
             if name is not None
         )
         # Groups may be as many as rows; only labels are few.
-        unlimited = replace(options, max_labels=2**31)
+        unlimited = replace(options, max_labels=2**31, numeric_labels=False, label_map={})
         self.groups = tuple(
             LabelEncoder(name, groups, unlimited, may_be_empty=False)
             for name in (roles.group,)

@@ -14,7 +14,7 @@ from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.byte_streams import TextBytes
 from truerisk.inputs.records.line_blocks import Block, blocks, check_block
 from truerisk.inputs.records.pipeline import ahead
-from truerisk.inputs.records.refusals import Places, refusal
+from truerisk.inputs.records.places import Places, refusal
 from truerisk.inputs.records.rows import Rows, Wanted
 
 HEAD_BYTES = 2**16

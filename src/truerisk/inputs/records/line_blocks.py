@@ -15,7 +15,7 @@ from truerisk.aliases import Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs.records.places import refusal
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 COMMON_CELL_ENDS = b",;\t|\r\n"

@@ -8,7 +8,7 @@ import pyarrow as pa
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.records.arrow_views import as_numpy, filled, nulls
 from truerisk.inputs.records.batch import Floats
-from truerisk.inputs.records.refusals import Places, refusal
+from truerisk.inputs.records.places import Places, refusal
 
 
 def as_floats(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN401, PLR0911

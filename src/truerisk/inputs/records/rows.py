@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from truerisk.inputs.records.refusals import Places
+from truerisk.inputs.records.places import Places
 
 
 @dataclass(frozen=True)

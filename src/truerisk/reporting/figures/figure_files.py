@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from truerisk.checks import check_choice, shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.records.refusals import shown_path
+from truerisk.inputs.records.places import shown_path
 from truerisk.reporting.figures.marks import short_label
 from truerisk.reporting.figures.of_categories import MAX_ROWS
 from truerisk.reporting.figures.of_estimates import (

@@ -53,7 +53,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
 
     Examples
     --------
-    >>> from truerisk.evaluation.arrays import evaluate
+    >>> from truerisk.evaluation.evaluate import evaluate
     >>> section = explorer_section(
     ...     evaluate([0, 1, 0, 1], [0, 1, 0, 0], y_score=[0.1, 0.4, 0.35, 0.3]))
     >>> section.kind, [mark["words"] for mark in section.data["marks"]]

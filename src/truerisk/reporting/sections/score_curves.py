@@ -53,7 +53,7 @@ def score_sections(evaluation: Evaluation) -> Iterator[Section]:
 
     Examples
     --------
-    >>> from truerisk.evaluation.arrays import evaluate
+    >>> from truerisk.evaluation.evaluate import evaluate
     >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
     >>> [section.title for section in score_sections(evaluation)]
     ['How well the scores rank', 'Where the scores fall', 'What deciding by them costs']
