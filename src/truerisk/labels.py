@@ -167,8 +167,8 @@ Python) to make them one, or --map '1.0' '1' (label_map=).
         raise InputError(
             f"The truth and the predictions must have labels in common; the truth has "
             f"{_some(only_true)}, the predictions have {_some(only_predicted)}. Rename them with "
-            f"--map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= in Python); if all "
-            "are classes, name them with --average-over (average_over=)."
+            f"--map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= in Python); if "
+            "all are classes, name them with --average-over (average_over=)."
         )
 
 
