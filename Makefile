@@ -8,7 +8,13 @@ AXE := .venv/axe/axe.min.js
 AXE_VERSION := 4.10.3
 AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 
-.PHONY: help demo test check docs bench audit reproduce lock clean
+# Formulas, files, results, the command line: what breaks first, and takes seconds to run.
+QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py tests/test_import_time.py \
+  tests/measures tests/intervals tests/tallies tests/inputs tests/evaluation tests/laws \
+  tests/cli/test_score.py tests/cli/test_compare.py tests/cli/test_group.py tests/cli/test_small_commands.py \
+  tests/reporting tests/docs/test_readme.py
+
+.PHONY: help demo test quick coverage check docs bench audit pages reproduce tag lock clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
@@ -19,6 +25,12 @@ demo: $(READY)  ## all of it on bundled data, ending in report.html
 test: $(READY) $(AXE)  ## all tests, style, types and layers
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 	$(MAKE) --no-print-directory check
+
+quick: $(READY)  ## the tests that find most breakage, in under a minute
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not slow" $(QUICK)
+
+coverage: $(READY)  ## all tests with the share of lines and branches they run; fails under the limit of pyproject.toml
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q --cov --cov-report=term:skip-covered
 
 check: $(READY)  ## style, types, layers
 	$(BIN)/ruff check --quiet
@@ -38,8 +50,14 @@ bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/result
 audit: $(READY)  ## measured coverage of every interval, size of every test; hours, continues from .audit when stopped
 	$(BIN)/python -m studies.audit all --resume .audit --jobs 2
 
+pages: $(READY)  ## docs/coverage*.md, size-of-tests.md, ledger.md and the shipped figures, from studies/ledgers
+	$(BIN)/python -m studies.audit pages
+
 reproduce: $(READY)  ## a table of the literature recomputed: make reproduce TABLE=jiang-table2 OPTIONS="--jobs 2"
 	$(BIN)/python -m studies.reproduction $(TABLE) $(OPTIONS)
+
+tag:  ## check the release that CHANGELOG.md describes, and print how to tag it
+	@$(PYTHON) .ci/release.py
 
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -1,20 +1,17 @@
-"""The evidence: how often each interval covers, measured, and whether this installation is sound.
+"""How often each interval covers and each test errs, measured with the truth known.
 
-==============  ==================================================================================
-file            holds
-==============  ==================================================================================
-enumeration     exact coverage of every binomial method, summed over all outcomes
-populations     where samples come from whose truth is known
-simulation      measured coverage of the intervals that users get, over those populations
-ledger          both as the committed page docs/coverage.md
-checks          quick checks of the libraries underneath, here and now
-learner_…       the same for resampling: problems whose truth is known, batched learners (rules,
-                trees), their refits kept in files, coverage, measures, and the page
-                docs/coverage-of-learners.md
-perturbation_…  the same for perturbation resampling: cells, coverage, and the page
-                docs/coverage-of-perturbation.md
-sizes_…         how often the default tests tell equally good models apart, and the page
-                docs/size-of-tests.md
-coverage_…      the figures of these pages, as the package ships them
-==============  ==================================================================================
+================  ================================================================================
+file              holds
+================  ================================================================================
+ledger            rows of dataclasses ↔ CSV in studies/ledgers; tables of the pages
+checkpoints       files from which a run that was stopped continues
+proportions       exact coverage of every binomial method, summed over all outcomes
+predictions       measured coverage of the intervals for predictions, over known populations
+learner_…         the same for resampling: problems, refits of scikit-learn's learners, coverage
+perturbation      the same for perturbation resampling
+equal_models      pairs of equally good models, and what each default test says of them
+sizes             how often the default tests say "different" of such pairs
+…_page            the ledgers as pages of the documentation
+pages             all that is made from the ledgers: the pages, and the data that ships
+================  ================================================================================
 """

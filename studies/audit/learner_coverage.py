@@ -1,4 +1,4 @@
-"""How often each interval for resampled error rates covers, read off the refits of the audit."""
+"""How often each interval of resampling covers, computed from the refits of the audit."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,29 +10,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from studies.audit.learner_further_refits import ends_of, further_ends
-from studies.audit.learner_measures import MEASURES, measure_ends, measure_truth
-from studies.audit.learner_problems import PROBLEMS, Array, Labels, Problem
-from studies.audit.learner_refits import FOLDS, LEVEL, Cell, Refits, kept_or_run, learners
+from studies.audit.learner_problems import PROBLEMS, Problem
+from studies.audit.learner_refits import (
+    FOLDS,
+    LEARNERS,
+    LEVEL,
+    Cell,
+    Refits,
+    ends_of,
+    further_ends,
+    refits_of,
+)
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_whole_number
 from truerisk.estimation.refits.summary import summarise
+from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.request import Request
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.intervals.cross_validation import cross_validation_clt
-from truerisk.results import Interval
+from truerisk.measures.averages import value_of_tables
+from truerisk.results import Estimate, Interval
+from truerisk.tallies.votes import Votes
 
 SIZES = (50, 100, 300, 1000)
-REPETITIONS = 500
+SAMPLES = 500
 DEFAULT, YARDSTICK = "agreement", "corrected t, 5 × 10"
 ERROR_RATE = "error_rate"
+LABELS = ("no", "yes")
+POSITIVE = 1
+# Measures of counts whose intervals the rule of agreement gives, besides the error rate.
+MEASURES = (
+    "recall",
+    "precision",
+    "specificity",
+    "f1",
+    "balanced_accuracy",
+    "matthews_correlation",
+)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The verdicts on one sample: repeats × examples, wrong or not, and in which fold."""
+    """One sample: repeats × examples, wrong or not, and in which fold."""
 
-    losses: Labels
+    losses: Flags
     parts: NDArray[np.uint8]
     held_out: NDArray[np.int64]
 
@@ -119,7 +143,7 @@ class LearnerCoverage:
     @property
     def undefined(self) -> int:
         """How many samples have no such interval."""
-        return self.cell.repetitions - self.defined
+        return self.cell.samples - self.defined
 
 
 def ends_from(refits: Refits) -> dict[str, Array]:
@@ -128,7 +152,7 @@ def ends_from(refits: Refits) -> dict[str, Array]:
     Examples
     --------
     >>> from studies.audit.learner_refits import run_cell
-    >>> cell = Cell(problem="crescent", n=50, learner="naive Bayes", repetitions=5, fresh=10_000)
+    >>> cell = Cell(problem="crescent", n=50, learner="naive Bayes", samples=5, fresh=10_000)
     >>> ends = ends_from(run_cell(cell))
     >>> list(ends)[0], ends["agreement"].shape
     ('agreement', (5, 2))
@@ -138,6 +162,65 @@ def ends_from(refits: Refits) -> dict[str, Array]:
     return {name: ends_of([rule(one) for one in samples]) for name, rule in INTERVALS.items()}
 
 
+class _NoScores:
+    """The estimates from scores, of models that give none."""
+
+    def overall(self) -> Iterator[Estimate]:
+        return iter(())
+
+    def by_class(self) -> dict[str, dict[str, Estimate]]:
+        return {}
+
+
+def measure_ends(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[str, Array]:
+    """Give the ends of the interval of each measure and sample, as the product gives them.
+
+    NaN where the measure is undefined.
+    """
+    request = Request(
+        level=LEVEL, measures=measures, pos_label=LABELS[POSITIVE], random_state=0
+    ).checked()
+    estimates: dict[str, list[Estimate]] = {name: [] for name in measures}
+    for losses, positive in zip(refits.losses, refits.positive, strict=True):
+        cells = votes_of(losses, positive).cells()
+        tallies = Tallies(
+            LABELS, multilabel=False, pos_label=LABELS[POSITIVE], n=cells.n, cells=cells
+        )
+        evaluation = assemble(tallies, request, scores=_NoScores())
+        for name in measures:
+            estimates[name].append(evaluation[name])
+    return {
+        name: ends_of([one.interval if one.is_defined else None for one in each])
+        for name, each in estimates.items()
+    }
+
+
+def votes_of(losses: Flags, positive: Flags) -> Votes:
+    """Count what the refits predicted for each example, from their losses.
+
+    Examples
+    --------
+    >>> votes_of(np.array([[False, True], [False, False]]), np.array([True, False])).counts.tolist()
+    [[0, 2], [1, 1]]
+    """
+    votes = Votes(positive.astype(np.int64), LABELS)
+    for wrong in losses:
+        votes.add(np.arange(positive.size), (positive ^ wrong).astype(np.int32))
+    return votes
+
+
+def measure_truth(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[str, Array]:
+    """Give the true value of each measure for the model of each sample; NaN where undefined."""
+    missed, alarms = refits.truth.T
+    share = np.full_like(missed, refits.prevalence)
+    rows = [[1 - share - alarms, alarms], [missed, share - missed]]
+    tables = np.moveaxis(np.array(rows), -1, 0)
+    return {
+        name: np.asarray(value_of_tables(name, tables, POSITIVE), dtype=np.float64)
+        for name in measures
+    }
+
+
 def coverage_of(
     cell: Cell,
     ends: Mapping[str, Array],
@@ -145,7 +228,7 @@ def coverage_of(
     *,
     measure: str = ERROR_RATE,
 ) -> list[LearnerCoverage]:
-    """Give a row for each interval, from its ends and the true value of each sample's model."""
+    """Give one row per interval, from its ends and the true value of each sample's model."""
     return [
         LearnerCoverage(
             cell=cell,
@@ -187,22 +270,22 @@ def all_cells(
     *,
     problems: Sequence[Problem] = PROBLEMS,
     sizes: Sequence[int] = SIZES,
-    repetitions: int = REPETITIONS,
+    samples: int = SAMPLES,
     random_state: int = 0,
 ) -> list[Cell]:
     """List every problem at every size with every learner, small ones first."""
-    check_whole_number(repetitions, "repetitions", low=1)
+    check_whole_number(samples, "samples", low=1)
     return [
         Cell(
             problem=problem.name,
             n=n,
             learner=learner,
-            repetitions=repetitions,
+            samples=samples,
             random_state=random_state,
         )
         for n in sizes
         for problem in problems
-        for learner in learners()
+        for learner in LEARNERS
     ]
 
 
@@ -216,23 +299,23 @@ def measure_cells(
     cells
         What to measure.
     folder
-        Where the refits of each cell are kept, and looked for first.
+        Where checkpoints are written, and looked for first.
     n_jobs
         Processes; the figures do not depend on it.
     """
     results = run_each(_measure_cell, {"folder": folder}, cells, n_jobs=n_jobs)
-    for cell, found in zip(cells, results, strict=True):
+    for cell, arrays in zip(cells, results, strict=True):
         rows = []
         for measure in (ERROR_RATE, *MEASURES):
             start = f"{measure}: "
-            ends = {key.removeprefix(start): found[key] for key in found if key.startswith(start)}
-            rows += coverage_of(cell, ends, found[measure], measure=measure)
+            ends = {key.removeprefix(start): arrays[key] for key in arrays if key.startswith(start)}
+            rows += coverage_of(cell, ends, arrays[measure], measure=measure)
         yield rows
 
 
 def _measure_cell(shared: Mapping[str, Any], cell: Cell) -> dict[str, Array]:
     """Give the truth of each measure by its name, and the ends of its intervals by both names."""
-    refits = kept_or_run(cell, shared["folder"])
+    refits = refits_of(cell, shared["folder"])
     ends = {**ends_from(refits), **further_ends(cell, shared["folder"])}
     others = measure_ends(refits)
     return {

@@ -1,24 +1,22 @@
-"""Problems of two classes whose examples are drawn, so that the error of any rule is known."""
+"""Problems of two classes whose examples are drawn: the error of any rule can be measured."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.bool_]
+from truerisk.aliases import Array, Flags
 
-FEWEST = 2  # examples of either class in a sample; with fewer it is drawn again
+MIN_OF_CLASS = 2  # examples of either class in a sample; with fewer it is drawn again
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cloud:
     """A round cloud of examples of one class: its share of all, centre, and deviation."""
 
-    pos_label: bool
+    positive: bool
     share: float
     centre: tuple[float, ...]
     deviation: float = 1.0
@@ -48,14 +46,14 @@ class Problem:
         """How many features an example has."""
         return len(self.clouds[0].centre)
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Labels]:
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Flags]:
         """Draw n examples, with at least two of either class."""
         while True:
             X, y = self._draw(n, rng)
-            if FEWEST <= np.count_nonzero(y) <= n - FEWEST:
+            if MIN_OF_CLASS <= np.count_nonzero(y) <= n - MIN_OF_CLASS:
                 return X, y
 
-    def _draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Labels]:
+    def _draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Flags]:
         of = rng.choice(len(self.clouds), size=n, p=[cloud.share for cloud in self.clouds])
         spread = np.array([cloud.deviation for cloud in self.clouds])[of]
         if math.isfinite(self.degrees):
@@ -63,7 +61,7 @@ class Problem:
         X = rng.standard_normal((n, self.features))
         X *= spread[:, np.newaxis]
         X += np.array([cloud.centre for cloud in self.clouds])[of]
-        y = np.array([cloud.pos_label for cloud in self.clouds])[of]
+        y = np.array([cloud.positive for cloud in self.clouds])[of]
         if self.flipped:
             y ^= rng.random(n) < self.flipped
         return X, y
@@ -86,7 +84,7 @@ class Problem:
         error = 0.0
         for cloud in self.clouds:
             at = (float(w @ np.array(cloud.centre)) + constant) / (cloud.deviation * length)
-            at = -at if cloud.pos_label else at
+            at = -at if cloud.positive else at
             tail = stdtr(self.degrees, at) if math.isfinite(self.degrees) else ndtr(at)
             error += cloud.share * float(tail)
         return self.flipped + (1 - 2 * self.flipped) * error
@@ -103,9 +101,9 @@ def _two(
 ) -> tuple[Cloud, ...]:
     """Put the negative class at 0 with deviation 1, the positive one at the distance from it."""
     return (
-        Cloud(pos_label=False, share=1 - share, centre=_along(features, informative, 0.0)),
+        Cloud(positive=False, share=1 - share, centre=_along(features, informative, 0.0)),
         Cloud(
-            pos_label=True,
+            positive=True,
             share=share,
             centre=_along(features, informative, distance),
             deviation=deviation,
@@ -117,12 +115,12 @@ def _crescent(radius: float, bows: int) -> tuple[Cloud, ...]:
     """Put a positive core within a bow of negative clouds, three fifths of a circle long."""
     angles = 1.2 * math.pi * (np.arange(bows) + 0.5) / bows
     centres = [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles]
-    bow = (Cloud(pos_label=False, share=0.5 / bows, centre=at, deviation=0.7) for at in centres)
-    return (Cloud(pos_label=True, share=0.5, centre=(0.0, 0.0)), *bow)
+    bow = (Cloud(positive=False, share=0.5 / bows, centre=at, deviation=0.7) for at in centres)
+    return (Cloud(positive=True, share=0.5, centre=(0.0, 0.0)), *bow)
 
 
 CORNERS = tuple(
-    Cloud(pos_label=a == b, share=0.25, centre=(1.5 * a, 1.5 * b)) for a in (-1, 1) for b in (-1, 1)
+    Cloud(positive=a == b, share=0.25, centre=(1.5 * a, 1.5 * b)) for a in (-1, 1) for b in (-1, 1)
 )
 
 PROBLEMS = (

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -13,7 +13,21 @@ from truerisk.errors import InputError
 Function = TypeVar("Function", bound=Callable[..., Any])
 MAX_COST_BYTES = 2**24
 
-FILE = click.Path(exists=True, path_type=Path)
+
+class InputPath(click.Path):
+    """A file that is read: where it is absent, the input is wrong, not the option."""
+
+    def fail(
+        self,
+        message: str,
+        param: click.Parameter | None = None,  # noqa: ARG002
+        ctx: click.Context | None = None,  # noqa: ARG002
+    ) -> NoReturn:
+        """Raise an error of the input."""
+        raise InputError(message)
+
+
+FILE = InputPath(exists=True, path_type=Path)
 group_option = click.option(
     "--group", metavar="COLUMN", help="Column that says which rows belong together."
 )

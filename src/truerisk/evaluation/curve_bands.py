@@ -1,7 +1,7 @@
 """Where the true curve may run: bands for curves over all thresholds, intervals for bins."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ NO_BAND = (
 @dataclass(frozen=True, eq=False)
 class Band:
     """Between `low` and `high` at each x; `joined` says whether it goes on between the places."""
+
+    kind: ClassVar[str] = "band"
 
     x: Array
     low: Array

@@ -20,7 +20,6 @@ from pyarrow import parquet
 
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.evaluation.joint_scores import MAX_ENTRIES
 from truerisk.evaluation.prediction_tally import PredictionTally, merge_recoded
 from truerisk.evaluation.request import Request
 from truerisk.execution import Result, run_each
@@ -30,6 +29,7 @@ from truerisk.inputs.records.checked_batches import BatchMaker, Hashes, UniqueId
 from truerisk.inputs.records.parquet import DAMAGE, ParquetFile
 from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
 from truerisk.inputs.records.rows import Reader, Rows, Wanted
+from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 ROWS_A_PIECE = 2**22  # of a Parquet file: some seconds of work, and some 20 MB of scores sent back
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.evaluation.grouped_scores import GroupedScores, joined
-from truerisk.evaluation.joint_scores import MAX_ENTRIES, JointScores
 from truerisk.evaluation.request import Request
 from truerisk.inputs.arrays import Members
 from truerisk.inputs.predictions import Predictions, positive_of_pair, unscored
@@ -27,6 +25,7 @@ from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally, check_probabilities
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
+from truerisk.tallies.scored_rows import MAX_ENTRIES, GroupedScores, JointScores, joined
 
 LOWEST_BITS = 2**CODE_BITS - 1
 MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made

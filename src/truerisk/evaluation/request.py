@@ -13,8 +13,7 @@ from truerisk.measures.registry import (
     AVERAGE_NAMES,
     BINOMIAL_INTERVALS,
     CELL_INTERVALS,
-    base_and_average,
-    find_measure,
+    base_measure,
 )
 from truerisk.tallies.cells import MAX_CLASSES
 
@@ -127,7 +126,7 @@ class Request:
                     f"`measures` must be names of measures; got {shown(name)}. "
                     "Use one of truerisk.MEASURES."
                 )
-            find_measure(base_and_average(name)[0])
+            base_measure(name)
         seed = self.random_state
         if seed is None:
             seed = int(np.random.default_rng().integers(LARGEST_SEED))

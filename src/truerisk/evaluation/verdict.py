@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.checks import shown
-from truerisk.evaluation.cell_sample import CellSample
-from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.intervals.cell_sample import CellSample
+from truerisk.intervals.choose import proportion_interval
 from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.cells import Cells, Proportion
 

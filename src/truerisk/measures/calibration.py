@@ -4,7 +4,7 @@ import itertools
 import math
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,8 @@ class CalibrationCurve:
     .. [1] M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated probabilities
        using Bayesian binning", AAAI 2015, 2901-2907.
     """
+
+    kind: ClassVar[str] = "calibration_curve"
 
     mean_score: Array
     share: Array
@@ -130,6 +132,8 @@ class ScoreDistribution:
     Bin j holds the scores from edge j up to, not including, edge j + 1; the last bin includes its
     end.  Infinite scores are in no bin: `infinite` counts them.
     """
+
+    kind: ClassVar[str] = "score_distribution"
 
     edges: Array
     positives: NDArray[Any]

@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,8 @@ class RocCurve:
     where weights or groups leave no such numbers, and the curve then has no band.  `complete` says
     whether every distinct score has its point.
     """
+
+    kind: ClassVar[str] = "roc_curve"
 
     fpr: Array
     tpr: Array
@@ -93,6 +95,8 @@ class PrecisionRecallCurve:
     `n_positive`, `n_negative` and `complete` as for `RocCurve`.
     """
 
+    kind: ClassVar[str] = "precision_recall_curve"
+
     recall: Array
     precision: Array
     thresholds: Array
@@ -120,6 +124,8 @@ class CostCurve:
     The least cost is measured on the examples the threshold was chosen on: it is optimistic.
     """
 
+    kind: ClassVar[str] = "cost_curve"
+
     thresholds: Array
     cost: Array
     best: Threshold
@@ -146,6 +152,8 @@ class CostCurve:
 @dataclass(frozen=True, eq=False)
 class NormalisedCostCurve:
     """Cost of the best threshold, as a share of the greatest possible, by mixture of costs."""
+
+    kind: ClassVar[str] = "normalised_cost_curve"
 
     probability_cost: Array
     cost: Array

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,8 @@ class ErrorRejectCurve:
     `area` is the mean, over the examples, of the error rate among those with at least as much
     evidence: the area under the curve, from nothing to everything rejected.
     """
+
+    kind: ClassVar[str] = "error_reject_curve"
 
     thresholds: Array
     rejection_rate: Array

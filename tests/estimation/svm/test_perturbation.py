@@ -147,8 +147,8 @@ def test_an_interval_that_is_cut_says_so() -> None:
 @pytest.mark.parametrize(
     ("model", "kind"),
     [
-        (LinearSVM(), "linear machines"),
-        (SVC(kernel="linear"), "linear machines"),
+        (LinearSVM(), "linear SVMs"),
+        (SVC(kernel="linear"), "linear SVMs"),
         (make_pipeline(StandardScaler(), KernelSVM()), "rbf kernels"),
         (SVC(kernel="poly", degree=3), "cubic kernels"),
         (LogisticRegression(), "logistic regression"),

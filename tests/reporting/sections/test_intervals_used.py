@@ -5,7 +5,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.estimation.svm.without_resampling import SideBySide
-from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
+from truerisk.intervals.measured_coverage import LEARNER, coverage_of
 from truerisk.reporting.sections.intervals_used import EXACT, is_weighted, uses_of
 from truerisk.reporting.sections.promises import promise_table
 from truerisk.results import Interval

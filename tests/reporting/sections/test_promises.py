@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 import truerisk as tr
-from truerisk.evaluation.measured_coverage import LEARNER, coverage_of
+from truerisk.intervals.measured_coverage import LEARNER, coverage_of
 from truerisk.reporting.sections.promises import promise_table
 from truerisk.results import Comparison, Estimate, Interval
 

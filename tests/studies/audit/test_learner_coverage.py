@@ -7,19 +7,23 @@ from studies.audit import learner_coverage
 from studies.audit.learner_coverage import (
     DEFAULT,
     INTERVALS,
+    MEASURES,
     YARDSTICK,
     Sample,
     all_cells,
     coverage_of,
     ends_from,
     measure_cells,
+    measure_ends,
+    measure_truth,
 )
 from studies.audit.learner_problems import PROBLEMS
-from studies.audit.learner_refits import Cell, Refits, learners
+from studies.audit.learner_refits import LEARNERS, Cell, Refits, run_cell
+from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.results import Interval, as_plain
 
-CELL = Cell(problem="crescent", n=50, learner="naive Bayes", repetitions=4, fresh=1000)
+CELL = Cell(problem="crescent", n=50, learner="naive Bayes", samples=4, fresh=1000)
 FOLDS = np.tile(np.arange(50, dtype=np.uint8) % 10, (5, 1))
 
 
@@ -34,7 +38,7 @@ def refits(wrong, truth):
     return Refits(
         losses=np.stack([one.losses for one in samples]),
         parts=np.stack([one.parts for one in samples]),
-        pos_label=np.zeros((len(wrong), 50), dtype=bool),
+        positive=np.zeros((len(wrong), 50), dtype=bool),
         truth=np.column_stack([truth, np.zeros(len(truth))]),
         prevalence=0.5,
         held_out=np.stack([one.held_out for one in samples]),
@@ -95,16 +99,56 @@ def test_samples_without_an_interval_count_neither_way():
 
 
 def test_every_problem_size_and_learner_is_a_cell():
-    cells = all_cells(repetitions=7, random_state=3)
-    assert len(cells) == len(PROBLEMS) * 4 * len(learners()) >= 72
-    assert {cell.repetitions for cell in cells} == {7}
+    cells = all_cells(samples=7, random_state=3)
+    assert len(cells) == len(PROBLEMS) * 4 * len(LEARNERS) >= 72
+    assert {cell.samples for cell in cells} == {7}
     assert {cell.random_state for cell in cells} == {3}
     assert len({cell.file_name for cell in cells}) == len(cells)
 
 
 def test_the_figures_do_not_depend_on_the_number_of_processes():
-    cells = [CELL, dataclasses.replace(CELL, learner="linear discriminant")]
+    cells = [dataclasses.replace(CELL, n=n, samples=1, fresh=100) for n in (30, 40)]
     one = list(measure_cells(cells))
     two = list(measure_cells(cells, n_jobs=2))
     assert as_plain(one) == as_plain(two)
     assert [rows[0].cell for rows in one] == cells
+
+
+OVERLAPPING = Cell(problem="overlapping", n=60, learner="naive Bayes", samples=3, fresh=1000)
+
+
+@pytest.fixture(scope="module")
+def real_refits():
+    return run_cell(OVERLAPPING)
+
+
+def test_the_error_rate_gets_the_interval_that_is_audited(real_refits):
+    # The audit reads it off the losses, the product off the votes: the same rule.
+    product = measure_ends(real_refits, ("error_rate",))["error_rate"]
+    assert product == pytest.approx(ends_from(real_refits)["agreement"], rel=1e-9)
+
+
+def test_recall_gets_the_rule_of_agreement_among_the_positives(real_refits):
+    found = measure_ends(real_refits, ("recall",))["recall"]
+    for ends, losses, positive in zip(found, real_refits.losses, real_refits.positive, strict=True):
+        among = agreement_interval(losses[:, positive])
+        assert ends == pytest.approx([1 - among.high, 1 - among.low], rel=1e-6)
+
+
+def test_the_truth_is_that_of_the_table_of_fresh_examples(real_refits):
+    # Of 1000: 400 positive, 100 missed, 150 false alarms.
+    one = dataclasses.replace(real_refits, truth=np.array([[0.1, 0.15]]), prevalence=0.4)
+    truth = measure_truth(one)
+    assert list(truth) == list(MEASURES)
+    assert truth["recall"] == pytest.approx([300 / 400])
+    assert truth["specificity"] == pytest.approx([450 / 600])
+    assert truth["precision"] == pytest.approx([300 / 450])
+    assert truth["f1"] == pytest.approx([2 * 300 / (400 + 450)])
+
+
+def test_what_is_undefined_has_no_interval(real_refits):
+    # All positives are missed and no negative is called positive: no precision.
+    none = dataclasses.replace(
+        real_refits, losses=np.repeat(real_refits.positive[:, np.newaxis], 5, axis=1)
+    )
+    assert np.isnan(measure_ends(none, ("precision",))["precision"]).all()

@@ -7,8 +7,8 @@ from scipy.special import stdtr
 
 from studies.audit.learner_problems import PROBLEMS, Cloud, Problem
 
-FAR = Cloud(pos_label=True, share=0.25, centre=(3.0, 4.0), deviation=2.0)
-NEAR = Cloud(pos_label=False, share=0.75, centre=(0.0, 0.0))
+FAR = Cloud(positive=True, share=0.25, centre=(3.0, 4.0), deviation=2.0)
+NEAR = Cloud(positive=False, share=0.75, centre=(0.0, 0.0))
 
 
 def phi(x):

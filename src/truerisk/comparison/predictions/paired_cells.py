@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from truerisk.comparison.predictions.joined import JoinedPredictions
 from truerisk.comparison.spread import Spread, satterthwaite
-from truerisk.evaluation.cell_sample import CellSample, Function
+from truerisk.intervals.cell_sample import CellSample, Function
 from truerisk.measures.averages import AVERAGES, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import Measure, base_and_average, find_measure

@@ -46,7 +46,7 @@ from truerisk.evaluation.request import Request
 from truerisk.labels import in_order
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.results import Comparison, Evaluation
+from truerisk.results import Comparison, Evaluation, has_code
 
 RIGHT_ANSWERS = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
 MAX_PLANNED = 4  # models between which every open question gets a plan of its own
@@ -73,7 +73,12 @@ class PairedMeasures:
     def measures(self, pair: Pair) -> list[str]:
         """List the measures that both models have."""
         first, second = (self.evaluations[self.rows.names[at]] for at in pair)
-        return [name for name in first if name in second]
+        return [
+            name
+            for name in first
+            if name in second
+            and not has_code((*first[name].notes, *second[name].notes), "unavailable")
+        ]
 
     def compare(
         self, pair: Pair, name: str, region: float | None = None

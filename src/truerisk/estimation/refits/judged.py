@@ -17,8 +17,8 @@ from truerisk.estimation.refits.judging import Judging, majority_votes
 from truerisk.estimation.refits.methods import Method
 from truerisk.estimation.refits.run_values import RunValues
 from truerisk.evaluation.assemble import assemble
-from truerisk.evaluation.judged_scores import JudgedScores
 from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.refit_scores import RefitScores
 from truerisk.evaluation.request import Request
 from truerisk.results import Estimate, Evaluation, Resampled
 from truerisk.tallies.votes import Judgements, Votes
@@ -49,7 +49,7 @@ class Judged:
         return replace(self.request, probabilities=probabilities)
 
     @cached_property
-    def scores(self) -> JudgedScores | None:
+    def scores(self) -> RefitScores | None:
         """The scores of the positive label, or of each label; None where the model gives none."""
         examples, sheets = self.examples, self.judging.sheets
         if not sheets:
@@ -62,7 +62,7 @@ class Judged:
                 else replace(sheet, score=sheet.complement, complement=sheet.score)
                 for sheet in sheets
             )
-        return JudgedScores(
+        return RefitScores(
             sheets,
             examples.codes,
             examples.labels,

@@ -13,7 +13,7 @@ from truerisk.estimation.refits.bootstrap_errors import BootstrapTally
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.jackknife import JackknifeTally
 from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
-from truerisk.evaluation.judged_scores import Sheet
+from truerisk.evaluation.refit_scores import Sheet
 from truerisk.intervals.cross_validation import nested_cells
 from truerisk.tallies.votes import NOT_JUDGED, Votes
 

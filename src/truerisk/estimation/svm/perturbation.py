@@ -13,7 +13,6 @@ from truerisk.checks import check_choice, check_level, check_random_state, check
 from truerisk.errors import InputError
 from truerisk.estimation.refits.divisions import repeated_folds
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.svm.measured_coverage import published_form_covers
 from truerisk.estimation.svm.perturbed_losses import (
     PerturbedLosses,
     Progress,
@@ -23,6 +22,7 @@ from truerisk.estimation.svm.perturbed_losses import (
 from truerisk.estimation.svm.perturbed_notes import columns_of, kind_of, was_cut, why_exact
 from truerisk.execution.running import workers_of
 from truerisk.intervals.agreement import agreement, agreement_interval
+from truerisk.intervals.measured_coverage import published_form_covers
 from truerisk.intervals.perturbed import FORMS, ends_of
 from truerisk.results import Estimate, Interval, Resampled, Target
 from truerisk.svm.weighted_refits import check_model

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from truerisk.checks import shown
-from truerisk.evaluation.measured_coverage import coverage_of
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.next_steps.of_predictions import (
     classes_with_few_examples,
     no_better_than_a_constant,

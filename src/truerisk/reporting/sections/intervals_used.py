@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from truerisk.evaluation.measured_coverage import THIS_MODEL, MeasuredCoverage, coverage_of
+from truerisk.intervals.measured_coverage import PERTURBATION, CoverageFigure, coverage_of
 from truerisk.results import Estimate, Interval
 
 # They promise nothing: one stands for no value, the other is all there is.
@@ -15,9 +15,7 @@ REPEATED, ONCE, HELD_OUT, OWN = (
     "a third held out",
     "refits of its own",
 )
-PERTURBATION = "coverage-of-perturbation"
 EXACT = "clopper_pearson"
-MEASURED_RIVALS = {"agreement": "agreement, 5 × 5"}  # under which name they were measured
 NEITHER = "not measured for this way of estimating"
 BY_FOLDS = {"cautious_t", "corrected_t", "agreement"}  # tests on repeated cross-validation
 DIFFERENCE, OF_HELD_OUT = "difference of ", "held out: "
@@ -30,7 +28,7 @@ class Use:
 
     interval: Interval
     of: str
-    measured: MeasuredCoverage | None
+    measured: CoverageFigure | None
     unmeasured: str = "not measured"
 
 
@@ -118,42 +116,23 @@ def _of_perturbed(found: Any) -> Iterator[Use]:  # noqa: ANN401
     if found.interval is not None:
         grouped = found.forms["exact"].method != EXACT
         reason = "not measured with groups" if grouped else "not measured"
-        losses = found.losses.replace("_", "-")
+        losses = f"{found.losses.replace('_', '-')} losses"
         for interval in (found.interval, *found.forms.values()):
-            name = "exact binomial"
-            if interval.method != EXACT:
-                form = interval.method.removeprefix("perturbation_").replace("_", " ")
-                name = f"{losses}, {form}"
-            measured = None if grouped else _of_machines(interval, found.measure, name)
+            design = "5 folds pooled" if interval.method == EXACT else losses
+            measured = None if grouped else _of_svms(interval, found.measure, design)
             yield Use(interval, found.measure, measured, reason)
 
 
 def _of_rivals(rivals: Iterable[Estimate]) -> Iterator[Use]:
     for interval, estimate in _intervals(rivals):
-        name = MEASURED_RIVALS.get(estimate.method, "")
-        yield Use(interval, estimate.measure, _of_machines(interval, estimate.measure, name))
+        measured = _of_svms(interval, estimate.measure, "5 × 5 folds")
+        yield Use(interval, estimate.measure, measured)
 
 
-def _of_machines(interval: Interval, measure: str, name: str) -> MeasuredCoverage | None:
-    """Look up what was measured of an interval where it is about support vector machines."""
-    # Many modules below it: only who shows a perturbation pays for them.
-    from truerisk.estimation.svm.measured_coverage import LEVEL, measured_rows  # noqa: PLC0415
-
-    rows = [row for row in measured_rows() if row.interval == name]
-    if not rows:
-        return None
-    return MeasuredCoverage(
-        method=interval.method,
-        measure=measure,
-        design="",
-        target=THIS_MODEL,
-        level=LEVEL,
-        smallest=min(row.n for row in rows),
-        largest=max(row.n for row in rows),
-        samples=min(row.samples for row in rows),
-        mean=sum(row.model for row in rows) / len(rows),
-        least=min(row.model for row in rows),
-        page=PERTURBATION,
+def _of_svms(interval: Interval, measure: str, design: str) -> CoverageFigure | None:
+    """Look up what was measured of an interval where it is about SVMs."""
+    return coverage_of(
+        interval.method, measure, page=PERTURBATION, design=design, level=interval.level
     )
 
 

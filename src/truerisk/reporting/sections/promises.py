@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from truerisk.evaluation.measured_coverage import LEARNER, MeasuredCoverage
+from truerisk.intervals.measured_coverage import LEARNER, CoverageFigure
 from truerisk.reporting.sections.intervals_used import DIFFERENCE, OF_HELD_OUT, Use, uses_of
 from truerisk.reporting.tables import MAX_NAMED, Column, Table, spoken
 from truerisk.reporting.wording import NO_INTERVAL, count, percent, title_of
@@ -79,7 +79,7 @@ def _shares(uses: list[Use]) -> tuple[str, str]:
     return f"{100 * mean:.1f} %", f"{least} ({_title(worst)})" if differ else least
 
 
-def _where(found: MeasuredCoverage, level: float) -> str:
+def _where(found: CoverageFigure, level: float) -> str:
     sizes = count(found.smallest)
     if found.largest > found.smallest:
         sizes = f"{sizes} to {count(found.largest)}"
