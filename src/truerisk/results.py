@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FrameKind = Literal["pandas", "polars", "arrow"]
 Row = dict[str, Any]
-Target = Literal["this model", "the learner at this sample size"]
+Target = Literal["this model", "the learner at this sample size", "the models of the folds"]
 Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
 LARGEST_CONFUSION = 1000  # classes; a larger table has a million entries, nearly all 0
 

@@ -15,7 +15,7 @@ import numpy as np
 from studies.reproduction.joachims_printed import MEASURES, Spread
 from truerisk.aliases import Flags, Indices
 from truerisk.errors import NotConvergedWarning, UnstableWarning
-from truerisk.estimation.svm.at_risk import at_risk
+from truerisk.estimation.svm.xi_alpha import at_risk
 from truerisk.measures.from_counts import f1, precision, recall
 from truerisk.svm.linear import LinearSVM
 from truerisk.tallies.cells import BinaryCounts, ratio
