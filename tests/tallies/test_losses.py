@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import brier_score_loss, log_loss
 
 import truerisk as tr
@@ -173,3 +174,61 @@ def test_narrow_probabilities_may_miss_one_by_a_thousandth():
     assert ProbabilityTally().add(narrow, [0]).rows == 1
     with pytest.raises(InputError, match="to within 1e-06"):
         ProbabilityTally().add(narrow.astype(np.float64), [0])
+
+
+def _sure_and_wrong():
+    """Probabilities of two classes, one example being sure and wrong."""
+    rng = np.random.default_rng(1)
+    y = np.array(["a", "b"])[rng.integers(0, 2, 80)]
+    second = np.clip(rng.random(80), 0.05, 0.95)
+    table = np.column_stack([1 - second, second])
+    table[0] = [1.0, 1e-20] if y[0] == "b" else [1e-20, 1.0]
+    return y, table
+
+
+def test_differences_of_log_losses_do_not_depend_on_which_label_is_positive():
+    y, first = _sure_and_wrong()
+    second = np.vstack([first[:1], 0.8 * first[1:] + 0.1])
+    predicted = [np.array(["a", "b"])[one.argmax(axis=1)] for one in (first, second)]
+    differences = [
+        tr.compare(
+            y,
+            *predicted,
+            scores=(first, second),
+            probabilities=True,
+            pos_label=label,
+            measures=["log_loss"],
+        )["log_loss"].difference.interval
+        for label in ("a", "b")
+    ]
+    assert differences[0].high == pytest.approx(differences[1].high)
+    assert -1 < differences[0].low < differences[0].high < 1
+
+
+class _Steep(ClassifierMixin, BaseEstimator):
+    """Probabilities of which one is under 1e-16, and 1 less the other is 0."""
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        odds = np.exp(60 * X[:, 0])
+        return np.column_stack([1 / (1 + odds), odds / (1 + odds)])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_the_log_loss_of_refits_does_not_depend_on_which_label_is_positive():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 1))
+    y = np.array(["a", "b"])[(X[:, 0] + rng.normal(size=60) > 0).astype(int)]
+    losses = [
+        tr.estimate(_Steep(), X, y, pos_label=label, random_state=1)["log_loss"]
+        for label in ("a", "b")
+    ]
+    own = _Steep().fit(X, y).predict_proba(X)[np.arange(60), (y == "b").astype(int)]
+    assert losses[0].value == pytest.approx(-np.log(own).mean(), rel=1e-12)
+    assert losses[1].value == pytest.approx(losses[0].value, rel=1e-12)
+    assert losses[1].interval.high == pytest.approx(losses[0].interval.high, rel=1e-9)

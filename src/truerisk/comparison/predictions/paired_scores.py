@@ -70,6 +70,7 @@ class PairedScores:
                 self.joined.members,
                 weight=self.joined.weight,
                 group=self.joined.group,
+                complement=self.joined.complements[model] if self.joined.complements else None,
             )
         return self._scores[model]
 
