@@ -31,8 +31,8 @@ def columns(some):
 def test_losses_worked_by_hand():
     tally = ProbabilityTally().add([0.8, 0.5, 0.25], [True, False, True])
     losses = [-math.log(0.8), -math.log(0.5), -math.log(0.25)]
-    assert tally.log_loss == pytest.approx(sum(losses) / 3, rel=1e-15)
-    assert tally.brier_score == pytest.approx((0.04 + 0.25 + 0.5625) / 3, rel=1e-15)
+    assert tally.mean("log_loss") == pytest.approx(sum(losses) / 3, rel=1e-15)
+    assert tally.mean("brier_score") == pytest.approx((0.04 + 0.25 + 0.5625) / 3, rel=1e-15)
     spread = np.std([0.04, 0.25, 0.5625], ddof=1) / math.sqrt(3)
     assert tally.standard_error("brier_score") == pytest.approx(spread, rel=1e-13)
     spread = np.std(losses, ddof=1) / math.sqrt(3)
@@ -41,15 +41,15 @@ def test_losses_worked_by_hand():
 
 def test_losses_of_three_classes_worked_by_hand():
     tally = ProbabilityTally().add([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]], [1, 2])
-    assert tally.log_loss == pytest.approx(math.log(4) / 2, rel=1e-15)
-    assert tally.brier_score == pytest.approx((0.25 + 0.5625 + 0.0625) / 2, rel=1e-15)
+    assert tally.mean("log_loss") == pytest.approx(math.log(4) / 2, rel=1e-15)
+    assert tally.mean("brier_score") == pytest.approx((0.25 + 0.5625 + 0.0625) / 2, rel=1e-15)
 
 
 @pytest.mark.parametrize("vector", [v for v in REFERENCE if v["method"] == "log_loss"])
 def test_log_loss_agrees_with_the_reference(vector):
     names = sorted(set(vector["inputs"]["y_true"]))
     codes = [names.index(name) for name in vector["inputs"]["y_true"]]
-    found = ProbabilityTally().add(vector["inputs"]["y_proba"], codes).log_loss
+    found = ProbabilityTally().add(vector["inputs"]["y_proba"], codes).mean("log_loss")
     expected = vector["expected"]["log_loss"]
     assert found == pytest.approx(expected, abs=vector["tolerance"]["abs"])
 
@@ -57,7 +57,7 @@ def test_log_loss_agrees_with_the_reference(vector):
 @pytest.mark.parametrize("vector", [v for v in REFERENCE if v["method"] == "brier"])
 def test_the_brier_score_agrees_with_the_reference(vector):
     truth = np.array(vector["inputs"]["y_true"]) == 1
-    found = ProbabilityTally().add(vector["inputs"]["y_proba"], truth).brier_score
+    found = ProbabilityTally().add(vector["inputs"]["y_proba"], truth).mean("brier_score")
     expected = vector["expected"]["brier"]
     assert found == pytest.approx(expected, abs=vector["tolerance"]["abs"])
 
@@ -67,9 +67,9 @@ def test_weighted_losses_agree_with_scikit_learn(some):
     chances, truth, weight = columns(some)
     tally = ProbabilityTally().add(chances, truth, weight)
     expected = log_loss(truth, chances, sample_weight=weight, labels=[False, True])
-    assert tally.log_loss == pytest.approx(expected, rel=1e-12)
+    assert tally.mean("log_loss") == pytest.approx(expected, rel=1e-12)
     expected = brier_score_loss(truth, chances, sample_weight=weight, labels=[False, True])
-    assert tally.brier_score == pytest.approx(expected, rel=1e-12)
+    assert tally.mean("brier_score") == pytest.approx(expected, rel=1e-12)
 
 
 @given(rows)
@@ -77,16 +77,16 @@ def test_two_columns_are_one(some):
     chances, truth, _ = columns(some)
     single = ProbabilityTally().add(chances, truth)
     double = ProbabilityTally().add(np.column_stack([1 - chances, chances]), truth.astype(int))
-    assert double.log_loss == pytest.approx(single.log_loss, rel=1e-12)
-    assert double.brier_score == pytest.approx(2 * single.brier_score, rel=1e-12)
+    assert double.mean("log_loss") == pytest.approx(single.mean("log_loss"), rel=1e-12)
+    assert double.mean("brier_score") == pytest.approx(2 * single.mean("brier_score"), rel=1e-12)
 
 
 def test_three_classes_agree_with_scikit_learn():
     rng = np.random.default_rng(2)
     chances, truth = rng.dirichlet([1, 2, 3], size=200), rng.integers(0, 3, 200)
     tally = ProbabilityTally().add(chances, truth)
-    assert tally.log_loss == pytest.approx(log_loss(truth, chances), rel=1e-12)
-    assert tally.brier_score == pytest.approx(brier_score_loss(truth, chances), rel=1e-12)
+    assert tally.mean("log_loss") == pytest.approx(log_loss(truth, chances), rel=1e-12)
+    assert tally.mean("brier_score") == pytest.approx(brier_score_loss(truth, chances), rel=1e-12)
 
 
 @given(rows, st.integers(0, 30), st.randoms(use_true_random=False))
@@ -103,21 +103,21 @@ def test_any_cut_and_order_gives_the_same_sums(some, cut, random):
 
 def test_the_impossible_costs_infinitely_and_is_counted():
     tally = ProbabilityTally().add([0.0, 1.0, 0.5], [True, False, True])
-    assert tally.log_loss == math.inf
-    assert tally.impossible == 2
+    assert tally.mean("log_loss") == math.inf
+    assert tally.infinite["log_loss"] == 2
     assert math.isnan(tally.standard_error("log_loss"))
-    assert tally.brier_score == 2.25 / 3
+    assert tally.mean("brier_score") == 2.25 / 3
 
 
 def test_a_row_of_no_weight_says_nothing():
     tally = ProbabilityTally().add([0.0, 0.5], [True, True], [0.0, 2.0])
-    assert tally.log_loss == pytest.approx(math.log(2))
-    assert (tally.rows, tally.impossible) == (1, 0)
+    assert tally.mean("log_loss") == pytest.approx(math.log(2))
+    assert (tally.rows, tally.infinite["log_loss"]) == (1, 0)
 
 
 def test_no_rows_have_no_loss():
     tally = ProbabilityTally().add([], np.array([], dtype=bool))
-    assert math.isnan(tally.log_loss)
+    assert math.isnan(tally.mean("log_loss"))
     assert math.isnan(tally.standard_error("brier_score"))
 
 

@@ -74,6 +74,7 @@ class Measure:
     measure_range: tuple[float, float]
     intervals: tuple[str, ...]
     undefined: str
+    label_sets: bool | None = False  # whether examples must have sets of labels; None: either
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -109,6 +110,7 @@ def measure(
     higher_is_better: bool | None = True,
     measure_range: tuple[float, float] = (0.0, 1.0),
     intervals: tuple[str, ...] | None = None,
+    label_sets: bool | None = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function in the registry under its own name.
 
@@ -129,6 +131,7 @@ def measure(
             measure_range=measure_range,
             intervals=default if intervals is None else intervals,
             undefined=undefined,
+            label_sets=label_sets,
         )
         return function
 
