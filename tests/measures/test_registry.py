@@ -110,3 +110,13 @@ def test_a_measure_is_a_formula_and_one_line():
     assert "Own ranking" in title_of("own_ranking")
     several = tr.evaluate(np.arange(40) % 3, (np.arange(40) + 1) % 3, random_state=1)
     assert "own_share" in several
+
+
+@pytest.mark.usefixtures("_one_more_measure")
+def test_a_measure_of_our_own_is_compared_too():
+    y, score = np.arange(40) % 2, np.linspace(0, 1, 40) ** 2
+    comparisons = tr.compare(
+        y, score > 0.5, score > 0.4, first_score=score, second_score=np.roll(score, 3)
+    )
+    assert comparisons["own_ratio"].difference.interval.width < 1
+    assert comparisons["own_ranking"].difference.interval.width == 2

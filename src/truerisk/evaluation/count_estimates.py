@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Flags
 from truerisk.evaluation.request import Request
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.intervals.cell_sample import (
@@ -61,7 +62,7 @@ class CountEstimates:
         return CellSample.of(self.every, costs)
 
     @cached_property
-    def over(self) -> NDArray[np.bool_] | None:
+    def over(self) -> Flags | None:
         """The classes to average over, where they were requested."""
         if self.request.average_over is None:
             return None

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
 from truerisk.tallies.exact_sum import ExactSum, WeightedSums
 from truerisk.tallies.ranking import as_weights
@@ -63,7 +64,7 @@ class DocumentTally:
         self.averages.merge(other.averages)
         return self
 
-    def _take(self, precisions: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    def _take(self, precisions: Array, weights: Array) -> None:
         precisions, weights = precisions[weights > 0], weights[weights > 0]
         known = ~np.isnan(precisions[:, 0])
         defined, weights = precisions[known], weights[known]
@@ -76,7 +77,7 @@ class DocumentTally:
         self.averages.add(defined.sum(axis=1) / LEVELS, weights)
 
 
-def eleven_precisions(scores: NDArray[Any], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+def eleven_precisions(scores: NDArray[Any], truth: Flags) -> Array:
     """Give the interpolated precision of each document at recall 0, .1, …, 1 (steps 1 to 4).
 
     A document ranks its categories by descending score.  Categories of equal score stand at one

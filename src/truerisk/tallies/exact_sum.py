@@ -8,9 +8,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 
 UNIT_EXPONENT = 1074  # 2**-1074 is the smallest positive double
@@ -97,7 +97,7 @@ def as_float(units: int) -> float:
     return float(units / 2**UNIT_EXPONENT)
 
 
-def units_by_code(values: NDArray[np.float64], codes: NDArray[np.intp], size: int) -> list[int]:
+def units_by_code(values: Array, codes: Indices, size: int) -> list[int]:
     """Sum the values of each code 0 … size − 1 exactly, in units of 2⁻¹⁰⁷⁴."""
     if not np.all(np.isfinite(values)):
         raise InputError("`values` must be finite to be summed; got NaN or an infinity.")
@@ -108,7 +108,7 @@ def units_by_code(values: NDArray[np.float64], codes: NDArray[np.intp], size: in
     return totals
 
 
-def _add_units(totals: list[int], values: NDArray[np.float64], codes: NDArray[np.intp]) -> None:
+def _add_units(totals: list[int], values: Array, codes: Indices) -> None:
     fraction, exponent = np.frexp(values)
     whole = np.ldexp(fraction, MANTISSA_BITS).astype(np.int64)
     high, low = whole >> HALF_BITS, whole & (2**HALF_BITS - 1)
