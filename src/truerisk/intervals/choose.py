@@ -321,7 +321,8 @@ def _binomial_of_ranks(
         size = 4 / (1 / units[0] + 1 / units[1])
         half = fractional_interval((1 + value) / 2 * size, size, level=level)
         return replace(half, low=max(0.0, 2 * half.low - 1), high=2 * half.high - 1)
-    return fractional_interval(value * units[0], units[0], level=level)
+    # Sums of weights may leave the value of a perfect ranking a rounding above 1.
+    return fractional_interval(min(value, 1.0) * units[0], units[0], level=level)
 
 
 def pooled_interval(
