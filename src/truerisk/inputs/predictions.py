@@ -275,8 +275,8 @@ def score_classes(
         return None
     if labels is not None:
         return tuple(spelling(str(label)) for label in labels)
-    found = indicator_names(y_true, None) if coded.multilabel else None
-    names = (sorted_labels or coded.labels) if found is None else found
+    names = indicator_names(y_true, None) if coded.multilabel else None
+    names = names or sorted_labels or coded.labels
     in_frame = column_names(y_score)
     if in_frame is not None and len(set(in_frame)) == len(in_frame):
         for candidates in (in_frame, classes_of_columns(in_frame)):

@@ -119,13 +119,13 @@ def resolve_roles(
     unused = {role for role in USUAL_NAMES if getattr(roles, role) == ""}
     roles = dataclasses.replace(roles, **dict.fromkeys(unused))
     _check_given(columns, roles)
-    found: dict[str, str | tuple[str, ...]] = {}
+    guesses: dict[str, str | tuple[str, ...]] = {}
     for role, usual in USUAL_NAMES.items():
         if getattr(roles, role) is None and role not in unused:
             guess = _guess(role, usual, [name for name in columns if name not in roles.columns])
             if guess is not None:
-                found[role] = guess
-    settled = dataclasses.replace(roles, **found)  # type: ignore[arg-type]
+                guesses[role] = guess
+    settled = dataclasses.replace(roles, **guesses)  # type: ignore[arg-type]
     _check_unique(columns, settled.columns)
     if needs_truth and settled.truth is None:
         raise _absent("truth", "the true labels", columns)
@@ -135,7 +135,7 @@ def resolve_roles(
     if isinstance(settled.score, tuple):
         classes = classes_of_columns(settled.score)
     given = {field.name: getattr(settled, field.name) for field in dataclasses.fields(Roles)}
-    return ResolvedRoles(**given, guessed=tuple(found), score_classes=classes)
+    return ResolvedRoles(**given, guessed=tuple(guesses), score_classes=classes)
 
 
 def check_columns(columns: Sequence[str], roles: Roles) -> None:
@@ -354,10 +354,10 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
 def _likely(role: str, columns: Sequence[str]) -> str:
     """Name the column whose name is nearest to a usual one."""
     roles = ("pred", "score") if role == "pred" else (role,)
-    for known in roles:
+    for likely in roles:
         for column in columns:
-            if difflib.get_close_matches(_plain(column), USUAL_NAMES[known], n=1, cutoff=0.8):
-                return f" Did you mean --{known} {column}?"
+            if difflib.get_close_matches(_plain(column), USUAL_NAMES[likely], n=1, cutoff=0.8):
+                return f" Did you mean --{likely} {column}?"
     return ""
 
 

@@ -88,11 +88,11 @@ class JoinedPredictions:
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
         """The place of each code in the order of the labels, wherever the codes came from."""
-        found = np.empty(len(self.members), dtype=np.int64)
-        found[sorted(range(len(found)), key=self.members.__getitem__)] = np.arange(len(found))
-        return found
+        ranks = np.empty(len(self.members), dtype=np.int64)
+        ranks[sorted(range(len(ranks)), key=self.members.__getitem__)] = np.arange(len(ranks))
+        return ranks
 
-    def taken(self, rows: NDArray[np.intp]) -> "JoinedPredictions":
+    def taken(self, rows: Indices) -> "JoinedPredictions":
         """Take some rows, in this order."""
 
         def of(column: NDArray[Any] | None) -> Any:  # noqa: ANN401
@@ -287,7 +287,7 @@ def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
 
     Rows of weight 0 are left out; weights that are all alike, and groups of one row each, are
     dropped.  Neither the order in which the rows came nor that of the models changes the order
-    here, so that resamples of one seed fall on the same examples.
+    here: resamples of one seed fall on the same examples.
 
     Examples
     --------
@@ -314,8 +314,8 @@ def _keys(joined: JoinedPredictions) -> list[NDArray[Any]]:
     keys.append(ranks[joined.truth])
     keys += [] if joined.weight is None else [joined.weight]
     models = [
-        [*_score_columns(score), *([] if called is None else [ranks[called]])]
-        for called, score in zip(joined.predicted, joined.scores, strict=True)
+        [*_score_columns(score), *([] if predicted is None else [ranks[predicted]])]
+        for predicted, score in zip(joined.predicted, joined.scores, strict=True)
     ]
     return keys + [column for model in sorted(models, key=_fingerprint) for column in model]
 
@@ -328,5 +328,5 @@ def _score_columns(score: NDArray[Any] | None) -> list[NDArray[Any]]:
 
 
 def _fingerprint(columns: list[NDArray[Any]]) -> tuple[bytes, ...]:
-    """Tell one model from another, whatever the order of the rows."""
+    """Distinguish models, whatever the order of the rows."""
     return tuple(hashlib.sha256(np.sort(column).tobytes()).digest() for column in columns)

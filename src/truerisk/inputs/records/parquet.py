@@ -11,8 +11,8 @@ from pyarrow import parquet
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import MIB, ReadingOptions
-from truerisk.inputs.records.places import Places, machine_failure, refusal, shown_path
-from truerisk.inputs.records.rows import Rows, Wanted, ahead
+from truerisk.inputs.records.places import Places, read_failure, refusal, shown_path
+from truerisk.inputs.records.rows import Rows, Selection, ahead
 
 # Names in a damaged footer need not be UTF-8.
 DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
@@ -33,8 +33,8 @@ class ParquetFile:
             self.size = path.stat().st_size
         self.columns = tuple(self.schema.names)
 
-    def rows(self, wanted: Wanted) -> Iterator[Rows]:
-        """Read the wanted columns from start to end, and the file's hash beside them."""
+    def rows(self, selection: Selection) -> Iterator[Rows]:
+        """Read the selected columns from start to end, and the file's hash beside them."""
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             digest: Future[str | None] | None = None
@@ -42,7 +42,7 @@ class ParquetFile:
                 digest = pool.submit(_sha256, self.path, stop)
             try:
                 row = 1
-                for batch in ahead(self._batches(wanted)):
+                for batch in ahead(self._batches(selection)):
                     yield self._numbered(batch, row)
                     row += batch.num_rows
                 if row != self.count + 1:
@@ -59,22 +59,22 @@ class ParquetFile:
         places = Places(self.path, lambda row: f"row {first_row + row}")
         return Rows(columns, batch.num_rows, first_row, places)
 
-    def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    def _batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
         try:
-            with self._open(self._text_columns(wanted)) as file:
+            with self._open(self._text_columns(selection)) as file:
                 yield from file.iter_batches(
                     batch_size=self.options.batch_rows,
-                    columns=list(dict.fromkeys(wanted.columns)),
+                    columns=list(dict.fromkeys(selection.columns)),
                     use_threads=True,
                 )
         except DAMAGE as error:
             raise self._damaged(error) from error
 
-    def _text_columns(self, wanted: Wanted) -> list[str]:
-        """List the label columns whose strings are read as codes, so that none is made twice."""
+    def _text_columns(self, selection: Selection) -> list[str]:
+        """List the label columns whose strings are read as codes: none is made twice."""
         return [
             name
-            for name in dict.fromkeys(wanted.labels)
+            for name in dict.fromkeys(selection.labels)
             if pa.types.is_string(self.schema.field(name).type)
             or pa.types.is_large_string(self.schema.field(name).type)
         ]
@@ -92,9 +92,9 @@ class ParquetFile:
             raise self._damaged(error) from error
 
     def _damaged(self, error: Exception) -> InputError | ResourceError:
-        # Arrow raises OSError for damaged pages too; only the machine's own failures have a number.
+        # Arrow raises OSError for damaged pages too; only failures of the system have a number.
         if isinstance(error, OSError) and error.errno is not None:
-            return machine_failure(self.path, error)
+            return read_failure(self.path, error)
         if isinstance(error, MemoryError):
             return ResourceError(
                 f"{shown_path(self.path)}: needs more memory than there is, or it is damaged."
