@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
 from truerisk.checks import check_choice, shown
+from truerisk.comparison.equivalence import Region
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.comparison.predictions.joined import (
@@ -19,7 +20,6 @@ from truerisk.comparison.predictions.joined import (
     in_one_order,
 )
 from truerisk.comparison.predictions.paired_difference import PairedMethod
-from truerisk.comparison.regions import Region
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
 from truerisk.inputs import PredictionFiles, Predictions, ReadingOptions, Roles, open_predictions
