@@ -4,11 +4,10 @@ A guess is made only when there is one candidate; two candidates are refused, ne
 """
 
 import dataclasses
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from truerisk.checks import shown
+from truerisk.checks import did_you_mean, shown
 from truerisk.errors import InputError
 
 
@@ -324,11 +323,9 @@ def _check_one_role(names: Sequence[str]) -> None:
 
 
 def _not_there(role: str, name: str, columns: Sequence[str]) -> InputError:
-    close = difflib.get_close_matches(name, columns, n=1)
-    remedy = _delimiter_hint(columns) or (f" Did you mean {shown(close[0])}?" if close else "")
     return InputError(
-        f"`{role}` must be a column of the file; got {shown(name)}. "
-        f"The columns are {listed(columns)}.{remedy}"
+        f"`{role}` must be a column of the file; got {shown(name)}. The columns are "
+        f"{listed(columns)}.{_delimiter_hint(columns) or did_you_mean(name, columns)}"
     )
 
 
@@ -353,10 +350,11 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
 
 def _likely(role: str, columns: Sequence[str]) -> str:
     """Name the column whose name is nearest to a usual one."""
-    roles = ("pred", "score") if role == "pred" else (role,)
-    for likely in roles:
+    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+
+    for likely in ("pred", "score") if role == "pred" else (role,):
         for column in columns:
-            if difflib.get_close_matches(_plain(column), USUAL_NAMES[likely], n=1, cutoff=0.8):
+            if get_close_matches(_plain(column), USUAL_NAMES[likely], n=1, cutoff=0.8):
                 return f" Did you mean --{likely} {column}?"
     return ""
 
