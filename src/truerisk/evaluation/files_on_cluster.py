@@ -3,7 +3,6 @@
 A piece is a file, or some row groups of a large Parquet file; each is read by one worker.
 """
 
-import copy
 import dataclasses
 import itertools
 import pickle  # of what workers of this run send, over the connection that runs code anyway
@@ -26,7 +25,7 @@ from truerisk.execution import Result, run_each
 from truerisk.inputs import Batch, LabelBook, PredictionFiles, ReadingOptions, ResolvedRoles
 from truerisk.inputs.files import Source, check_some_rows, coded_batches, selected_columns
 from truerisk.inputs.records.checked_batches import BatchMaker, Hashes, UniqueIds, hashes
-from truerisk.inputs.records.parquet import DAMAGE, ParquetFile
+from truerisk.inputs.records.parquet import ParquetFile
 from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
 from truerisk.inputs.records.rows import Reader, Rows, Selection
 from truerisk.tallies.scored_rows import MAX_ENTRIES
@@ -109,7 +108,7 @@ def tally_piece(reading: PieceReading, piece: Piece) -> TalliedPiece:
     """Read a piece and count what is in it."""
     reader = reading.sources[piece.place].reader
     if piece.row_groups is not None and isinstance(reader, ParquetFile):
-        reader = RowGroups(reader, piece)
+        reader = reader.part(piece.row_groups, piece.first_row)
     labels, groups = LabelBook(), LabelBook()
     maker = BatchMaker(reading.roles, reading.options, labels, groups)
     tally = reading.empty_tally()
@@ -163,36 +162,6 @@ def _rows(reader: Reader, reading: PieceReading, place: int) -> Iterator[Rows]:
         )
     with here.watched(path):
         yield from reader.rows(reading.selection)
-
-
-class RowGroups(ParquetFile):
-    """Some row groups of a Parquet file, read as the whole file is."""
-
-    def __init__(self, whole: ParquetFile, piece: Piece) -> None:
-        vars(self).update(vars(copy.copy(whole)))
-        self._groups = list(piece.row_groups or ())
-        self._rows_before = piece.first_row - 1
-        with self._open() as file:
-            lengths = [file.metadata.row_group(at).num_rows for at in self._groups]
-        self.count = sum(lengths)
-        if self._rows_before:
-            # One worker is enough to hash the file.
-            self.options = dataclasses.replace(whole.options, hash_all=False, max_hashed_bytes=0)
-
-    def _batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
-        try:
-            with self._open(self._text_columns(selection)) as file:
-                yield from file.iter_batches(
-                    batch_size=self.options.batch_rows,
-                    row_groups=self._groups,
-                    columns=list(dict.fromkeys(selection.columns)),
-                    use_threads=True,
-                )
-        except DAMAGE as error:
-            raise self._damaged(error) from error
-
-    def _numbered(self, batch: pa.RecordBatch, first_row: int) -> Rows:
-        return super()._numbered(batch, first_row + self._rows_before)
 
 
 class FilesOnCluster(PredictionFiles):

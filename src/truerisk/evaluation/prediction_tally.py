@@ -13,7 +13,12 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
 from truerisk.inputs.arrays import Members
-from truerisk.inputs.predictions import Predictions, positive_of_pair, unscored
+from truerisk.inputs.predictions import (
+    Predictions,
+    made_predictions,
+    positive_of_pair,
+    unscored,
+)
 from truerisk.labels import (
     check_same_spelling,
     in_order,
@@ -133,15 +138,13 @@ class PredictionTally:
         if score.ndim == 1:
             codes = np.array([self._made(THE_REST), self._made((self._positive(predictions),))])
             return np.asarray(codes[(score >= threshold).astype(np.intp)])
-        classes = self.classes or ()
-        if not self.multilabel:
-            codes = np.array([self._made((label,)) for label in classes])
-            return np.asarray(codes[score.argmax(axis=1)])
-        if threshold is None:
-            return None
-        patterns, at = np.unique(score >= threshold, axis=0, return_inverse=True)
-        sets = [tuple(sorted(np.array(classes)[row].tolist())) for row in patterns]
-        return np.array([self._made(one) for one in sets])[at.ravel()]
+        return made_predictions(
+            score,
+            self.classes or (),
+            self._made,
+            multilabel=self.multilabel,
+            threshold=threshold,
+        )
 
     def _made(self, label_set: tuple[str, ...]) -> int:
         return self.made.setdefault(label_set, MADE_CODES + len(self.made))

@@ -14,9 +14,11 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies, with_one_score
 from truerisk.evaluation.request import Request
+from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import (
     AS_WRITTEN,
     Predictions,
+    made_predictions,
     positive_of_pair,
     score_classes,
 )
@@ -173,8 +175,12 @@ class JoinedPredictions:
         self, score: NDArray[Any] | None, request: Request, book: dict[tuple[str, ...], int]
     ) -> NDArray[Any] | None:
         threshold = request.threshold
-        if score is None or (threshold is None and (score.ndim == 1 or self.multilabel)):
+        if score is None or (threshold is None and score.ndim == 1):
             return None
+
+        def code_of(label_set: tuple[str, ...]) -> int:
+            return book.setdefault(label_set, len(book))
+
         if score.ndim == 1:
             pos_label = positive_of_two(self.labels, request.pos_label)
             others = [one for one in other_of_pair(pos_label, self.labels) if one != pos_label]
@@ -182,16 +188,13 @@ class JoinedPredictions:
                 raise InputError(
                     f"`threshold` must divide two classes; the labels are {shown(self.labels)}."
                 )
-            codes = [book.setdefault((label,), len(book)) for label in (*others, pos_label)]
+            codes = [code_of((label,)) for label in (*others, pos_label)]
             return np.array(codes)[(score >= threshold).astype(np.intp)]
         if self.classes is None:
             return None
-        if not self.multilabel:
-            codes = [book.setdefault((label,), len(book)) for label in self.classes]
-            return np.asarray(np.array(codes)[score.argmax(axis=1)])
-        patterns, at = np.unique(score >= threshold, axis=0, return_inverse=True)
-        sets = [tuple(sorted(np.array(self.classes)[row].tolist())) for row in patterns]
-        return np.asarray(np.array([book.setdefault(one, len(book)) for one in sets])[at.ravel()])
+        return made_predictions(
+            score, self.classes, code_of, multilabel=self.multilabel, threshold=threshold
+        )
 
 
 def join_arrays(
@@ -242,7 +245,8 @@ def join_arrays(
         )
         for one, score in zip(models, scores, strict=True)
     ]
-    return JoinedPredictions.of(model_names, in_one_order(model_names, named))
+    notes = tuple(label_notes(joined.members, "" if multilabel else None))
+    return JoinedPredictions.of(model_names, in_one_order(model_names, named), notes=notes)
 
 
 def in_one_order(names: tuple[str, ...], models: Sequence[Predictions]) -> list[Predictions]:

@@ -1,7 +1,9 @@
 """Parquet files: streamed by row group, only the columns needed, every page checksum verified."""
 
+import copy
+import dataclasses
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -32,6 +34,19 @@ class ParquetFile:
             self.count = file.metadata.num_rows
             self.size = path.stat().st_size
         self.columns = tuple(self.schema.names)
+        self.row_groups: list[int] | None = None  # all of them
+        self.rows_before = 0
+
+    def part(self, row_groups: Sequence[int], first_row: int) -> "ParquetFile":
+        """Return a reader of some row groups, the first row of which is `first_row` of the file."""
+        part = copy.copy(self)
+        part.row_groups, part.rows_before = list(row_groups), first_row - 1
+        with self._open() as file:
+            part.count = sum(file.metadata.row_group(at).num_rows for at in row_groups)
+        if part.rows_before:
+            # One worker is enough to hash the file.
+            part.options = dataclasses.replace(self.options, hash_all=False, max_hashed_bytes=0)
+        return part
 
     def rows(self, selection: Selection) -> Iterator[Rows]:
         """Read the selected columns from start to end, and the file's hash beside them."""
@@ -55,6 +70,7 @@ class ParquetFile:
                 stop.set()
 
     def _numbered(self, batch: pa.RecordBatch, first_row: int) -> Rows:
+        first_row += self.rows_before
         columns = {name: batch.column(name) for name in batch.schema.names}
         places = Places(self.path, lambda row: f"row {first_row + row}")
         return Rows(columns, batch.num_rows, first_row, places)
@@ -64,6 +80,7 @@ class ParquetFile:
             with self._open(self._text_columns(selection)) as file:
                 yield from file.iter_batches(
                     batch_size=self.options.batch_rows,
+                    row_groups=self.row_groups,
                     columns=list(dict.fromkeys(selection.columns)),
                     use_threads=True,
                 )
