@@ -1,4 +1,4 @@
-"""Scores of classifiers on data sets, from whatever was given: checked, and called by names."""
+"""Scores of classifiers on data sets, as given: checked and named."""
 
 import math
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ def named_scores(
     ((2, 2, 1), ('a', 'b'), ('data set 1', 'data set 2'))
     """
     folds = _check_scores(scores)
-    called = _check_names(_names(scores, names, "columns", "names"), folds.shape[1], "names")
+    texts = _check_names(_names(scores, names, "columns", "names"), folds.shape[1], "names")
     rows = _check_names(_names(scores, datasets, "index", "datasets"), folds.shape[0], "datasets")
-    _check_finite(folds, called, rows)
-    return folds, called, rows
+    _check_finite(folds, texts, rows)
+    return folds, texts, rows
 
 
 def _check_scores(scores: ArrayLike) -> Array:
@@ -67,21 +67,21 @@ def _names(
             raise InputError(f"`{argument}` must be a list of names; got {shown(given)}.")
         return given
     # A data frame names its columns and rows; so do some arrays, which is as well.
-    found = getattr(scores, attribute, None)
-    return None if found is None or callable(found) else list(found)
+    names = getattr(scores, attribute, None)
+    return None if names is None or callable(names) else list(names)
 
 
 def _check_names(given: Sequence[object] | None, count: int, argument: str) -> tuple[str, ...]:
     what = WHAT[argument]
     if given is None:
         return tuple(f"{what} {place + 1}" for place in range(count))
-    called = tuple(map(str, given))
-    if len(called) != count:
-        raise InputError(f"`{argument}` must be {count}, one for each {what}; got {len(called)}.")
-    twice = next((name for name in called if called.count(name) > 1), None)
+    texts = tuple(map(str, given))
+    if len(texts) != count:
+        raise InputError(f"`{argument}` must be {count}, one for each {what}; got {len(texts)}.")
+    twice = next((name for name in texts if texts.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"`{argument}` must differ; got {shown(twice)} twice.")
-    return called
+    return texts
 
 
 def fold_means(folds: Array) -> Array:
