@@ -109,7 +109,7 @@ def test_a_nu_machine_is_the_machine_of_some_c(least, class_weight):
     same = SVC(C=cost, gamma=0.01, **TIGHT).fit(X, Y, sample_weight=weights)
     (expected,) = duals_of(same, X, Y, sample_weight=weights)
     assert dual.solution.alpha == pytest.approx(expected.solution.alpha, abs=1e-4 * cost)
-    assert dual.notes[0].startswith("ν = 0.2 made the machine with C = ")
+    assert dual.notes[0].startswith("ν = 0.2 made the SVM with C = ")
 
 
 def test_other_examples_are_refused():

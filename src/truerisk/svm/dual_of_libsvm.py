@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, NotConvergedWarning
+from truerisk.results import Finding
 from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual, signs_of, smallest_proven_rho
 from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.radius import squared_radius
@@ -88,15 +89,16 @@ def dual_of_libsvm(
     )
 
 
-def _notes(fitted: SVC | NuSVC, cost: float) -> tuple[str, ...]:
+def _notes(fitted: SVC | NuSVC, cost: float) -> tuple[Finding, ...]:
     if isinstance(fitted, NuSVC):
         note = (
-            f"ν = {fitted.nu:g} made the machine with C = {cost:.4g}; the estimate is of that C, "
+            f"ν = {fitted.nu:g} made the SVM with C = {cost:.4g}; the estimate is of that C, "
             "which ν would change a little on other examples."
         )
-        return (note,)
+        return (Finding(note, code="cost_of_nu"),)
     if fitted.kernel == "sigmoid":
-        return ("The sigmoid kernel is not positive semidefinite: nothing is proven for it.",)
+        note = "The sigmoid kernel is not positive semidefinite: nothing is proven for it."
+        return (Finding(note, code="kernel_not_definite"),)
     return ()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.results import Finding
 from truerisk.svm.solution import Solution
 from truerisk.svm.training_kernel import TrainingKernel
 
@@ -30,7 +31,7 @@ class FittedDual:
     proven_rho: float | None
     kernel: TrainingKernel = field(repr=False)
     free_bias: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
 
 
 def smallest_proven_rho(solution: Solution) -> float | None:

@@ -26,7 +26,7 @@ from truerisk.inputs.arrays import code_label_sets
 from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.measures.registry import find_measure
-from truerisk.results import Estimate, Evaluation, Interval, Target
+from truerisk.results import Estimate, Evaluation, Finding, Interval, Target
 from truerisk.svm.classifier import solve_one
 from truerisk.svm.one_vs_rest import check_cost
 from truerisk.svm.problems import Effort, Problem, linear_problem
@@ -274,7 +274,7 @@ def undefined(name: str, reason: str, n: float, method: Method) -> Estimate:
         method=method.name,
         n=n,
         target=method.target,
-        notes=(f"undefined: {reason}",),
+        notes=(Finding(f"undefined: {reason}", code="undefined"),),
     )
 
 
@@ -455,12 +455,13 @@ class Trained:
             for at, name in enumerate(self.names)
         )
 
-    def notes(self) -> Iterator[str]:
+    def notes(self) -> Iterator[Finding]:
         """Say which categories are in no average, and why."""
         for reason in (NO_DOCUMENT, EVERY_DOCUMENT):
             names = self._named([found == reason for found in self.reasons])
             if names:
-                yield f"Not estimated, as {reason}: {listed(names)}."
+                said = f"Not estimated, as {reason}: {listed(names)}."
+                yield Finding(said, code="categories_not_estimated")
         untested = self._named(
             [
                 reason is None and not taken
@@ -468,9 +469,10 @@ class Trained:
             ]
         )
         if untested:
-            yield (
+            yield Finding(
                 f"In no average, as no document held out carries it: {listed(untested)}. So both "
-                "sides are averaged over the same categories."
+                "sides are averaged over the same categories.",
+                code="categories_not_averaged",
             )
 
     def _named(self, chosen: list[bool]) -> list[str]:

@@ -25,7 +25,7 @@ from truerisk.estimation.corpus.categories import (
     train_svms,
 )
 from truerisk.estimation.corpus.verdict import Findings, verdict_of
-from truerisk.results import Evaluation, Row, as_plain
+from truerisk.results import Evaluation, Finding, Row, as_plain
 
 if TYPE_CHECKING:
     from truerisk.inputs.corpora.corpora import Corpus
@@ -88,8 +88,12 @@ def _as_said(split: Sequence[str | None]) -> Parts:
     named = np.array([part or "" for part in split], dtype=object)
     left = {part: count for part, count in counts.items() if part not in {TRAIN, TEST}}
     notes = tuple(
-        f"{count} document{' is' if count == 1 else 's are'} left out: "
-        f"{'its' if count == 1 else 'their'} part is {'not given' if not part else shown(part)}."
+        Finding(
+            f"{count} document{' is' if count == 1 else 's are'} left out: "
+            f"{'its' if count == 1 else 'their'} part is "
+            f"{'not given' if not part else shown(part)}.",
+            code="documents_left_out",
+        )
         for part, count in left.items()
     )
     return Parts(

@@ -20,7 +20,7 @@ from truerisk.checks import check_choice, check_level, check_number, check_whole
 from truerisk.errors import InputError
 from truerisk.intervals.agreement import Agreement
 from truerisk.intervals.binomial import fractional_interval, jeffreys
-from truerisk.results import Estimate, Interval, Resampled, Target
+from truerisk.results import Estimate, Finding, Interval, Resampled, Target
 
 LARGEST_OVERFITTING = 4 / 3  # beyond it, and far from the pole, the printed formula is left
 DRAWN = 0.632  # of the examples are in a bootstrap sample: 1 − 1/e; two rules carry its name
@@ -228,9 +228,11 @@ class BootstrapErrors:
         """
         check_level(level)
         ends = INTERVALS[check_choice(interval, INTERVALS, "interval")]
-        notes: tuple[str, ...] = (f"{len(self.optimisms)} bootstrap refits",)
+        number = f"{len(self.optimisms)} bootstrap refits"
+        notes: tuple[Finding, ...] = (Finding(number, code="bootstrap_refits"),)
         if self.never_left_out:
-            notes += (f"{self.never_left_out} examples were drawn by every refit and not judged",)
+            always = f"{self.never_left_out} examples were drawn by every refit and not predicted"
+            notes += (Finding(always, code="drawn_by_every_refit"),)
         replicates = {
             "leave_one_out_bootstrap": self.replicates,
             "bootstrap_optimism": tuple(self.apparent + extra for extra in self.optimisms),
@@ -483,7 +485,12 @@ class JackknifeErrors:
             method="jackknife",
             n=n,
             target="the learner at this sample size",
-            notes=(f"{n} refits without one example; bias of the apparent error {self.bias:.4g}",),
+            notes=(
+                Finding(
+                    f"{n} refits without one example; bias of the apparent error {self.bias:.4g}",
+                    code="bias_of_apparent_error",
+                ),
+            ),
         )
 
 

@@ -31,7 +31,7 @@ from truerisk.intervals.resampled_tests import (
     rho_based_deviation,
 )
 from truerisk.learners.named_models import as_learner
-from truerisk.results import Estimate, Interval, Target
+from truerisk.results import Estimate, Finding, Interval, Target
 from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.linear import LinearSVM
 from truerisk.svm.weighted_refits import check_model, decisions_under
@@ -153,7 +153,9 @@ class Case:
 
 MIN_REPLICATES = 100  # under this the ends of an interval are a matter of luck
 LEARNER: Target = "the learner at this sample size"
-ON_TRAINING = "the value is the error on the training examples"
+ON_TRAINING = Finding(
+    "the value is the error on the training examples", code="on_training_examples"
+)
 
 
 def rival_intervals(
@@ -247,11 +249,13 @@ def _found(name: str, rule: Callable[[Case], Estimate], case: Case) -> Estimate:
     try:
         return replace(rule(case), method=name)
     except InputError as reason:
-        return _estimate(case, nan, None, "this model", f"undefined: {reason}")
+        return _estimate(
+            case, nan, None, "this model", Finding(f"undefined: {reason}", code="undefined")
+        )
 
 
 def _estimate(
-    case: Case, value: float, interval: Interval | None, target: Target, *notes: str
+    case: Case, value: float, interval: Interval | None, target: Target, *notes: Finding
 ) -> Estimate:
     return Estimate(
         value=value,
@@ -300,9 +304,13 @@ def splitting(case: Case) -> Estimate:
     divisions = max(2, case.replicates // (2 * case.folds))
     value, pairs = halves_and_whole(case, divisions, rng)
     found = conservative_z_interval([value], pairs, level=case.level)
-    note = f"{divisions} divisions into halves, the error of {case.folds} folds in either"
+    note = Finding(
+        f"{divisions} divisions into halves, the error of {case.folds} folds in either",
+        code="divisions",
+    )
     if found is None:
-        return _estimate(case, value, None, LEARNER, note, "no interval: the halves never differ")
+        reason = Finding("no interval: the halves never differ", code="no_spread")
+        return _estimate(case, value, None, LEARNER, note, reason)
     return _estimate(case, value, replace(found, method="splitting"), LEARNER, note)
 
 
@@ -333,9 +341,12 @@ def rho_based(case: Case) -> Estimate:
     values, test = divided_errors(case, case.replicates, case.rng(2))
     deviation = rho_based_deviation(values, test=test, train=case.n - test)
     value = float(values.mean())
-    note = f"{case.replicates} random divisions, {test} examples judged in each"
+    note = Finding(
+        f"{case.replicates} random divisions, {test} examples predicted in each", code="divisions"
+    )
     if deviation == 0:
-        return _estimate(case, value, None, LEARNER, note, "no interval: no division differs")
+        reason = Finding("no interval: no division differs", code="no_spread")
+        return _estimate(case, value, None, LEARNER, note, reason)
     interval = normal_interval(value, deviation, level=case.level, method="rho_based")
     return _estimate(case, value, interval, LEARNER, note)
 
@@ -358,7 +369,8 @@ def vc(case: Case) -> Estimate:
     else:
         interval = vc_bound(error, case.n, dimension, level=case.level)
         note = f"VC dimension {dimension:g}"
-    return _estimate(case, error, interval, "this model", note, ON_TRAINING)
+    vc = Finding(note, code="vc_dimension")
+    return _estimate(case, error, interval, "this model", vc, ON_TRAINING)
 
 
 def vc_dimension(model: Any, X: Any) -> float:  # noqa: ANN401
@@ -397,7 +409,8 @@ def stability(case: Case) -> Estimate:
     risk = float(np.minimum(hinge, 1.0).mean())
     interval = stability_bound(risk, case.n, last.C * squared, level=case.level)
     note = f"β = C κ² = {last.C * squared:.3g}, κ² the largest k(x, x) of these examples"
-    return _estimate(case, case.training_error, interval, "this model", note, ON_TRAINING)
+    beta = Finding(note, code="stability")
+    return _estimate(case, case.training_error, interval, "this model", beta, ON_TRAINING)
 
 
 def adaptive(case: Case) -> Estimate:
