@@ -1,11 +1,11 @@
 """The public names.  Each is loaded when it is first used; the runtime reads this file."""
 
-from .comparison.datasets.many_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.datasets.over_datasets import OverDatasets as OverDatasets
+from .comparison.datasets.over_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.learners.compare_models import compare_models as compare_models
-from .comparison.learners.feature_value import feature_value as feature_value
 from .comparison.learners.model_comparisons import BayesianComparison as BayesianComparison
 from .comparison.learners.model_comparisons import ModelComparisons as ModelComparisons
+from .comparison.learners.perturbed import feature_value as feature_value
 from .comparison.learners.perturbed import perturbation_difference as perturbation_difference
 from .comparison.predictions.compare import compare as compare
 from .comparison.predictions.compare_files import compare_files as compare_files
@@ -70,9 +70,9 @@ from .measures.from_scores import document_precision as document_precision
 from .measures.registry import MEASURES as MEASURES
 from .measures.rejection import rejection as rejection
 from .measures.thresholds import best_threshold as best_threshold
-from .reporting.page.report import Report as Report
-from .reporting.page.report import report_on as report_on
-from .reporting.page.report import save_report as save_report
+from .reporting.page import Report as Report
+from .reporting.page import report_on as report_on
+from .reporting.page import save_report as save_report
 from .results import Comparison as Comparison
 from .results import Estimate as Estimate
 from .results import Evaluation as Evaluation

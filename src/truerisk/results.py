@@ -89,11 +89,11 @@ class Reportable(Frozen):
 
         `source` says where the data came from, for results that do not hold it.
         """
-        return import_module("truerisk.reporting.page.report").report_of(self, source=source)
+        return import_module("truerisk.reporting.page").report_of(self, source=source)
 
     def plot(self, ax: Any) -> Any:  # noqa: ANN401
         """Draw the result into axes of matplotlib, and return them."""
-        return import_module("truerisk.reporting.figures.of_results").drawn(self, ax)
+        return import_module("truerisk.reporting.render.figures").draw_result(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the result as plain values, ready for JSON, with the name of their schema."""
@@ -149,7 +149,7 @@ class Reportable(Frozen):
         return f"<{type(self).__name__}: {self._headline()}>"
 
     def _repr_html_(self) -> str:
-        shown: str = import_module("truerisk.reporting.page.notebook").notebook_html(self)
+        shown: str = import_module("truerisk.reporting.page").notebook_html(self)
         return shown
 
 
@@ -436,8 +436,8 @@ class Comparison(Reportable):
     "better" or "worse" than the first, "equivalent" to it within ± `region`, or "no evidence" for
     any of these; `verdict` says it in words.  `p_value` is of the two-sided test `method` of no
     difference: None where the method has no test, NaN where it is undefined.  `settled_by` is about
-    how many examples in all would tell a difference as large as the one seen; None where it is
-    told, or where none was seen.
+    how many examples in all would detect a difference as large as the one seen, or as `region` if
+    that is larger; None where it is told, or where there is nothing to plan for.
 
     Examples
     --------

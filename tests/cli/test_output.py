@@ -84,10 +84,11 @@ def test_a_threshold_has_the_curves_it_lies_on(run, predictions, tmp_path, optio
 
 
 def test_one_figure_is_told_as_one(run, predictions, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(predictions.read_text().replace("1,0,0.4", "1,1,0.4"))
     ended = run(
-        "compare", predictions, "--prediction", "y_pred", "--prediction", "score",
-        "--measure", "accuracy", "--figures", tmp_path / "new",
-    )  # fmt: skip
+        "compare", predictions, other, "--measure", "accuracy", "--figures", tmp_path / "new"
+    )
     assert ended.stdout.endswith(f"1 figure is in {tmp_path / 'new'}\n")
 
 
@@ -150,7 +151,7 @@ def test_options_of_the_chapter_reach_the_page(monkeypatch, tmp_path):
             given["path"] = path
 
     monkeypatch.setattr(
-        "truerisk.reporting.page.report.report_of",
+        "truerisk.reporting.page.report_of",
         lambda _, **chapter_options: given.update(chapter_options) or Page(),
     )
 
@@ -184,7 +185,7 @@ def test_the_result_is_printed_where_the_page_cannot_be_written(run, predictions
     def fail(*_, **__):
         raise ResourceError("No space.")
 
-    monkeypatch.setattr("truerisk.reporting.page.report.report_of", fail)
+    monkeypatch.setattr("truerisk.reporting.page.report_of", fail)
     ended = run("score", predictions, "--html", predictions.with_name("page.html"))
     assert (ended.exit_code, ended.stderr) == (5, "Error: No space.\n")
     assert "Measures" in ended.stdout

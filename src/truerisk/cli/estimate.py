@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from truerisk.cli.options import FILE, level_option, positive_option, seed_option, unescaped
 from truerisk.cli.output import (
@@ -26,6 +25,7 @@ from truerisk.cli.output import (
     format_options,
     page_options,
     quiet_option,
+    refuse_options,
     show,
     show_difference,
     table_source,
@@ -72,6 +72,7 @@ ONLY_TABLES = (
 )  # fmt: skip
 ONLY_ONE = ("method", "interval", "test_size", "allow_failed", "fail_under", "fail_over")
 ONLY_TWO = ("test", "region")
+CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 
 
 @click.command(short_help="How well a learner will do on examples it has not seen.")
@@ -184,17 +185,17 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
     check_outputs(options, [data])
     if not _is_table(data, options):
         tables = "tables, and this is read as documents: name the --target or a --model"
-        _refuse(ONLY_TABLES, tables)
+        refuse_options(ONLY_TABLES, tables)
         if options["form"] in {"markdown", "latex"}:
             raise click.UsageError(f"--{options['form']}: for {tables}.")
         _estimate_documents(data, options)
         return
-    _refuse(ONLY_DOCUMENTS, "documents, and this is read as a table")
+    refuse_options(ONLY_DOCUMENTS, "documents, and this is read as a table")
     if options["against"] is None:
-        _refuse(ONLY_TWO, "two learners: name the other one by --against")
+        refuse_options(ONLY_TWO, "two learners: name the other one by --against")
         _estimate_learners(data, options)
     else:
-        _refuse(ONLY_ONE, "one learner by itself; two are compared by --test")
+        refuse_options(ONLY_ONE, "one learner by itself; two are compared by --test")
         _compare_learners(data, options)
 
 
@@ -207,19 +208,6 @@ def _is_table(data: Path, options: dict[str, Any]) -> bool:
         or options["method"] in only_tables
         or data.suffix.lower() in {".parquet", ".pq"}
     )
-
-
-def _refuse(names: tuple[str, ...], what: str) -> None:
-    """Refuse options that would be ignored."""
-    context = click.get_current_context()
-    given = [
-        option.opts[0]
-        for option in context.command.params
-        if option.name in names
-        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
-    ]
-    if given:
-        raise click.UsageError(f"{', '.join(given)}: for {what}.")
 
 
 def _design(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -303,7 +291,7 @@ def _with_source(
 
 def _show_ranking(choice: "BestOf", form: str | None) -> None:
     """Print the learners, best first, and what the best of them is worth."""
-    from truerisk.reporting.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
+    from truerisk.reporting.render.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
 
     if form == "json":
         click.echo(json_text(choice.to_dict()))
@@ -332,9 +320,9 @@ def _csv_row(name: str, one: "Estimate", refits: int) -> tuple[Any, ...]:
 def _draw_ranking(
     choice: "BestOf", rows: "list[tuple[str, Estimate, int]]", form: str | None
 ) -> None:
-    from truerisk.reporting.formats import latex_table, markdown_table  # noqa: PLC0415
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.formats import latex_table, markdown_table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, title_of, written  # noqa: PLC0415
 
     level = choice.evaluations[choice.winner].level
@@ -419,20 +407,21 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
 
     # A random division replaces the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]
-    documents = read_corpus(
-        corpus,
-        text=options["text"][-1] if options["text"] else None,
-        labels=options["labels"],
-        id=options["id_column"],
-        split=split,
-        options=ReadingOptions(
-            delimiter=unescaped(options["delimiter"]),
-            multilabel_separator=options["multilabel_sep"],
-            encoding=options["encoding"],
-            missing=options["missing"],
-            strip=options["strip"],
-        ),
-    )
+    with Progress("Reading", quiet=options["quiet"]):
+        documents = read_corpus(
+            corpus,
+            text=options["text"][-1] if options["text"] else None,
+            labels=options["labels"],
+            id=options["id_column"],
+            split=split,
+            options=ReadingOptions(
+                delimiter=unescaped(options["delimiter"]),
+                multilabel_separator=options["multilabel_sep"],
+                encoding=options["encoding"],
+                missing=options["missing"],
+                strip=options["strip"],
+            ),
+        )
     listed = (name.strip() for name in (options["categories"] or "").split(","))
     categories = tuple(name for name in listed if name)
     bar = Progress("Training", quiet=options["quiet"])
@@ -464,13 +453,9 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
 
 
 def _show_categories(evaluation: "CorpusEvaluation", options: dict[str, Any]) -> None:
-    from truerisk.reporting.categories import (  # noqa: PLC0415  (costs start-up time)
-        CORPUS_FORMATS,
-        WIDTH,
-        print_categories,
-    )
+    if options["form"] is not None:
+        show(evaluation, options["form"])
+        return
+    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
 
-    if options["form"] is None:
-        print_categories(evaluation, console(WIDTH), top=options["top"])
-    else:
-        click.echo(CORPUS_FORMATS[options["form"]](evaluation))
+    print_result(evaluation, console(CATEGORY_WIDTH), top=options["top"])

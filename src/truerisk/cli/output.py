@@ -15,7 +15,7 @@ from truerisk.cli import FINDING, PARTIAL
 from truerisk.cli.options import read_bounds, with_options
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError, ResourceError
-from truerisk.results import Evaluation
+from truerisk.results import Evaluation, Reportable, has_code
 
 if TYPE_CHECKING:
     from truerisk.inputs.tables import Table
@@ -27,13 +27,6 @@ Rows = Sequence[tuple[Any, ...]]
 
 DEFAULT_WIDTH = 80  # columns, where output is piped and COLUMNS is not set
 NUMBER = re.compile(r"-?[\d,]*\.?\d+(e[-+]?\d+)?( %)?|-?∞|undefined|–")
-NEEDED = {  # by what the registry says a measure needs, or by the name of the measure
-    "ranking": "scores: name their column with --score",
-    "documents": "one score column per class: name them with --score",
-    "probabilities": "probabilities: name their column with --score and add --probabilities",
-    "rejections": "rejected examples: name the label that means undecided with --reject-label",
-    "cost": "costs: give them with --costs",
-}
 
 
 # Options
@@ -142,9 +135,22 @@ def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
         check_destination(page, read)
     if folder is not None:
         check_matplotlib("--figures")
-        from truerisk.reporting.figures.figure_files import check_folder  # noqa: PLC0415  (only for figures)
+        from truerisk.reporting.render.figures import check_folder  # noqa: PLC0415  (only for figures)
 
         check_folder(folder, read)
+
+
+def refuse_options(names: tuple[str, ...], what: str) -> None:
+    """Refuse options of the command line that would be ignored."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in names
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: for {what}.")
 
 
 def check_matplotlib(option: str) -> None:
@@ -200,16 +206,16 @@ def _columns(default: int) -> int:
     return int(text) if text.isdecimal() and int(text) > 0 else default
 
 
-def show(evaluation: Evaluation, form: str | None) -> None:
-    """Print an evaluation: as tables, or in a format."""
+def show(result: Reportable, form: str | None, **extra: Any) -> None:  # noqa: ANN401
+    """Print a result: as tables, or in a format; `extra` is part of the JSON only."""
     if form is None:
-        from truerisk.reporting.summary import print_summary  # noqa: PLC0415  (needs rich)
+        from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
 
-        print_summary(evaluation, console())
+        print_result(result, console())
     else:
-        from truerisk.reporting.formats import FORMATS  # noqa: PLC0415  (only formats need it)
+        from truerisk.reporting.render.formats import formatted  # noqa: PLC0415  (start-up time)
 
-        click.echo(FORMATS[form](evaluation))
+        click.echo(formatted(result, form, **extra))
 
 
 def show_rows(
@@ -224,13 +230,13 @@ def show_rows(
 
 
 def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import csv_lines  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import csv_lines  # noqa: PLC0415  (only formats need it)
 
     click.echo(csv_lines(columns, rows))
 
 
 def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import json_text  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import json_text  # noqa: PLC0415  (only formats need it)
     from truerisk.results import as_plain  # noqa: PLC0415
 
     listed = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -238,8 +244,8 @@ def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping
 
 
 def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import plain_text  # noqa: PLC0415
 
     words = tuple(tuple(plain_text(cell) for cell in row) for row in rows)
@@ -270,17 +276,7 @@ def show_difference(
     **facts: Any,  # noqa: ANN401
 ) -> None:
     """Print the comparison of two learners: as a table, or in a format."""
-    from truerisk.reporting.model_comparison import (  # noqa: PLC0415  (needs rich)
-        COMPARISON_FORMATS,
-        print_model_comparison,
-    )
-    from truerisk.results import as_plain  # noqa: PLC0415
-
-    if form is None:
-        print_model_comparison(comparison, console())
-    else:
-        source = {"file": as_plain(table.source), "target": table.target, **facts}
-        click.echo(COMPARISON_FORMATS[form](comparison, source))
+    show(comparison, form, source={"file": table.source, "target": table.target, **facts})
 
 
 # Files first, then the printed result
@@ -324,12 +320,12 @@ def write_files(
         return places
     with Progress("Drawing", quiet=options.get("quiet", False)) as progress:
         if page is not None:
-            from truerisk.reporting.page.report import report_of  # noqa: PLC0415  (only for pages)
+            from truerisk.reporting.page import report_of  # noqa: PLC0415  (only for pages)
 
             report_of(result, **chapter_options).save(page)
             places.append(f"The page is in {page}")
         if folder is not None:
-            from truerisk.reporting.figures.figure_files import save_figures  # noqa: PLC0415
+            from truerisk.reporting.render.figures import save_figures  # noqa: PLC0415
 
             files = save_figures(result, folder, options["figure_formats"], progress=progress)
             are = "figure is" if len(files) == 1 else "figures are"
@@ -340,15 +336,8 @@ def write_files(
 # Exit codes
 
 
-def finish(
-    evaluation: Evaluation,
-    options: dict[str, Any],
-    measures: Iterable[str] = (),
-) -> None:
-    """Exit with the code of the checks, or of a measure that is undefined or absent.
-
-    `measures` are the ones named by the user.
-    """
+def finish(evaluation: Evaluation, options: dict[str, Any]) -> None:
+    """Exit with the code of the checks, or of an undefined measure."""
     checks = (("fail_under", True), ("fail_over", False))
     failed = [
         finding
@@ -360,13 +349,16 @@ def finish(
         click.echo(f"Check failed: {finding}", err=True)
     if failed:
         sys.exit(FINDING)
-    absent = [name for name in measures if name not in evaluation]
-    for name in absent:
-        click.echo(f"Partial result: {name} {_why_absent(name)}", err=True)
+    unavailable = {
+        name: str(note)
+        for name in evaluation.undefined
+        for note in evaluation[name].notes
+        if has_code([note], "unavailable")
+    }
+    for name, reason in unavailable.items():
+        click.echo(f"{name} is {reason}.", err=True)
     if evaluation.undefined:
         exit_partial(f"undefined on these examples: {', '.join(evaluation.undefined)}")
-    if absent:
-        sys.exit(PARTIAL)
 
 
 def exit_partial(reason: str) -> NoReturn:
@@ -381,18 +373,8 @@ def check_names(evaluation: Evaluation, options: dict[str, Any]) -> None:
         if measure not in evaluation:
             raise InputError(
                 f"`--fail-under` and `--fail-over` must name a measure of these predictions: "
-                f"{', '.join(evaluation)}; got {measure!r}, which {_why_absent(measure)}"
+                f"{', '.join(evaluation)}; got {measure!r}."
             )
-
-
-def _why_absent(name: str) -> str:
-    from truerisk.measures.registry import base_measure  # noqa: PLC0415
-
-    measure = base_measure(name)
-    needed = NEEDED.get(measure.name, NEEDED.get(measure.needs))
-    if needed is not None:
-        return f"needs {needed}."
-    return "is not a measure of predictions of this kind: truerisk measures lists what each needs."
 
 
 def _failed_check(evaluation: Evaluation, measure: str, bound: float, *, lower: bool) -> str | None:
