@@ -215,7 +215,7 @@ def _check_shapes(fitted: LinearSVC, X: Any, labels: NDArray[Any]) -> None:  # n
 def _problems(
     fitted: LinearSVC, labels: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Array, Array]:
-    """Give the signs and the bounds, a row a problem, as liblinear weighs them.
+    """Give the signs and the bounds, one row per problem, as liblinear weighs them.
 
     Of two classes both are weighed; of more, the class and not the rest.
     """

@@ -30,19 +30,19 @@ def dual_of_libsvm(
 ) -> tuple[FittedDual, ...]:
     r"""Read the solution of a binary `SVC` or `NuSVC`.
 
-    libsvm hands out the ν-machine scaled to a margin of 1.  So scaled it solves
+    libsvm hands out the ν-SVM scaled to a margin of 1.  So scaled it solves
 
     .. math:: \min \tfrac12 w \cdot w - \nu \rho + \tfrac1n \sum_i \xi_i, \qquad
               y_i (w \cdot x_i + b) \ge \rho - \xi_i
 
-    divided by ρ², with w/ρ, b/ρ, ξ/ρ in place of w, b, ξ: it is the machine with C = 1/(nρ), the
+    divided by ρ², with w/ρ, b/ρ, ξ/ρ in place of w, b, ξ: it is the SVM with C = 1/(nρ), the
     value that α has where it is at its bound.
     """
     if len(fitted.classes_) > 2:
         raise InputError(
             f"`fitted` must decide between two classes, or one against the rest; got "
             f"{type(fitted).__name__} with {len(fitted.classes_)} classes, which trains one "
-            "machine for each pair. Use OneVsRestClassifier, LinearSVM or KernelSVM."
+            "SVM for each pair. Use OneVsRestClassifier, LinearSVM or KernelSVM."
         )
     examples = _same_rows(fitted, X)
     signs = signs_of(y, fitted.classes_)
@@ -107,7 +107,7 @@ def _plain(label: Any) -> Any:  # noqa: ANN401
 
 
 def _same_rows(fitted: SVC | NuSVC, X: Any) -> Any:  # noqa: ANN401
-    """Give the examples as the machine takes them, if there are as many and as wide."""
+    """Give the examples as the SVM takes them, if there are as many and as wide."""
     examples = check_array(X, accept_sparse="csr", dtype=np.float64)
     n, width = fitted.shape_fit_
     if examples.shape[0] != n:
@@ -145,7 +145,7 @@ def _alpha(fitted: SVC | NuSVC, signs: Array, support: Indices) -> Array:
 
 def _weights(fitted: SVC | NuSVC, signs: Array, sample_weight: ArrayLike | None) -> Array:
     weights = np.ones(len(signs))
-    if isinstance(fitted, SVC):  # libsvm's ν-machine takes no notice of class weights
+    if isinstance(fitted, SVC):  # libsvm's ν-SVM takes no notice of class weights
         weights = np.where(signs > 0, fitted.class_weight_[1], fitted.class_weight_[0])
     if sample_weight is None:
         return weights
@@ -177,7 +177,7 @@ def _upper(
         return expected
     if told:
         raise InputError(
-            f"`sample_weight` must be what the machine was trained with; α of "
+            f"`sample_weight` must be what the SVM was trained with; α of "
             f"{np.count_nonzero(~fits)} examples does not fit it."
         )
     # An example inside the margin is at its bound; one on it or beyond has a bound above its α.
@@ -185,7 +185,7 @@ def _upper(
 
 
 def _check_margins(alpha: Array, margins: Array, upper: Array, tolerance: float) -> None:
-    """Refuse examples at which the solution is not optimal: the machine has not seen them."""
+    """Refuse examples at which the solution is not optimal: the SVM has not seen them."""
     wrong = (alpha <= 0.0) & (upper > 0.0) & (margins < 1.0 - tolerance)
     wrong |= (alpha > 0.0) & (margins > 1.0 + tolerance)
     wrong |= (alpha > 0.0) & (alpha < upper) & (margins < 1.0 - tolerance)

@@ -67,14 +67,14 @@ def what_leans(findings: Findings) -> Iterator[Finding]:
         )
         if ties:
             yield Finding(
-                f"{ties:,} of these calls are ties, so that the counts may differ by as many.",
+                f"{ties:,} of these calls are ties: the counts may differ by as many.",
                 code="ties",
             )
         return
     radius = f"R² = {svms.squared_radius:.4g} ({svms.radius_rule})"
     if findings.rho >= PROVEN_RHO:
         yield Finding(
-            f"Proven, with {radius}: where a machine is stable, these estimates are never better "
+            f"Proven, with {radius}: where an SVM is stable, these estimates are never better "
             "than those of leave-one-out. Expect them to be worse than the truth.",
             code="proven",
         )

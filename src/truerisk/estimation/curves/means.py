@@ -86,8 +86,8 @@ def resampled_means(
 ) -> Array:
     r"""Draw means over repeats as they would vary with other examples; the first axis is repeats.
 
-    Whole repeats are drawn with replacement, so that sizes and learners vary together.  Repeats
-    share examples, so that their mean varies more than that of J independent ones: deviations are
+    Whole repeats are drawn with replacement: sizes and learners vary together.  Repeats
+    share examples, and their mean varies more than that of J independent ones: deviations are
     stretched as by the corrected resampled t,
 
     .. math:: \bar v + \sqrt{\frac{J}{J-1}\,(1 + J\,ratio)}\;\frac{t}{z}\,(\bar v^* - \bar v).

@@ -68,12 +68,12 @@ class Design:
 
     @property
     def is_loss(self) -> bool:
-        """Whether 0 or 1 is the best value, so that there is a law to fit."""
+        """Whether 0 or 1 is the best value: only then there is a law to fit."""
         entry = base_measure(self.measure)
         return entry.higher_is_better is not None and entry.measure_range == (0.0, 1.0)
 
     def losses(self, values: Array) -> Array:
-        """Turn values so that lower is better."""
+        """Turn values into losses: lower is better."""
         return 1 - values if self.higher_is_better else values
 
 

@@ -77,7 +77,7 @@ def error_632(apparent: float, left_out: float) -> float:
 
     .. math:: .368\,\overline{err} + .632\,Err^{(1)}
 
-    A bootstrap sample holds .632 of the examples, so that :math:`Err^{(1)}` is about a learner with
+    A bootstrap sample holds .632 of the examples: :math:`Err^{(1)}` is about a learner with
     fewer; the apparent error makes up for it.  Too low for models that overfit: a nearest neighbour
     that learns nothing gets .632 · ½.
 
@@ -220,7 +220,7 @@ class BootstrapErrors:
         delta_after_bootstrap  .991, .917               .992, .970              .314, .341
         =====================  =======================  ======================  ==========
 
-        The default was chosen on the 42 cells, among ten forms, so that the 12 others say more of
+        The default was chosen on the 42 cells, among ten forms: the 12 others say more of
         it.  It is least sure with heavy tails and flipped labels; it covered *this model's* error
         .90 of the time or more.  An agreement interval around .632+ misses where the model fits its
         examples perfectly: the estimate is then too low by as much at any n.
@@ -315,7 +315,7 @@ INTERVALS: dict[str, Callable[[BootstrapErrors, float, float], Interval | None]]
 class BootstrapTally:
     """The sums over refits from which all bootstrap estimates follow: a few numbers an example.
 
-    All of them are whole, so that tallies of parts of the refits merge to the last bit.
+    All of them are whole: tallies of parts of the refits merge to the last bit.
 
     Parameters
     ----------

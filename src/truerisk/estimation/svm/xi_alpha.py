@@ -64,7 +64,7 @@ def worst_slack(solution: Solution) -> Array:
 
 
 def flags_of(dual: FittedDual, rho: float, refine: str | None = None) -> Flags:
-    """Tell which examples of a fitted machine are at risk, by ρ or refined by the span.
+    """Tell which examples of a fitted SVM are at risk, by ρ or refined by the span.
 
     What is in no doubt is not refined: below ρ = 2 (1 without a free bias) an example is never an
     error, with ξ ≥ 1 it always is.
@@ -91,7 +91,7 @@ TARGET: Target = "the learner at this sample size"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class XiAlpha(Evaluation):
-    """The ξα-estimates of a machine: an `Evaluation`, for more than one ρ.
+    """The ξα-estimates of an SVM: an `Evaluation`, for more than one ρ.
 
     `at_rho` holds the estimates at ρ = 1, at ρ = 2 and at the ρ asked for, none refined.  `at_risk`
     holds, for each binary problem, the numbers of the training examples that count as errors.
@@ -137,7 +137,7 @@ def xi_alpha(
               F_1 = \frac{2 (n_+ - d_+)}{2 n_+ - d_+ + d_-}.
 
     At ρ = 2, if all examples have one C and the bias is unique, no other example is an error in
-    leave-one-out, so that the error is never estimated lower than by leave-one-out, and on average
+    leave-one-out: the error is never estimated lower than by leave-one-out, and on average
     not lower than the learner's error on n − 1 examples [1]_.  ρ = 1 is not proven but where no
     bias is free (`LinearSVC`); it is the choice for text, whose support vectors are nearly
     orthogonal.  Examples of different weight have different bounds of α: then nothing is proven.
