@@ -40,7 +40,7 @@ EFFORT = Effort()
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """How the svms are trained and what is asked of each."""
+    """How the SVMs are trained, and what is computed of each."""
 
     C: float
     rhos: tuple[float, ...]

@@ -62,7 +62,7 @@ def what_leans(findings: Findings) -> Iterator[Finding]:
         refits, ties = int(svms.refits.sum()), int(svms.ties.sum())
         yield Finding(
             "These count the errors of exact leave-one-out: nearly unbiased, as they are about "
-            f"svms with one document less. {refits:,} documents were left out in earnest.",
+            f"SVMs with one document less. {refits:,} documents were left out in earnest.",
             code="exact_leave_one_out",
         )
         if ties:
