@@ -25,11 +25,10 @@ from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
 from truerisk.comparison.predictions.paired_cells import PairedCells
-from truerisk.comparison.predictions.paired_difference import PairedMethod
+from truerisk.comparison.predictions.paired_difference import PairedMethod, by_groups
 from truerisk.comparison.predictions.paired_scores import PairedScores
 from truerisk.comparison.predictions.right_answers import (
     PairTable,
-    by_groups,
     by_table,
     within_region,
 )
