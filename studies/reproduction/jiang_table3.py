@@ -18,12 +18,12 @@ from studies.reproduction.jiang_trials import LEVEL, Array, Perturbing
 from studies.reproduction.reproduced import Reproduction
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.svm.rival_intervals import (
+from truerisk.estimation.svm.rivals import (
+    Case,
     divided_errors,
     halves_and_whole,
     splitting_deviation,
 )
-from truerisk.estimation.svm.rival_refits import Case
 from truerisk.execution.running import run_each
 from truerisk.inputs.tables import read_table
 from truerisk.intervals.resampled_tests import rho_based_deviation

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.estimation.refits.divisions import repeated_folds
-from truerisk.estimation.svm.perturbed_losses import draw_weights, perturbed_losses
+from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.estimation.svm.perturbation import draw_weights, perturbed_losses
 from truerisk.intervals.perturbed import percentile
 from truerisk.svm.linear import LinearSVM
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from studies.reproduction.joachims_printed import MEASURES, Spread
 from truerisk.errors import NotConvergedWarning, UnstableWarning
-from truerisk.estimation.svm.at_risk import at_risk
+from truerisk.estimation.svm.xi_alpha import at_risk
 from truerisk.measures.from_counts import f1, precision, recall
 from truerisk.svm.linear import LinearSVM
 from truerisk.tallies.cells import BinaryCounts, ratio

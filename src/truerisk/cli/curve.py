@@ -17,6 +17,7 @@ from truerisk.cli.output import (
     format_options,
     page_options,
     quiet_option,
+    show,
 )
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import (
@@ -137,12 +138,13 @@ def _numbers(text: str | None) -> list[int] | None:
 
 
 def _show(result: "LearningCurve", form: str | None, wanted: float | None) -> None:
-    from truerisk.reporting.learning_curves import CURVE_FORMATS, print_curve  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.results.learning_curve import needed_sizes  # noqa: PLC0415
 
     if form is None:
-        print_curve(result, console(), wanted)
+        print_result(result, console(), wanted=wanted)
     else:
-        click.echo(CURVE_FORMATS[form](result, wanted))
+        show(result, form, **({} if wanted is None else {"needed": needed_sizes(result, wanted)}))
 
 
 def _finish(result: "LearningCurve") -> None:

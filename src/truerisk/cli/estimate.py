@@ -46,7 +46,7 @@ from truerisk.learners.named_models import MODELS
 if TYPE_CHECKING:
     from truerisk.estimation.corpus.corpus import CorpusEvaluation
     from truerisk.estimation.refits.best_of import BestOf
-    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+    from truerisk.estimation.refits.estimate import LearnerEvaluation
     from truerisk.inputs.tables import Table
     from truerisk.results import Comparison, Estimate
 
@@ -72,6 +72,7 @@ ONLY_TABLES = (
 )  # fmt: skip
 ONLY_ONE = ("method", "interval", "test_size", "allow_failed", "fail_under", "fail_over")
 ONLY_TWO = ("test", "region")
+CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 
 
 @click.command(short_help="How well a learner will do on examples it has not seen.")
@@ -303,7 +304,7 @@ def _with_source(
 
 def _show_ranking(choice: "BestOf", form: str | None) -> None:
     """Print the learners, best first, and what the best of them is worth."""
-    from truerisk.reporting.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
+    from truerisk.reporting.render.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
 
     if form == "json":
         click.echo(json_text(choice.to_dict()))
@@ -332,9 +333,9 @@ def _csv_row(name: str, one: "Estimate", refits: int) -> tuple[Any, ...]:
 def _draw_ranking(
     choice: "BestOf", rows: "list[tuple[str, Estimate, int]]", form: str | None
 ) -> None:
-    from truerisk.reporting.formats import latex_table, markdown_table  # noqa: PLC0415
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.formats import latex_table, markdown_table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, title_of, written  # noqa: PLC0415
 
     level = choice.evaluations[choice.winner].level
@@ -464,13 +465,9 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
 
 
 def _show_categories(evaluation: "CorpusEvaluation", options: dict[str, Any]) -> None:
-    from truerisk.reporting.categories import (  # noqa: PLC0415  (costs start-up time)
-        CORPUS_FORMATS,
-        WIDTH,
-        print_categories,
-    )
+    if options["form"] is not None:
+        show(evaluation, options["form"])
+        return
+    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
 
-    if options["form"] is None:
-        print_categories(evaluation, console(WIDTH), top=options["top"])
-    else:
-        click.echo(CORPUS_FORMATS[options["form"]](evaluation))
+    print_result(evaluation, console(CATEGORY_WIDTH), top=options["top"])

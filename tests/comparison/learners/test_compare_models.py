@@ -16,7 +16,7 @@ import truerisk as tr
 from truerisk.comparison.learners.compare_models import DEFAULT, PAIRED_TESTS, PERTURBATION
 from truerisk.comparison.learners.perturbed import perturbation_difference
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.divisions import halves, repeated_folds
+from truerisk.estimation.refits.plans import halves, repeated_folds
 from truerisk.intervals.resampled_tests import corrected_resampled_t, five_by_two_t
 
 OF_FOLDS = [name for name in PAIRED_TESTS if not name.startswith("five")]

@@ -39,10 +39,10 @@ from truerisk.comparison.learners.paired_refits import (
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.comparison.spread import undetermined
 from truerisk.errors import InputError
+from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
-from truerisk.learners.named_models import find_model
+from truerisk.learners.named_models import as_learner
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Comparison, Estimate, Finding
 
@@ -364,9 +364,7 @@ def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: An
     # Compiles its solvers when it is loaded.
     from truerisk.comparison.learners.perturbed import perturbation_difference  # noqa: PLC0415
 
-    first, second = (
-        find_model(one, examples=examples.n) if isinstance(one, str) else one for one in models
-    )
+    first, second = (as_learner(one, examples.X, examples=examples.n) for one in models)
     comparison = perturbation_difference(
         first, second, examples.X, examples.y, groups=examples.groups, **settings
     )

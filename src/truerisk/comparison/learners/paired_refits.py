@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,14 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.estimate import estimate
+from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.judging import Judging
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
-from truerisk.estimation.refits.machine_refits import machine_refit, prepared
+from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.refits.methods import design_of, find_method
 from truerisk.estimation.refits.plans import NestedFolds
-from truerisk.estimation.refits.summary import summarise
-from truerisk.execution.running import run_each
+from truerisk.estimation.refits.votes import collect_votes
 from truerisk.intervals.cross_validation import nested_interval
-from truerisk.learners.named_models import find_model
-from truerisk.learners.refits import refit
+from truerisk.learners.named_models import as_learner
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
@@ -206,29 +201,17 @@ def nested_losses(spec: ComparisonSpec) -> NestedLosses:
 
 
 def _nested(spec: ComparisonSpec, which: int, plan: NestedFolds) -> Flags:
-    examples, model = spec.examples, spec.models[which]
-    if isinstance(model, str):
-        model = find_model(model, examples=examples.n)
-    shared = {
-        "model": model,
-        "X": examples.X,
-        "y": examples.y,
-        "values": examples.values,
-        "plan": plan,
-        "seed": spec.seed,
-    }
-    fast = prepared(model, examples.X, examples.y, plan)
-    outcomes = run_each(
-        refit if fast is None else machine_refit,
-        {**shared, **(fast or {})},
-        range(len(plan)),
+    examples = spec.examples
+    votes = collect_votes(
+        as_learner(spec.models[which], examples.X, examples=examples.n),
+        examples,
+        plan,
+        seed=spec.seed,
         n_jobs=spec.n_jobs,
         progress=spec.progress_of(which),
     )
-    with closing(outcomes):
-        judging = Judging(examples, plan).gather(outcomes)
     try:
-        judging.refuse_failures(allowed=False)
+        votes.refuse_failures(allowed=False)
     except RefitError as error:
         raise RefitError(f"{spec.names[which]}: {error}") from error
-    return np.asarray(judging.nested)
+    return np.asarray(votes.nested)

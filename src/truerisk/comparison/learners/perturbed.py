@@ -19,8 +19,13 @@ from truerisk.comparison.predictions.paired_difference import by_groups
 from truerisk.comparison.predictions.right_answers import PairTable, by_table
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.svm.perturbation import LOSSES, Design, Losses, perturbed_estimate
-from truerisk.estimation.svm.perturbed_losses import Progress
+from truerisk.estimation.svm.perturbation import (
+    LOSSES,
+    Design,
+    Losses,
+    Progress,
+    perturbed_estimate,
+)
 from truerisk.intervals.perturbed import normal, percentile, two_sided_p
 from truerisk.learners.refits import number_of_rows
 from truerisk.results import Comparison, Finding

@@ -13,7 +13,7 @@ from truerisk.comparison.predictions.comparisons import Chosen
 from truerisk.comparison.predictions.model_scores import ModelScores
 from truerisk.comparison.predictions.paired_cells import PairedCells, count_function, joint_cells
 from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_of_counts
-from truerisk.estimation.svm.winner import estimate_of_choices
+from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.tallies.ranking import rank
 
