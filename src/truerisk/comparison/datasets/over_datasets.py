@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,9 +45,6 @@ from truerisk.comparison.predictions.named_scores import fold_means, named_score
 from truerisk.errors import InputError
 from truerisk.results import Conclusion, Finding, Interval, Reportable, Row, estimate_row
 from truerisk.results import _number as number
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LARGEST_SEED = 2**32
 OPPOSITE: dict[Conclusion, Conclusion] = {"better": "worse", "worse": "better"}
@@ -199,14 +196,6 @@ data sets in all would detect a difference as clear as the one seen.
     def rank_of(self, name: str) -> float:
         """Give the average rank of a classifier."""
         return self.average_ranks[self.names.index(name)]
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the critical-difference picture into axes, and give them back."""
-        from truerisk.comparison.datasets.critical_difference import (  # noqa: PLC0415  (who draws needs it)
-            plot_critical_difference,
-        )
-
-        return plot_critical_difference(self, ax)
 
     def _content(self) -> dict[str, Any]:
         return {**super()._content(), "verdict": list(self.verdict)}
