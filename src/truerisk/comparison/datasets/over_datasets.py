@@ -27,8 +27,8 @@ from truerisk.comparison.datasets.rank_tests import (
     FriedmanTest,
     SignedRankTest,
     bonferroni_dunn_difference,
+    by_signed_ranks,
     cliques,
-    difference_interval,
     equivalence_p_value,
     friedman,
     nemenyi_difference,
@@ -352,8 +352,8 @@ def _pairs(
         at = names.index(control)
         places = [(at, other) for other in range(k) if other != at]
     columns = [_differences(means[:, first], means[:, second]) for first, second in places]
-    tests = [signed_rank(column) for column in columns]
-    adjusted = holm([test.p_value for test in tests])
+    outcomes = [by_signed_ranks(column) for column in columns]
+    adjusted = holm([np.nan if one.p_value is None else one.p_value for one in outcomes])
     averages = ranks_of(means, higher_is_better=higher_is_better).mean(axis=0)
     equivalence: list[float | None] = [None] * len(places)
     if region is not None:
@@ -372,12 +372,14 @@ def _pairs(
                 region=margin,
                 random_state=seed,
             )
-        test, p_value, equal_p = tests[row], float(adjusted[row]), equivalence[row]
+        test, p_value, equal_p = signed_rank(column), float(adjusted[row]), equivalence[row]
+        low, high = outcomes[row].ends_at(level)
+        method = outcomes[row].interval_method
         pairs.append(
             PairOverDatasets(
                 names=(names[first], names[second]),
                 difference=typical_difference(column),
-                interval=difference_interval(column, level),
+                interval=Interval(low, high, level, method) if math.isfinite(low) else None,
                 wins=counted.wins,
                 ties=counted.ties,
                 losses=counted.losses,

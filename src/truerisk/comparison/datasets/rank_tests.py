@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, fdtrc, log_ndtr, ndtr, ndtri
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
+from truerisk.comparison.outcome import TestOutcome
+from truerisk.comparison.spread import OPEN
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.results import Interval
@@ -208,6 +210,29 @@ def difference_interval(differences: ArrayLike, level: float = 0.95) -> Interval
     walsh = np.sort(_walsh(column))
     return Interval(
         float(walsh[outside]), float(walsh[walsh.size - 1 - outside]), level, "signed_rank"
+    )
+
+
+def by_signed_ranks(differences: ArrayLike) -> TestOutcome:
+    """Give the signed-rank test and the interval that inverts it; open for too few data sets.
+
+    Examples
+    --------
+    >>> outcome = by_signed_ranks([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07])
+    >>> outcome.p_value, [round(end, 3) for end in outcome.ends_at(0.95)]
+    (0.015625, [0.02, 0.06])
+    """
+    column = check_differences(differences)
+
+    def ends_at(level: float) -> Ends:
+        interval = difference_interval(column, level)
+        return OPEN if interval is None else (interval.low, interval.high)
+
+    return TestOutcome(
+        ends_at=ends_at,
+        p_value=signed_rank(column).p_value,
+        method="wilcoxon",
+        interval_method="sign" if column.size > MAX_WALSH else "signed_rank",
     )
 
 
