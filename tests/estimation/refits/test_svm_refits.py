@@ -91,7 +91,7 @@ def noisy(n, d, *, offset=0.0, classes=2):
 
 def texts(n=250, d=400, *, classes=2):
     rng = np.random.default_rng(SEED)
-    X = csr_matrix(random_array((n, d), density=0.05, rng=rng))
+    X = csr_matrix(random_array((n, d), density=0.05, random_state=rng))
     values = X @ rng.normal(size=d) + 0.3 * rng.normal(size=n)
     y = np.searchsorted(np.quantile(values, np.arange(1, classes) / classes), values)
     return X, y

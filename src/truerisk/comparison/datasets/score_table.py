@@ -92,7 +92,7 @@ def read_scores(
 def _column_of_names(
     path: Path, cells: dict[str, list[str]], given: str | None, options: ReadingOptions
 ) -> str | None:
-    from truerisk.inputs.table_cells import as_number  # noqa: PLC0415  (as in `read_scores`)
+    from truerisk.inputs.table_columns import as_number  # noqa: PLC0415  (as in `read_scores`)
 
     if given is not None:
         if given not in cells:
@@ -111,7 +111,7 @@ def _column_of_names(
 def _numbers(
     name: str, column: list[str], places: list[tuple[Places, int]], options: ReadingOptions
 ) -> list[float]:
-    from truerisk.inputs.table_cells import as_number  # noqa: PLC0415  (as in `read_scores`)
+    from truerisk.inputs.table_columns import as_number  # noqa: PLC0415  (as in `read_scores`)
 
     numbers = []
     for cell, (place, row) in zip(column, places, strict=True):

@@ -25,9 +25,9 @@ from truerisk.estimation.refits.plans import random_divisions
 from truerisk.estimation.refits.splits import k_fold
 from truerisk.intervals.adaptive import Resamples, adaptive_interval
 from truerisk.intervals.bounds import stability_bound, vc_bound
+from truerisk.intervals.delta import normal_interval
 from truerisk.intervals.resampled_tests import (
     conservative_z_interval,
-    normal_interval,
     rho_based_deviation,
 )
 from truerisk.learners.named_models import as_learner

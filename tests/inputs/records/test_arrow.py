@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from truerisk.errors import InputError
-from truerisk.inputs.records.numbers import all_finite, as_floats
+from truerisk.inputs.records.arrow import all_finite, as_floats
 from truerisk.inputs.records.places import Places
 
 PLACES = Places(Path("p.parquet"), lambda row: f"row {row + 1}")

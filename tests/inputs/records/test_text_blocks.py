@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.inputs.records.line_blocks import Block, blocks, check_quotes
+from truerisk.inputs.records.text_blocks import Block, blocks, check_quotes
 
 quoted = st.text('a",\n', max_size=4).map(lambda text: '"' + text.replace('"', '""') + '"')
 cell = st.one_of(st.text("ab", max_size=3), quoted)

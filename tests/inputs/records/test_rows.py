@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from truerisk.inputs.records.pipeline import ahead, in_order
+from truerisk.inputs.records.rows import ahead, in_order
 
 
 def failing_after(count):

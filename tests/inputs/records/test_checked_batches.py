@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.inputs import ids as ids_module
-from truerisk.inputs.ids import UniqueIds, hashes
+from truerisk.inputs.records import checked_batches as ids_module
+from truerisk.inputs.records.checked_batches import UniqueIds, hashes
 
 
 def strings(texts):
