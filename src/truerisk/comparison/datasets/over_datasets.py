@@ -40,8 +40,8 @@ from truerisk.comparison.datasets.rank_tests import (
     typical_difference,
     without_noise,
 )
+from truerisk.comparison.datasets.score_table import fold_means, named_scores
 from truerisk.comparison.multiplicity import bonferroni, hochberg, holm
-from truerisk.comparison.predictions.named_scores import fold_means, named_scores
 from truerisk.errors import InputError
 from truerisk.results import Conclusion, Finding, Interval, Reportable, Row, estimate_row
 from truerisk.results import _number as number
