@@ -303,6 +303,7 @@ def test_kappa_of_one_class_is_no_evidence_of_equivalence():
     assert (kappa.difference.value, kappa.p_value) == (0.0, 1.0)
     assert (kappa.difference.interval.low, kappa.difference.interval.high) == (-2.0, 2.0)
     assert kappa.finding == "no evidence"
+    assert has_code(kappa.notes, "no_variation")
     assert kappa.settled_by is None
 
 

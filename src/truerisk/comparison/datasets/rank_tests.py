@@ -368,11 +368,6 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     :math:`(k!)^{1 - N}`.  The correction for ties divides χ² by
     :math:`1 - \sum (t^3 - t) / (N (k^3 - k))` over all groups of t tied ranks.
 
-    Parameters
-    ----------
-    ranks
-        N × k, each row the ranks of the classifiers on one data set, as `ranks_of` gives them.
-
     References
     ----------
     .. [1] M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the

@@ -62,15 +62,6 @@ def paired_difference_ends(
     wald          0.262  0.913
     ============  =====  =======
 
-    Parameters
-    ----------
-    both, only_first, only_second, neither
-        Examples by which of the two models is right.
-    level
-        Confidence level.
-    method
-        A key of `PAIRED_DIFFERENCES`.
-
     References
     ----------
     .. [1] M. W. Fagerland, S. Lydersen and P. Laake, "Recommended tests and confidence intervals
@@ -145,15 +136,6 @@ def paired_score_p(
     under it; z is normal for many independent examples.  At δ = 0 it is McNemar's asymptotic test.
     Two-sided it rejects at 1 − level exactly when `paired_difference_ends` by "tango" leaves `null`
     out.
-
-    Parameters
-    ----------
-    only_first, only_second, n
-        Examples that only the one or the other model gets right, and examples in all.
-    null
-        The difference that is tested, in [−1, 1].
-    alternative
-        Whether the difference may be other than `null`, or is "less" or "greater" than it.
 
     References
     ----------

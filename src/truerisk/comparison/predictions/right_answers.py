@@ -193,13 +193,6 @@ def mcnemar(only_first: int, only_second: int, *, method: McNemarMethod = "mid_p
     With no discordant example the p-value is 1, by every method.  The examples must be independent:
     for several of one patient see `paired_difference.by_groups`.
 
-    Parameters
-    ----------
-    only_first, only_second
-        Examples that only the first, or only the second, model gets right (or wrongly).
-    method
-        Which form of the test.
-
     References
     ----------
     .. [1] Q. McNemar, "Note on the sampling error of the difference between correlated proportions
