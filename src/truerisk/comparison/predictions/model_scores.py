@@ -128,6 +128,7 @@ class ModelScores:
     truth: NDArray[np.bool_]
     weight: Array | None = None
     group: NDArray[np.intp] | None = None
+    complement: Array | None = None  # the probability of the other of two classes
 
     @classmethod
     def of(
@@ -139,11 +140,12 @@ class ModelScores:
         *,
         weight: Array | None = None,
         group: NDArray[np.intp] | None = None,
+        complement: Array | None = None,
     ) -> "ModelScores":
         """Take the scores of a model that has been tallied: its rankings name their classes."""
         belongs = [np.array([label in one for one in members])[truth] for label in tallies.rankings]
         table = score[:, None] if score.ndim == 1 else score
-        return cls(table, np.column_stack(belongs), weight, group)
+        return cls(table, np.column_stack(belongs), weight, group, complement)
 
     @property
     def units(self) -> NDArray[np.intp]:
@@ -173,7 +175,9 @@ class ModelScores:
     def rows_of_loss(self, name: str) -> Array | None:
         """Give the loss, or the precision, of each example; None for what is no mean."""
         by_label = {
-            str(at): GroupedScores(self.score[:, at], self.truth[:, at], self.units, self.weight)
+            str(at): GroupedScores(
+                self.score[:, at], self.truth[:, at], self.units, self.weight, self.complement
+            )
             for at in range(self.score.shape[1])
         }
         if name == DOCUMENTS:
