@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from truerisk.aliases import Array, Codes
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.tallies.radix_threads import threads_for
+from truerisk.kernels import threads_for
 from truerisk.text.tokens import WORD_KINDS
 from truerisk.text.vocabulary import (
     Counts,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Codes
-from truerisk.tallies.radix_threads import threads_for
+from truerisk.kernels import threads_for
 from truerisk.text.tokens import WORD_KINDS, as_bytes, blocks_of, folding
 from truerisk.text.word_sweeps import (
     Bytes,
