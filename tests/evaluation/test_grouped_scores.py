@@ -9,10 +9,10 @@ from truerisk.evaluation.grouped_scores import (
     document_averages,
     error_of_mean,
     joined,
-    losses,
+    loss_of_rows,
 )
 from truerisk.measures.document_precision import document_precision
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import LOSSES, ProbabilityTally
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(120) < 0.4
@@ -56,7 +56,8 @@ def test_one_group_has_no_error():
 def test_a_group_for_every_row_gives_the_error_of_independent_rows(weight):
     tally = ProbabilityTally().add(P, Y, weight)
     one_each = rows(np.arange(120), weight)
-    for name, values in losses({"1": one_each}).items():
+    for name in LOSSES:
+        values = loss_of_rows(name, {"1": one_each})
         assert np.average(values, weights=weight) == pytest.approx(getattr(tally, name))
         expected = tally.standard_error(name)
         assert error_of_mean(values, one_each) == pytest.approx(expected, rel=1e-12), name
@@ -64,9 +65,9 @@ def test_a_group_for_every_row_gives_the_error_of_independent_rows(weight):
 
 def test_losses_of_several_classes_are_those_of_the_tally():
     tally = ProbabilityTally().add(TABLE, CLASSES)
-    found = losses(columns())
-    assert found["log_loss"].mean() == pytest.approx(tally.log_loss)
-    assert found["brier_score"].mean() == pytest.approx(tally.brier_score)
+    for name in LOSSES:
+        expected = getattr(tally, name)
+        assert loss_of_rows(name, columns()).mean() == pytest.approx(expected)
 
 
 def test_averages_of_documents_are_those_of_the_tally():
@@ -82,8 +83,8 @@ def test_the_order_of_the_rows_changes_no_bit(order):
     order, group, weight = np.array(order), np.arange(24) // 3, 1 + np.arange(24) / 7
     first = joined([rows(group, weight, P[:24], Y[:24])])
     second = joined([rows(group[order], weight[order], P[:24][order], Y[:24][order])])
-    for name, values in losses({"1": first}).items():
-        other = losses({"1": second})[name]
+    for name in LOSSES:
+        values, other = loss_of_rows(name, {"1": first}), loss_of_rows(name, {"1": second})
         assert error_of_mean(values, first) == error_of_mean(other, second)
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk.results import has_code
 
 
 def said(*arguments, **options):
@@ -95,3 +96,35 @@ def test_small_classes_that_do_worse_are_told():
 def test_what_was_rejected_is_told():
     found = said([1, 0, 1, 0], [1, 0, 9, 9], reject="9", pos_label="1")
     assert "It refuses to answer on 50.0 %" in found
+
+
+@pytest.mark.parametrize(
+    ("table", "codes"),
+    [
+        ([[90, 10], [10, 90]], ["right_share", "better_than_constant"]),
+        ([[10, 90], [90, 10]], ["right_share", "worse_than_constant", "worse_than_chance"]),
+        ([[5, 5], [1, 89]], ["right_share", "not_told_from_constant", "too_open"]),
+        ([[0, 10], [0, 90]], ["right_share", "always_one_answer", "undefined"]),
+        ([[7, 3], [5, 985]], ["accuracy_misleads", "positive_class"]),
+        ([[10, 10], [10, 10]], ["maybe_unrelated"]),
+        ([[30, 0, 0], [0, 5, 5], [0, 3, 900]], ["small_classes_worse", "weakest_class"]),
+    ],
+)
+def test_every_sentence_has_a_code(table, codes):
+    verdict = tr.evaluate_counts(table, random_state=1).verdict
+    assert all(finding.code for finding in verdict)
+    for code in codes:
+        assert has_code(verdict, code), code
+
+
+@pytest.mark.parametrize(
+    ("distance", "code"), [(2.0, "ranking"), (-2.0, "scores_reversed")], ids=["up", "down"]
+)
+def test_scores_have_codes(distance, code):
+    truth = np.arange(200) % 2
+    score = np.random.default_rng(2).normal(size=200) + distance * truth
+    evaluation = tr.evaluate(truth, y_score=score, random_state=1)
+    assert has_code(evaluation.verdict, code)
+    assert has_code(evaluation.notes, "no_predicted_labels")
+    inside = tr.evaluate(truth, y_score=1 / (1 + np.exp(-score)), random_state=1)
+    assert has_code(inside.notes, "scores_look_like_probabilities")

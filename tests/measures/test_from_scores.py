@@ -7,7 +7,7 @@ from truerisk.measures import from_scores
 from truerisk.measures.from_scores import breakeven
 from truerisk.measures.registry import MEASURES, find_measure, measures_that_need
 from truerisk.tallies.cells import BinaryCounts
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_formulas import FORMULAS, values_of
 

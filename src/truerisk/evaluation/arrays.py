@@ -22,7 +22,7 @@ from truerisk.tallies.labels import (
     in_order,
     plain_positive,
 )
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import check_probabilities
 
 
 def evaluate(
@@ -86,11 +86,13 @@ def evaluate(
         coded = code_labels(_of_one_kind(y_true), _of_one_kind(y_pred))
         _refuse_empty(coded)
     classes = _classes(scores, labels, coded, y_true)
+    complement = None
     if scores is not None and classes is not None and not multilabel:
         pos_label = _positive_of_pair(classes, coded, request)
         if pos_label is not None:
             coded = _with_made_predictions(coded, scores, classes, request)
-            scores, classes = scores[:, classes.index(pos_label)], None
+            at, classes = classes.index(pos_label), None
+            complement, scores = scores[:, 1 - at].astype(np.float64), scores[:, at]
     tally = PredictionTally(request, multilabel, classes)
     columns = Columns(
         coded.truth,
@@ -99,6 +101,7 @@ def evaluate(
         scores,
         weights,
         units,
+        complement,
     )
     notes = _label_notes(coded)
     return assemble(tally.add(columns).finish(coded.members), request, notes=notes)
@@ -232,7 +235,7 @@ def _with_made_predictions(
     What scores highest is called, unless it is told what is.
     """
     if request.probabilities:
-        ProbabilityTally().add(scores, np.zeros(len(scores), dtype=np.intp))
+        check_probabilities(scores)
     if coded.predicted is not None or request.threshold is not None:
         return coded
     book = {one: code for code, one in enumerate(coded.members)}

@@ -19,7 +19,7 @@ from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import precision_recall_curve, roc_curve
 from truerisk.measures.registry import find_measure
 from truerisk.measures.thresholds import sweep
-from truerisk.results import Estimate, Evaluation
+from truerisk.results import Estimate, Evaluation, Finding
 from truerisk.tallies.cells import Cells, Rejections
 from truerisk.tallies.votes import GroupedJudgements
 
@@ -130,39 +130,46 @@ def _curves(tallies: Tallies) -> dict[str, Any]:
     return {"roc": roc, "precision_recall": precision_recall, "thresholds": sweep(ranking)}
 
 
-def _notes(tallies: Tallies, request: Request) -> Iterator[str]:
+def _notes(tallies: Tallies, request: Request) -> Iterator[Finding]:
     if request.pos_label is not None and tallies.pos_label is None:
-        yield (
+        yield Finding(
             f"There are {len(tallies.labels)} classes: the measures of {shown(request.pos_label)} "
-            "are those of its own row in the table of classes."
+            "are those of its own row in the table of classes.",
+            code="positive_among_several",
         )
     if tallies.cells is None:
-        yield "No predicted labels: give them, or a threshold for the scores, for more measures."
+        yield Finding(
+            "No predicted labels: give them, or a threshold for the scores, for more measures.",
+            code="no_predicted_labels",
+        )
     else:
         yield from _cell_notes(tallies.cells, tallies.pos_label)
     yield from _score_notes(tallies, request)
 
 
-def _cell_notes(cells: Cells, pos_label: str | None) -> Iterator[str]:
+def _cell_notes(cells: Cells, pos_label: str | None) -> Iterator[Finding]:
     groups = None if cells.by_group is None else len(cells.by_group)
     if isinstance(cells.judgements, GroupedJudgements):
         groups = cells.judgements.units
     if groups is not None:
-        yield f"The units are {groups} groups, not {cells.n} rows."
+        yield Finding(f"The units are {groups} groups, not {cells.n} rows.", code="grouped")
     if cells.weighted:
-        yield (
+        yield Finding(
             f"The examples are weighted: {cells.n} of them are worth {cells.effective_n:.1f} "
-            "of equal weight."
+            "of equal weight.",
+            code="weighted",
         )
     if not cells.multilabel and pos_label is None:
         counts = cells.class_counts()
         labels = np.array(cells.labels)
         never_true = labels[(counts.truth == 0) & (counts.predicted > 0)]
         if len(never_true):
-            yield f"Predicted but never true: {_listed(never_true)}; left out of macro averages."
+            text = f"Predicted but never true: {_listed(never_true)}; left out of macro averages."
+            yield Finding(text, code="never_true")
         never_predicted = labels[(counts.truth > 0) & (counts.predicted == 0)]
         if len(never_predicted):
-            yield f"True but never predicted: {_listed(never_predicted)}."
+            text = f"True but never predicted: {_listed(never_predicted)}."
+            yield Finding(text, code="never_predicted")
 
 
 def _listed(labels: NDArray[np.str_]) -> str:
@@ -171,20 +178,24 @@ def _listed(labels: NDArray[np.str_]) -> str:
     return ", ".join(map(shown, labels[:MAX_LISTED].tolist())) + more
 
 
-def _score_notes(tallies: Tallies, request: Request) -> Iterator[str]:
+def _score_notes(tallies: Tallies, request: Request) -> Iterator[Finding]:
     for name, ranking in tallies.rankings.items():
         if not ranking.exact:
             low, high = ranking.auc_bounds
-            yield f"Too many scores to hold: the AUC of {name} lies in [{low:.6g}, {high:.6g}]."
+            text = f"Too many scores to hold: the AUC of {name} lies in [{low:.6g}, {high:.6g}]."
+            yield Finding(text, code="scores_binned")
         if ranking.distinct == 1:
-            yield f"All scores of {name} are equal: they rank nothing."
+            text = f"All scores of {name} are equal: they rank nothing."
+            yield Finding(text, code="scores_equal")
         elif len(tallies.rankings) == 1 and ranking.exact and ranking.distinct < ranking.n:
             values = f"{ranking.distinct} distinct values"
-            yield f"The {ranking.n} scores have {values}; ties count half."
+            text = f"The {ranking.n} scores have {values}; ties count half."
+            yield Finding(text, code="scores_tied")
     if tallies.rankings and not request.probabilities and _look_like_probabilities(tallies):
-        yield (
+        yield Finding(
             "The scores lie in [0, 1]; if they are probabilities, say so (--probabilities, "
-            "probabilities=True) for log loss and Brier score."
+            "probabilities=True) for log loss and Brier score.",
+            code="scores_look_like_probabilities",
         )
 
 

@@ -11,16 +11,21 @@ from numpy.typing import NDArray
 
 from truerisk.intervals.delta import student_factor
 from truerisk.tallies.documents import LEVELS, eleven_precisions
+from truerisk.tallies.losses import LOSSES
 
 
 @dataclass(frozen=True)
 class GroupedScores:
-    """Scores, whether the rows are positive, and the group that each row belongs to."""
+    """Scores, whether the rows are positive, and the group that each row belongs to.
+
+    `complement` is the probability of the other of two classes, where it is given for itself.
+    """
 
     score: NDArray[Any]
     is_positive: NDArray[np.bool_]
     group: NDArray[Any]
     weight: NDArray[np.float64] | None
+    complement: NDArray[np.float64] | None = None
 
     @cached_property
     def groups(self) -> int:
@@ -35,11 +40,13 @@ class GroupedScores:
 def joined(parts: Sequence[GroupedScores]) -> GroupedScores:
     """Put the rows of several batches together, their groups numbered by content."""
     weights = [part.weight for part in parts if part.weight is not None]
+    complements = [part.complement for part in parts if part.complement is not None]
     rows = GroupedScores(
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.is_positive for part in parts]),
         np.concatenate([part.group for part in parts]),
         np.concatenate(weights) if weights else None,
+        np.concatenate(complements) if complements else None,
     )
     return replace(rows, group=_numbered_by_content(rows))
 
@@ -64,16 +71,14 @@ def document_averages(by_label: Mapping[str, GroupedScores]) -> NDArray[np.float
     return np.asarray(eleven_precisions(score, truth).sum(axis=1) / LEVELS)
 
 
-def losses(by_label: Mapping[str, GroupedScores]) -> dict[str, NDArray[np.float64]]:
-    """Give the log loss and the Brier score of each row; the scores are probabilities."""
-    wide = np.column_stack([rows.score.astype(np.float64) for rows in by_label.values()])
+def loss_of_rows(name: str, by_label: Mapping[str, GroupedScores]) -> NDArray[np.float64]:
+    """Give the log loss or the Brier score of each row; the scores are probabilities."""
+    columns = [rows.score.astype(np.float64) for rows in by_label.values()]
+    if len(columns) == 1:
+        rows = next(iter(by_label.values()))
+        return LOSSES[name](columns[0], rows.is_positive, rows.complement)
     truth = np.column_stack([rows.is_positive for rows in by_label.values()])
-    if wide.shape[1] == 1:
-        of_truth = np.where(truth, wide, 1 - wide)[:, 0]
-    else:
-        of_truth = np.where(truth, wide, 0.0).sum(axis=1)
-    with np.errstate(divide="ignore"):
-        return {"log_loss": -np.log(of_truth), "brier_score": ((wide - truth) ** 2).sum(axis=1)}
+    return LOSSES[name](np.column_stack(columns), truth.argmax(axis=1))
 
 
 def error_of_mean(values: NDArray[np.float64], rows: GroupedScores) -> float:

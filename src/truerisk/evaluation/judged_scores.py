@@ -8,7 +8,7 @@ Value: the mean over the sheets.  Interval: the mean distances to the ends on a 
 the disagreement between the sheets makes them (`Judgements.variance` has the reason).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,25 +23,24 @@ from truerisk.evaluation.request import Request
 from truerisk.measures.averages import base_and_average
 from truerisk.measures.registry import find_measure
 from truerisk.results import Estimate
+from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 
 DRAWN_FROM = 50_000  # examples, over the sheets, beyond which no further sheet is resampled
-LOSSES: dict[str, Callable[[Array], Array]] = {  # of the probability given to what is true
-    "log_loss": lambda p: -np.log(np.maximum(p, 1e-12)),
-    "brier_score": lambda p: (1 - p) ** 2,
-}
 
 
 @dataclass(frozen=True)
 class Sheet:
     """The scores of some examples: of the positive label, or a column for each label.
 
-    `part` says which examples one refit has judged; all of them, when None.
+    `part` says which examples one refit has judged; all of them, when None.  `complement` is the
+    probability of the other of two labels, where it is given for itself.
     """
 
     examples: NDArray[np.intp]
     score: Array
     part: NDArray[np.intp] | None = None
+    complement: Array | None = None
 
     def column(self, label: int) -> Array:
         """Give the scores of a label; the only ones, where there is but one column."""
@@ -69,9 +68,10 @@ class JudgedScores:
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
             units = None if self.groups is None else self.groups[sheet.examples]
             truth = self.truth[sheet.examples]
-            found.append(
-                tally.add(Columns(truth, members, None, sheet.score, None, units)).finish(members)
+            columns = Columns(
+                truth, members, None, sheet.score, None, units, complement=sheet.complement
             )
+            found.append(tally.add(columns).finish(members))
         return tuple(found)
 
     def overall(self) -> Iterator[Estimate]:
@@ -180,7 +180,8 @@ class JudgedScores:
         if len(self.sheets) == 1:
             return 0.0
         if name in LOSSES:
-            return self._disagreement_of_losses[name]
+            lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
+            return _disagreement(lost - np.nanmean(lost))
         return float(np.mean([self._disagreement_of_ranks[label] for label in labels]))
 
     @cached_property
@@ -200,20 +201,11 @@ class JudgedScores:
             found[label] = _disagreement((placed - np.nanmean(placed)) / size)
         return found
 
-    @cached_property
-    def _disagreement_of_losses(self) -> dict[str, float]:
-        found = {}
-        for name, loss in LOSSES.items():
-            lost = self._on_every_sheet([loss(self._of_the_true(one)) for one in self.sheets])
-            found[name] = _disagreement(lost - np.nanmean(lost))
-        return found
-
-    def _of_the_true(self, sheet: Sheet) -> Array:
+    def _losses(self, name: str, sheet: Sheet) -> Array:
         truth = self.truth[sheet.examples]
-        if sheet.score.ndim == 2:
-            return np.asarray(sheet.score[np.arange(len(truth)), truth])
-        scored = self.labels.index(self._all_labels[0])
-        return np.where(truth == scored, sheet.score, 1 - sheet.score)
+        if sheet.score.ndim == 1:
+            truth = truth == self.labels.index(self._all_labels[0])
+        return LOSSES[name](sheet.score, truth, sheet.complement)
 
     def _on_every_sheet(self, values: list[Array]) -> Array:
         """Lay the values of the sheets side by side; NaN where an example is not on a sheet."""

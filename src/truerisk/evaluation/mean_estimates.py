@@ -11,7 +11,7 @@ from truerisk.evaluation.grouped_scores import (
     GroupedScores,
     document_averages,
     error_of_mean,
-    losses,
+    loss_of_rows,
 )
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
@@ -20,7 +20,7 @@ from truerisk.intervals.delta import delta_interval
 from truerisk.measures.document_precision import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally
 
 ROUNDING = 1e-7  # of a standard error that is the root of a difference
 
@@ -98,7 +98,7 @@ class MeanEstimates:
         error: Any = tally.standard_error(measure.name)  # type: ignore[arg-type]
         if grouped is not None:
             units, method = grouped.groups, "cluster_delta"
-            error = error_of_mean(losses(self.tallies.grouped_scores)[measure.name], grouped)
+            error = error_of_mean(loss_of_rows(measure.name, self.tallies.grouped_scores), grouped)
             error *= grouped.widening(level)
         high = measure.measure_range[1]
         if error > ROUNDING * value:

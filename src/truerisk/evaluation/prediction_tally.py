@@ -16,7 +16,7 @@ from truerisk.evaluation.request import Request
 from truerisk.tallies.cells import Cells, CellTally
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.labels import in_order, plain_positive
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
 
@@ -31,7 +31,10 @@ Members = Sequence[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Columns:
-    """Some rows of predictions; `members` gives the label set of each code met so far."""
+    """Some rows of predictions; `members` gives the label set of each code met so far.
+
+    `complement` is the probability of the other of two classes, where it is given for itself.
+    """
 
     truth: NDArray[Any]
     members: Members
@@ -39,6 +42,7 @@ class Columns:
     score: NDArray[Any] | None = None
     weight: NDArray[np.float64] | None = None
     group: NDArray[Any] | None = None
+    complement: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,9 @@ class PredictionTally:
             self.pooled = self.pooled or ScoreTally()
             self.pooled.add(score, is_positive, columns.weight)
         if columns.group is not None:
-            rows = GroupedScores(score, is_positive, columns.group, columns.weight)
+            rows = GroupedScores(
+                score, is_positive, columns.group, columns.weight, columns.complement
+            )
             self.grouped_rows.setdefault(name, []).append(rows)
 
     def _add_joint_rows(
@@ -174,7 +180,7 @@ class PredictionTally:
     ) -> None:
         if self.request.probabilities:
             self.probabilities = self.probabilities or ProbabilityTally()
-            self.probabilities.add(score, truth, columns.weight)
+            self.probabilities.add(score, truth, columns.weight, columns.complement)
 
     def _refuse_unscored(self, truth: NDArray[np.bool_], columns: Columns) -> None:
         unscored = ~truth.any(axis=1)

@@ -14,17 +14,17 @@ from truerisk.evaluation.cell_sample import CellSample
 from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.measures.proportion import Proportion
-from truerisk.results import Estimate, Interval
+from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.cells import Cells
 
 RARE = 0.1  # a class with a smaller share makes accuracy misleading
 WIDE = 0.2  # an interval wider than this leaves the question open
-WANTED_HALF_WIDTH = 0.05
+TARGET_HALF_WIDTH = 0.05
 GAP = 0.1  # a macro average this far under the micro average is worth a sentence
 
 
 @dataclass(frozen=True)
-class Findings:
+class Evidence:
     """What the rules look at."""
 
     tallies: Tallies
@@ -32,49 +32,50 @@ class Findings:
     by_class: Mapping[str, Mapping[str, Estimate]]
 
     def defined(self, name: str) -> Estimate | None:
-        """Give an estimate that exists and has a value, not one set to it, and an interval."""
-        found = self.estimates.get(name)
-        if found is None or found.interval is None or _is_undefined(found):
+        """Give an estimate that exists, with an interval and a value of its own."""
+        estimate = self.estimates.get(name)
+        if estimate is None or estimate.interval is None or _is_undefined(estimate):
             return None
-        return found
+        return estimate
 
 
 def verdict_of(
     tallies: Tallies,
     estimates: Mapping[str, Estimate],
     by_class: Mapping[str, Mapping[str, Estimate]],
-) -> Iterator[str]:
-    """Say in plain sentences what was found."""
-    findings = Findings(tallies, estimates, by_class)
+) -> Iterator[Finding]:
+    """Give the findings, each a plain sentence with its code."""
+    evidence = Evidence(tallies, estimates, by_class)
     for rule in RULES:
-        yield from rule(findings)
+        yield from rule(evidence)
 
 
-def how_often_right(findings: Findings) -> Iterator[str]:
+def how_often_right(evidence: Evidence) -> Iterator[Finding]:
     """Compare accuracy with what the commonest answer would reach."""
-    accuracy, cells = findings.defined("accuracy"), findings.tallies.cells
+    accuracy, cells = evidence.defined("accuracy"), evidence.tallies.cells
     if accuracy is None or accuracy.interval is None or cells is None:
         return
     what = "has every label right" if cells.multilabel else "is right"
-    yield f"It {what} on {_percent(accuracy)} of the examples."
+    yield Finding(f"It {what} on {_percent(accuracy)} of the examples.", code="right_share")
     if cells.multilabel:
         return
     counts = cells.class_counts()
     commonest = int(np.argmax(counts.truth))
     share = float(counts.truth[commonest] / counts.n)
-    beside = (
-        f"always answering {shown(cells.labels[commonest])}, which is right on {100 * share:.1f} %"
-    )
+    label = shown(cells.labels[commonest])
+    constant = f"always answering {label}, which is right on {100 * share:.1f} %"
     if counts.predicted[commonest] == counts.n:
-        yield f"On these it always answers {shown(cells.labels[commonest])}, as a constant would."
+        text = f"On these it always answers {label}, as a constant would."
+        yield Finding(text, code="always_one_answer")
         return
     won = _won_against(cells, commonest, accuracy.interval.level)
     if won.low > 0.5:
-        yield f"Sure: that is better than {beside}."
+        yield Finding(f"Sure: that is better than {constant}.", code="better_than_constant")
     elif won.high < 0.5:
-        yield f"Sure: that is worse than {beside}."
+        yield Finding(f"Sure: that is worse than {constant}.", code="worse_than_constant")
     else:
-        yield f"Not sure: that cannot be told from {beside}."
+        text = f"Not sure: that cannot be told from {constant}."
+        yield Finding(text, code="not_told_from_constant")
 
 
 def _won_against(cells: Cells, label: int, level: float) -> Interval:
@@ -96,114 +97,129 @@ def _won_against(cells: Cells, label: int, level: float) -> Interval:
     )
 
 
-def accuracy_misleads(findings: Findings) -> Iterator[str]:
+def accuracy_misleads(evidence: Evidence) -> Iterator[Finding]:
     """Warn where one class is so common that accuracy says little."""
-    cells = findings.tallies.cells
-    if cells is None or cells.multilabel or "accuracy" not in findings.estimates:
+    cells = evidence.tallies.cells
+    if cells is None or cells.multilabel or "accuracy" not in evidence.estimates:
         return
     counts = cells.class_counts()
     share = float(counts.truth.max() / counts.n)
     if 1 - RARE < share < 1:
         rest = "precision and recall" if len(cells.labels) == 2 else "the macro averages"
-        yield (
+        yield Finding(
             f"Accuracy and error rate mislead here: {100 * share:.1f} % of the examples are of one "
-            f"class. Look at {rest}."
+            f"class. Look at {rest}.",
+            code="accuracy_misleads",
         )
 
 
-def what_it_finds(findings: Findings) -> Iterator[str]:
+def what_it_finds(evidence: Evidence) -> Iterator[Finding]:
     """Say what recall and precision mean for the positive class."""
-    pos_label = findings.tallies.pos_label
-    recall, precision = findings.defined("recall"), findings.defined("precision")
+    pos_label = evidence.tallies.pos_label
+    recall, precision = evidence.defined("recall"), evidence.defined("precision")
     if pos_label is None:
         return
     if recall is not None:
-        yield f"Of the examples that are {shown(pos_label)} it finds {_percent(recall)}."
+        text = f"Of the examples that are {shown(pos_label)} it finds {_percent(recall)}."
+        yield Finding(text, code="positive_class")
     if precision is not None:
-        yield f"Of those it calls {shown(pos_label)}, {_percent(precision)} are."
+        text = f"Of those it calls {shown(pos_label)}, {_percent(precision)} are."
+        yield Finding(text, code="positive_class")
 
 
-def no_better_than_chance(findings: Findings) -> Iterator[str]:
+def no_better_than_chance(evidence: Evidence) -> Iterator[Finding]:
     """Say so where truth and prediction may as well be unrelated."""
-    correlation = findings.defined("matthews_correlation")
+    correlation = evidence.defined("matthews_correlation")
     if correlation is not None and correlation.interval is not None:
         if correlation.interval.covers(0.0):
-            yield "Not sure: predictions and truth may be unrelated (the MCC interval contains 0)."
+            text = "Not sure: predictions and truth may be unrelated (the MCC interval contains 0)."
+            yield Finding(text, code="maybe_unrelated")
         elif correlation.interval.high < 0:
-            yield "Sure: it does worse than chance (MCC is below 0); are the labels swapped?"
+            text = "Sure: it does worse than chance (MCC is below 0); are the labels swapped?"
+            yield Finding(text, code="worse_than_chance")
 
 
-def how_it_ranks(findings: Findings) -> Iterator[str]:
+def how_it_ranks(evidence: Evidence) -> Iterator[Finding]:
     """Say what the AUC means, and when the scores look reversed."""
-    auc = findings.defined("roc_auc")
+    auc = evidence.defined("roc_auc")
     if auc is None or auc.interval is None:
         return
     if auc.interval.high < 0.5:
-        yield (
-            f"The AUC of {auc.value:.3f} is below chance: the scores may belong to the other class."
+        yield Finding(
+            f"The AUC of {auc.value:.3f} is below chance: the scores may belong to the other "
+            "class.",
+            code="scores_reversed",
         )
     elif auc.value < 0.5:
-        yield (
+        yield Finding(
             f"Not sure: the AUC of {auc.value:.3f} is below chance, but its interval contains ½; "
-            "the scores may belong to the other class."
+            "the scores may belong to the other class.",
+            code="scores_maybe_reversed",
         )
     elif auc.interval.covers(0.5):
-        yield "Not sure: the scores may rank no better than chance (the AUC interval contains ½)."
+        text = "Not sure: the scores may rank no better than chance (the AUC interval contains ½)."
+        yield Finding(text, code="ranking_not_told_from_chance")
     else:
-        yield f"A positive outranks a negative with probability {auc.value:.3f} {_range(auc)}."
+        text = f"A positive outranks a negative with probability {auc.value:.3f} {_range(auc)}."
+        yield Finding(text, code="ranking")
 
 
-def what_is_too_open(findings: Findings) -> Iterator[str]:
+def what_is_too_open(evidence: Evidence) -> Iterator[Finding]:
     """Name the headline measures that rest on too little, and how much would do."""
     for name in ("recall", "precision", "accuracy"):
-        found = findings.defined(name)
-        if found is None or found.interval is None or found.interval.width <= WIDE:
+        estimate = evidence.defined(name)
+        if estimate is None or estimate.interval is None or estimate.interval.width <= WIDE:
             continue
-        half = found.interval.width / 2
+        half = estimate.interval.width / 2
         # Widths shrink with the root of the size: near enough for "about".
-        needed = 10 * math.ceil(found.n * (half / WANTED_HALF_WIDTH) ** 2 / 10)
+        needed = 10 * math.ceil(estimate.n * (half / TARGET_HALF_WIDTH) ** 2 / 10)
         units = {"recall": "positive examples", "precision": "examples called positive"}
         unit = units.get(name, "examples")
-        unit = unit.replace("examples", "example") if found.n == 1 else unit
-        yield (
-            f"Open: {name} is known only to ±{half:.2f}, from {found.n:.0f} {unit}; "
-            f"about {needed} would give ±{WANTED_HALF_WIDTH:.2f}."
+        unit = unit.replace("examples", "example") if estimate.n == 1 else unit
+        yield Finding(
+            f"Open: {name} is known only to ±{half:.2f}, from {estimate.n:.0f} {unit}; "
+            f"about {needed} would give ±{TARGET_HALF_WIDTH:.2f}.",
+            code="too_open",
         )
 
 
-def small_classes_do_worse(findings: Findings) -> Iterator[str]:
+def small_classes_do_worse(evidence: Evidence) -> Iterator[Finding]:
     """Compare macro with micro averages, and name the weakest class."""
-    micro, macro = findings.defined("f1_micro"), findings.defined("f1_macro")
+    micro, macro = evidence.defined("f1_micro"), evidence.defined("f1_macro")
     if micro is not None and macro is not None and micro.value - macro.value > GAP:
-        yield (
+        yield Finding(
             f"Small classes do worse: F1 is {micro.value:.3f} over all decisions but "
-            f"{macro.value:.3f} over classes."
+            f"{macro.value:.3f} over classes.",
+            code="small_classes_worse",
         )
     recalls = {
         label: measures["recall"]
-        for label, measures in findings.by_class.items()
+        for label, measures in evidence.by_class.items()
         if "recall" in measures and measures["recall"].is_defined
     }
     if len(recalls) > 2:
         label = min(recalls, key=lambda one: recalls[one].value)
-        yield f"The weakest class is {shown(label)}: it finds {_percent(recalls[label])} of it."
+        text = f"The weakest class is {shown(label)}: it finds {_percent(recalls[label])} of it."
+        yield Finding(text, code="weakest_class")
 
 
-def what_was_rejected(findings: Findings) -> Iterator[str]:
+def what_was_rejected(evidence: Evidence) -> Iterator[Finding]:
     """Remind that the other measures are of the accepted examples."""
-    rate = findings.defined("rejection_rate")
+    rate = evidence.defined("rejection_rate")
     if rate is not None:
-        yield f"It refuses to answer on {_percent(rate)}; the measures are of what it answered."
+        text = f"It refuses to answer on {_percent(rate)}; the measures are of what it answered."
+        yield Finding(text, code="rejected")
 
 
-def what_is_undefined(findings: Findings) -> Iterator[str]:
+def what_is_undefined(evidence: Evidence) -> Iterator[Finding]:
     """List the measures without a value, with the reason."""
     reasons: dict[str, list[str]] = {}
-    for name, estimate in findings.estimates.items():
+    for name, estimate in evidence.estimates.items():
         if _is_undefined(estimate) and estimate.notes:
             reasons.setdefault(estimate.notes[0].removeprefix("undefined: "), []).append(name)
     for reason, names in reasons.items():
-        yield f"Undefined, because {reason}: {', '.join(names)}."
+        text = f"Undefined, because {reason}: {', '.join(names)}."
+        yield Finding(text, code="undefined")
 
 
 RULES = (

@@ -11,7 +11,7 @@ from truerisk.errors import InputError
 from truerisk.evaluation.positive import positive_of_two
 from truerisk.measures.registry import Measure
 from truerisk.tallies.cells import ClassCounts
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import rank
 
 

@@ -1,7 +1,7 @@
 """Measures of scores: how well they rank the examples, and how true they are as probabilities."""
 
 from truerisk.measures.registry import RANKING_INTERVALS, measure
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.ranking_summary import Breakeven
 

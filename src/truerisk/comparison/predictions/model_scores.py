@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.comparison.predictions.block_resamples import BlockDraw
-from truerisk.evaluation.grouped_scores import GroupedScores, document_averages, losses
+from truerisk.evaluation.grouped_scores import GroupedScores, document_averages, loss_of_rows
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.measures.averages import base_and_average
+from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking_replicates import cluster_replicates
 
-LOSSES = ("log_loss", "brier_score")
 DOCUMENTS = "eleven_point_documents"
 MAX_ENTRIES = 2 * 10**7  # rows × classes × replicates: about a second
 MANY_ROWS = 20_000  # beyond it blocks of rows are drawn, which then costs less
@@ -81,7 +81,7 @@ class ModelScores:
         }
         if name == DOCUMENTS:
             return document_averages(by_label)
-        return losses(by_label)[name] if name in LOSSES else None
+        return loss_of_rows(name, by_label) if name in LOSSES else None
 
     def influences(self, name: str) -> Array | None:
         """Give what each example adds to the error of a measure, to first order.

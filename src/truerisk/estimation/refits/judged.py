@@ -56,7 +56,12 @@ class Judged:
             return None
         if examples.pos_label is not None and examples.labels.index(examples.pos_label) == 0:
             whole = 1.0 if self.judging.are_probabilities else 0.0  # they are of the second label
-            sheets = tuple(replace(sheet, score=whole - sheet.score) for sheet in sheets)
+            sheets = tuple(
+                replace(sheet, score=whole - sheet.score)
+                if sheet.complement is None
+                else replace(sheet, score=sheet.complement, complement=sheet.score)
+                for sheet in sheets
+            )
         return JudgedScores(
             sheets,
             examples.codes,

@@ -55,6 +55,7 @@ class Judging:
     scores: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = field(
         default_factory=dict
     )
+    complements: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
     are_probabilities: bool = True
     scored: bool = True
     seconds: list[tuple[float, float]] = field(default_factory=list)
@@ -109,7 +110,9 @@ class Judging:
         if self.called is not None:
             self.called[repetition, test] = predicted
         if self.correction is None and "score" in found:
-            self.scores.setdefault(repetition, []).append((test, _told_apart(found)))
+            self.scores.setdefault(repetition, []).append((test, found["score"]))
+            if "complement" in found:
+                self.complements.setdefault(repetition, []).append(found["complement"])
             self.are_probabilities &= bool(found["probabilities"])
         else:
             self.scored = False
@@ -151,9 +154,17 @@ class Judging:
                 np.concatenate([test for test, _ in parts]),
                 np.concatenate([score for _, score in parts]),
                 np.repeat(np.arange(len(parts)), [len(test) for test, _ in parts]),
+                self._complement(repetition),
             )
-            for parts in self.scores.values()
+            for repetition, parts in self.scores.items()
         )
+
+    def _complement(self, repetition: int) -> NDArray[np.float64] | None:
+        """Give the probabilities of the first of two labels, if every refit gave them."""
+        parts = self.complements.get(repetition, [])
+        if len(parts) < len(self.scores[repetition]):
+            return None
+        return np.concatenate(parts).astype(np.float64)
 
     @property
     def costs(self) -> Costs:
@@ -179,14 +190,6 @@ class Judging:
                 "Some refits gave no scores, or lacked a class: there are no measures of scores."
             )
         return found
-
-
-def _told_apart(found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-    """Keep a probability under 1 where that of the other class is over 0, however small."""
-    score: NDArray[np.float64] = found["score"]
-    if "complement" not in found:
-        return score
-    return np.where((score == 1) & (found["complement"] > 0), np.nextafter(1.0, 0.0), score)
 
 
 def majority_votes(examples: Examples, plan: Plan) -> Votes:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import shown
-from truerisk.evaluation.verdict import WANTED_HALF_WIDTH, WIDE
+from truerisk.evaluation.verdict import TARGET_HALF_WIDTH, WIDE
 from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost, outcome_costs
 from truerisk.reporting.next_steps.steps import Rule, by_rules
 from truerisk.reporting.wording import count, number, title_of, written
-from truerisk.results import Estimate, Evaluation
+from truerisk.results import Estimate, Evaluation, has_code
 from truerisk.tallies.cells import Cells
 
 COMMON = 0.6  # a class with a larger share makes a constant answer look good
@@ -68,13 +68,13 @@ def a_class_is_missing(evaluation: Evaluation) -> Iterator[str]:
 
 def no_better_than_a_constant(evaluation: Evaluation) -> Iterator[str]:
     """Warn where a constant answer does as well; turn to rare classes where one is common."""
-    told = {
-        "On these it always answers": "it always gives one answer",
-        "Not sure: that cannot be told from": "always giving the commonest answer may do as well",
-        "Sure: that is worse than": "always giving the commonest answer does better",
+    reasons = {
+        "always_one_answer": "it always gives one answer",
+        "not_told_from_constant": "always giving the commonest answer may do as well",
+        "worse_than_constant": "always giving the commonest answer does better",
     }
     accuracy, cells = _defined(evaluation, "accuracy"), _cells(evaluation)
-    reason = next((words for start, words in told.items() if _says(evaluation, start)), None)
+    reason = next((reasons[code] for code in reasons if has_code(evaluation.verdict, code)), None)
     if reason is None or accuracy is None or cells is None:
         return
     trained = type(evaluation).__name__ != "Evaluation"
@@ -108,15 +108,15 @@ def too_open(evaluation: Evaluation) -> Iterator[str]:
         return
     half = _width(widest) / 2
     # Widths shrink with the root of the size, as in the verdict.
-    needed = 10 * math.ceil(widest.n * (half / WANTED_HALF_WIDTH) ** 2 / 10)
+    needed = 10 * math.ceil(widest.n * (half / TARGET_HALF_WIDTH) ** 2 / 10)
     more = max(round(needed - widest.n, -1), 10)
     unit = UNITS.get(widest.measure, "examples")
-    plan = f"--half-width {WANTED_HALF_WIDTH:g} --expected {widest.value:.2g}"
+    plan = f"--half-width {TARGET_HALF_WIDTH:g} --expected {widest.value:.2g}"
     if evaluation.level != USUAL_LEVEL:
         plan += f" --level {evaluation.level:g}"
     yield (
         f"Collect about {count(more)} more {unit}: {widest.measure} is known only to ±{half:.2f}, "
-        f"and about {count(needed)} in all would give ±{WANTED_HALF_WIDTH:.2f}: `truerisk "
+        f"and about {count(needed)} in all would give ±{TARGET_HALF_WIDTH:.2f}: `truerisk "
         f"plan {plan}`."
     )
 
@@ -227,7 +227,11 @@ def perhaps_probabilities(evaluation: Evaluation) -> Iterator[str]:
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep) or "brier_score" in evaluation or len(table) < 2:
         return
-    if table.threshold[-1] >= 0 and table.threshold[1] <= 1 and _asks_for_probabilities(evaluation):
+    if (
+        table.threshold[-1] >= 0
+        and table.threshold[1] <= 1
+        and has_code(evaluation.notes, "scores_look_like_probabilities")
+    ):
         yield (
             f"Say so if the scores, from {table.threshold[-1]:.3g} to {table.threshold[1]:.3g}, "
             "are probabilities, and their calibration is judged too: `truerisk score "
@@ -258,14 +262,6 @@ RULES: tuple[Rule, ...] = (
 
 def _cells(evaluation: Evaluation) -> Cells | None:
     return evaluation.tallies if isinstance(evaluation.tallies, Cells) else None
-
-
-def _says(evaluation: Evaluation, start: str) -> bool:
-    return any(sentence.startswith(start) for sentence in evaluation.verdict)
-
-
-def _asks_for_probabilities(evaluation: Evaluation) -> bool:
-    return any(note.startswith("The scores lie in [0, 1]") for note in evaluation.notes)
 
 
 def _defined(evaluation: Evaluation, name: str) -> Estimate | None:

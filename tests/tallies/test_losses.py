@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
+import truerisk as tr
 from truerisk.errors import InputError
-from truerisk.tallies.probabilities import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally, brier_scores, log_losses
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference" / "sklearn_scores.json").read_text(encoding="utf-8")
@@ -133,6 +134,38 @@ def test_no_rows_have_no_loss():
 def test_what_is_no_probability_is_refused(chances, truth, message):
     with pytest.raises(InputError, match=message):
         ProbabilityTally().add(chances, truth)
+
+
+def test_the_log_loss_does_not_depend_on_which_label_is_positive():
+    table = np.array([[1.0, 1e-20], [1e-20, 1.0], [0.3, 0.7]])
+    truth = np.array([True, False, True])
+    first = log_losses(table[:, 1], truth, table[:, 0])
+    second = log_losses(table[:, 0], ~truth, table[:, 1])
+    assert first.tolist() == second.tolist()
+    assert first.tolist() == log_losses(table, truth.astype(int)).tolist()
+    assert first[:2] == pytest.approx(20 * math.log(10))
+
+
+def test_probabilities_of_both_classes_are_each_taken_as_they_are():
+    proba = np.array([[1.0, 1e-20], [1e-20, 1.0], [0.4, 0.6], [0.7, 0.3]])
+    y = ["b", "a", "b", "a"]
+    found = [
+        tr.evaluate(y, y_score=proba, probabilities=True, pos_label=label, random_state=1)
+        for label in ("a", "b")
+    ]
+    assert found[0]["log_loss"].value == found[1]["log_loss"].value
+    assert found[0]["log_loss"].value == pytest.approx(
+        (40 * math.log(10) - math.log(0.6) - math.log(0.7)) / 4
+    )
+    groups = tr.evaluate(
+        y, y_score=proba, probabilities=True, pos_label="a", groups=[1, 1, 2, 2], random_state=1
+    )
+    assert math.isfinite(groups["log_loss"].interval.high)
+
+
+def test_the_brier_score_of_several_classes_looks_at_all_of_them():
+    table = np.array([[0.5, 0.25, 0.25], [0.5, 0.5, 0.0]])
+    assert brier_scores(table, np.array([0, 0])).tolist() == [0.375, 0.5]
 
 
 def test_narrow_probabilities_may_miss_one_by_a_thousandth():

@@ -1,21 +1,99 @@
-"""Predicted probabilities and truth → exact sums of their losses, in any order."""
+"""Log loss and Brier score: of each example, and summed exactly in any order.
+
+The only formulas of the two losses: values and the widths of their intervals both come from here.
+"""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_same_length
 from truerisk.errors import InputError
 from truerisk.tallies.exact_sum import ExactSum
 from truerisk.tallies.ranking import as_weights
 
-Loss = Literal["log_loss", "brier_score"]
+LossName = Literal["log_loss", "brier_score"]
 
 SUM_SLACK = 1e-6
 SUM_SLACK_NARROW = 1e-3  # float32 probabilities are rounded one by one
+
+
+class Loss(Protocol):
+    """The loss of each example."""
+
+    def __call__(
+        self, probabilities: Array, truth: NDArray[Any], complement: Array | None = None
+    ) -> Array:
+        """Give one number per example."""
+
+
+def log_losses(probabilities: Array, truth: NDArray[Any], complement: Array | None = None) -> Array:
+    r"""Log loss of each example: minus the logarithm of the probability of its own class.
+
+    .. math:: -\ln p_{i, y_i}
+
+    Infinite where the true class was given the probability 0; nothing is clipped.
+
+    Parameters
+    ----------
+    probabilities
+        (n,): of the positive class; or (n, K): of each class.
+    truth
+        (n,): whether the example is positive; or the code 0 … K − 1 of its class.
+    complement
+        (n,): the probability of the other of two classes, where it is given for itself.  1 − p
+        loses a probability under 10⁻¹⁶: with both, the loss does not depend on which of two
+        labels is the positive one.
+
+    Examples
+    --------
+    >>> log_losses(np.array([0.5, 1.0]), np.array([True, False]), np.array([0.5, 1e-20])).round(2)
+    array([ 0.69, 46.05])
+    """
+    with np.errstate(divide="ignore"):
+        losses: Array = -np.log(_of_truth(probabilities, truth, complement))
+    # The logarithm of 1 is 0, its negative −0.
+    return losses + 0.0
+
+
+def brier_scores(
+    probabilities: Array, truth: NDArray[Any], complement: Array | None = None
+) -> Array:
+    r"""Brier score of each example: two classes by one probability, several by all of theirs.
+
+    .. math:: (p_i - y_i)^2 \quad\text{or}\quad \sum_k (p_{ik} - y_{ik})^2
+
+    Parameters are those of `log_losses`.
+
+    Examples
+    --------
+    >>> brier_scores(np.array([0.5, 1.0]), np.array([True, False])).tolist()
+    [0.25, 1.0]
+    >>> brier_scores(np.array([[0.5, 0.5, 0.0]]), np.array([0])).tolist()
+    [0.5]
+    """
+    del complement  # the square of 1 − p loses nothing that a mean would show
+    if probabilities.ndim == 1:
+        return np.asarray((probabilities - truth) ** 2)
+    own = _of_truth(probabilities, truth, None)
+    return np.asarray((probabilities**2).sum(axis=1) - own**2 + (own - 1) ** 2)
+
+
+LOSSES: Mapping[str, Loss] = MappingProxyType({"log_loss": log_losses, "brier_score": brier_scores})
+
+
+def _of_truth(probabilities: Array, truth: NDArray[Any], complement: Array | None) -> Array:
+    """Give the probability of what is true."""
+    if probabilities.ndim == 1:
+        other = 1 - probabilities if complement is None else complement
+        return np.where(truth, probabilities, other)
+    return np.asarray(probabilities[np.arange(len(truth)), truth.astype(np.intp)])
 
 
 @dataclass
@@ -66,7 +144,11 @@ class ProbabilityTally:
     brier: LossSums = field(default_factory=LossSums)
 
     def add(
-        self, probabilities: ArrayLike, truth: ArrayLike, weight: ArrayLike | None = None
+        self,
+        probabilities: ArrayLike,
+        truth: ArrayLike,
+        weight: ArrayLike | None = None,
+        complement: Array | None = None,
     ) -> "ProbabilityTally":
         """Take in one batch; return the tally itself.
 
@@ -78,20 +160,21 @@ class ProbabilityTally:
             (n,): whether the example is positive; or the code 0 … K − 1 of its class.
         weight
             Non-negative weights.
+        complement
+            (n,): of the other of two classes, where it is given for itself.
         """
         table, labels = np.asarray(probabilities), np.asarray(truth)
         if len(labels) == 0 and len(table) == 0:
             return self
         check_same_length(probabilities=table, truth=labels)
-        _refuse_outside(table)
-        of_truth, brier = (_binary if table.ndim == 1 else _of_classes)(table, labels)
+        check_probabilities(table)
+        _check_truth(table, labels)
+        wide = table.astype(np.float64)
         weights = np.ones(len(labels)) if weight is None else as_weights(weight, len(labels))
+        logarithmic, brier = log_losses(wide, labels, complement), brier_scores(wide, labels)
         # A row of no weight says nothing, not even that the impossible has happened.
-        lost = (of_truth == 0) & (weights > 0)
-        with np.errstate(divide="ignore"):
-            logarithmic = np.where(
-                of_truth == 0, 0.0, -np.log(np.where(of_truth == 0, 1, of_truth))
-            )
+        lost = np.isinf(logarithmic) & (weights > 0)
+        logarithmic = np.where(np.isinf(logarithmic), 0.0, logarithmic)
         self.rows += int(np.count_nonzero(weights))
         self.impossible += int(np.count_nonzero(lost))
         self.weights.add(weights)
@@ -122,7 +205,7 @@ class ProbabilityTally:
         """Mean Brier score; NaN with no example."""
         return self._mean(self.brier)
 
-    def standard_error(self, loss: Loss) -> float:
+    def standard_error(self, loss: LossName) -> float:
         """Give the standard error of a mean loss; NaN where it has none."""
         sums = {"log_loss": self.logarithmic, "brier_score": self.brier}[loss]
         if self.rows < 2 or (loss == "log_loss" and self.impossible):
@@ -138,7 +221,8 @@ class ProbabilityTally:
         return sums.first.value / total if total > 0 else math.nan
 
 
-def _refuse_outside(table: NDArray[Any]) -> None:
+def check_probabilities(table: NDArray[Any]) -> None:
+    """Refuse what cannot be probabilities: (n,), of one class of two; or (n, K), adding up to 1."""
     if table.ndim > 2 or table.dtype.kind not in "fiub":
         raise InputError(
             f"`probabilities` must be numbers of shape (n,) or (n, K); "
@@ -152,26 +236,11 @@ def _refuse_outside(table: NDArray[Any]) -> None:
             f"not, and their range is [{low:g}, {high:g}]. Scores of another kind rank examples, "
             "but have no log loss or Brier score."
         )
-
-
-def _binary(
-    table: NDArray[Any], truth: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if truth.dtype != np.bool_:
-        raise InputError(
-            f"`truth` must be booleans when there is one probability an example; got {truth.dtype}."
-        )
-    positive = table.astype(np.float64)
-    return np.where(truth, positive, 1 - positive), (positive - truth) ** 2
-
-
-def _of_classes(
-    table: NDArray[Any], truth: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if table.ndim == 1:
+        return
     narrow = table.dtype.kind == "f" and table.dtype.itemsize <= 4
     slack = SUM_SLACK_NARROW if narrow else SUM_SLACK
-    wide = table.astype(np.float64)
-    sums = wide.sum(axis=1)
+    sums = table.astype(np.float64).sum(axis=1)
     off = np.abs(sums - 1) > slack
     if off.any():
         raise InputError(
@@ -179,9 +248,16 @@ def _of_classes(
             f"{np.count_nonzero(off)} do not, the first adds up to {sums[off][0]:g}. "
             "They are never rescaled silently."
         )
+
+
+def _check_truth(table: NDArray[Any], truth: NDArray[Any]) -> None:
+    if table.ndim == 1:
+        if truth.dtype != np.bool_:
+            raise InputError(
+                "`truth` must be booleans when there is one probability per example; "
+                f"got {truth.dtype}."
+            )
+        return
     n_classes = table.shape[1]
     if truth.dtype.kind not in "iub" or truth.min() < 0 or truth.max() >= n_classes:
         raise InputError(f"`truth` must hold class codes from 0 to {n_classes - 1}.")
-    of_truth = wide[np.arange(len(wide)), truth.astype(np.intp)]
-    brier = (wide**2).sum(axis=1) - of_truth**2 + (of_truth - 1) ** 2
-    return of_truth, brier
