@@ -22,10 +22,11 @@ import platform
 import sys
 from functools import cache
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
 FORMS = ("v1", "v3", "python")
-FAMILIES = ("counts",)
+FAMILIES = ("counts", "gram")
 NEEDED_FOR_V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
 ROWS_PER_THREAD = 500_000  # about a millisecond of work; for less, starting a thread costs more
 MAX_THREADS = 16
@@ -60,7 +61,7 @@ def __getattr__(name: str) -> ModuleType:
     if name not in FAMILIES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if form() == "python":
-        module = import_module(f"{__name__}.{name}")
+        module = uncompiled(name)
     else:
         try:
             module = import_module(f"{__name__}._{form()}.{name}")
@@ -71,6 +72,16 @@ def __getattr__(name: str) -> ModuleType:
                 "compiler."
             ) from error
     globals()[name] = module
+    return module
+
+
+def uncompiled(name: str) -> ModuleType:
+    """Load the source of a family as plain Python, as a module of its own."""
+    spec = spec_from_file_location(f"{__name__}.uncompiled.{name}", f"{__path__[0]}/{name}.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"No source of {name!r} in {__path__[0]!r}.")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import ResourceError
+from truerisk.svm.gram.cost_path import cost_path
+from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import margins_without_gram
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.solution import LinearSolution, Solution
-from truerisk.svm.solvers.cost_path import cost_path
-from truerisk.svm.solvers.gram_dual import solve_gram
-from truerisk.svm.solvers.gram_without import margins_without_gram
 from truerisk.svm.solvers.linear_dual import solve_rows
 from truerisk.svm.solvers.low_rank import solve_features
 from truerisk.svm.solvers.rows import Rows, as_rows

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from truerisk.svm.solvers.smo import Dual, descend, open_doors
 
 from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_tries import padded
-from truerisk.svm.solvers.smo import Dual, descend, open_doors
 
 
 def problem(n, cost):

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.svm.gram.cost_path import move, start_of
+from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.path import FreeBlock, Path
 from truerisk.svm.solution import Solution
 from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_tableau import Tableau
@@ -32,10 +35,6 @@ from truerisk.svm.solvers.batch_gram_tries import (
     padded,
     started,
 )
-from truerisk.svm.solvers.cost_path import move, start_of
-from truerisk.svm.solvers.free_block import FreeBlock
-from truerisk.svm.solvers.gram_dual import solve_gram
-from truerisk.svm.solvers.path_state import Path
 
 CHUNK = 64  # replicates; not a matter of workers, so that these do not change a bit
 ROUGH = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)  # gaps at which rounds may be tried

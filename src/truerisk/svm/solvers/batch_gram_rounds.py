@@ -19,7 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.svm.solvers.smo import REARRANGE
+
+REARRANGE = {"reassoc", "contract", "nsz", "arcp"}
 
 Sides = NDArray[np.int8]
 

@@ -16,7 +16,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from truerisk.svm.solvers.max_reduction import larger
-from truerisk.svm.solvers.smo import REARRANGE
+
+REARRANGE = {"reassoc", "contract", "nsz", "arcp"}
 
 Single = NDArray[np.float32]
 

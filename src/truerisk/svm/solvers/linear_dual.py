@@ -12,8 +12,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
+from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.solution import LinearSolution
-from truerisk.svm.solvers.gram_dual import solve_gram
 from truerisk.svm.solvers.neighbourhood import Neighbourhood, mixed
 from truerisk.svm.solvers.rows import Rows
 from truerisk.svm.solvers.tableau import inner_products

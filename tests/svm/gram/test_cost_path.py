@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.svm.solvers.cost_path import cost_path
-from truerisk.svm.solvers.gram_dual import solve_gram
+from truerisk.svm.gram.cost_path import cost_path
+from truerisk.svm.gram.dual import solve_gram
 
 
 def data(seed, n=50, d=3):
@@ -32,8 +32,8 @@ def test_every_solution_is_that_of_a_fit_from_scratch(seed, is_rbf):
         exact = solve_gram(gram, y, cost * weights)
         assert solution.gap <= 1e-6
         np.testing.assert_array_equal(solution.upper, cost * weights)
-        machine, fresh = gram @ (y * solution.alpha), gram @ (y * exact.alpha)
-        np.testing.assert_allclose(machine, fresh, atol=1e-5)
+        SVM, fresh = gram @ (y * solution.alpha), gram @ (y * exact.alpha)
+        np.testing.assert_allclose(SVM, fresh, atol=1e-5)
 
 
 def test_the_order_of_the_costs_is_kept():

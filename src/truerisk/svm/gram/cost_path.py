@@ -1,9 +1,9 @@
-"""The solutions of a support vector machine on a Gram matrix for many costs, exactly.
+"""The solutions of a SVM on a Gram matrix for many costs, exactly.
 
-Problem   as in `gram_dual`, with the bounds U = C·weight, for a list of costs C
+Problem   as in `dual`, with the bounds U = C·weight, for a list of costs C
 Given     K, the labels, the weights and the costs
 Link      z and b are piecewise linear in C: between two costs all bounds move linearly, and the
-          path of `active_set` passes every breakpoint on the way
+          path passes every breakpoint on the way
 Returns   a solution for each cost; its `passes` is the number of breakpoints since the one before
 Source    Hastie, Rosset, Tibshirani and Zhu, "The entire regularization path for the support
           vector machine", JMLR 5 (2004), 1391-1415
@@ -15,17 +15,20 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.aliases import Array
-from truerisk.svm.solution import Solution
-from truerisk.svm.solvers.active_set import ARRIVED
-from truerisk.svm.solvers.gram_dual import (
-    EVENTS_PER_EXAMPLE,
-    MAX_FREE,
-    begin,
-    finished,
-    solve_gram,
+from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, MAX_FREE, begin, finished, solve_gram
+from truerisk.svm.gram.path import (
+    ARRIVED,
+    EVENTS,
+    LOWER_RATE,
+    UPPER_RATE,
+    Path,
+    Z,
+    follow,
+    gradient_of,
+    restart_at,
+    start_at,
 )
-from truerisk.svm.solvers.path_state import EVENTS, LOWER_RATE, UPPER_RATE, Path, Z
-from truerisk.svm.solvers.polish import remainder_of, set_out, stay, travel
+from truerisk.svm.solution import Solution
 
 DRIFTED = 1e-9  # a gap that long paths add up to, and at which the next one starts afresh
 
@@ -38,10 +41,10 @@ def cost_path(
     *,
     tolerance: float = 1e-6,
 ) -> list[Solution]:
-    """Solve the machine for each cost, by following the exact path from the smallest one up.
+    """Solve the SVM for each cost, by following the exact path from the smallest one up.
 
     Every solution has a gap of at most `tolerance`, mostly a rounding error; where the path fails
-    the machine is solved anew.
+    the SVM is solved anew.
 
     Parameters
     ----------
@@ -89,14 +92,14 @@ def cost_path(
 
 
 def start_of(gram: Array, solution: Solution) -> Path | None:
-    """Give a path that starts at the solution; None where that costs more than it saves."""
+    """Return a path that starts at the solution; None where that costs more than it saves."""
     if np.count_nonzero(solution.free) > MAX_FREE:
         return None
     dual = begin(gram, solution.y, solution.upper, solution)
-    path, verdict = travel(set_out(dual), EVENTS_PER_EXAMPLE * len(solution.y))
+    path, verdict = follow(start_at(dual), EVENTS_PER_EXAMPLE * len(solution.y))
     if verdict != ARRIVED:
         return None
-    stay(path, dual.lower, dual.upper)
+    restart_at(path, dual.lower, dual.upper)
     return path
 
 
@@ -107,11 +110,11 @@ def move(path: Path, solution: Solution, upper: Array) -> tuple[Path, Solution] 
     after = begin(path.gram, y, upper, None)
     path.rows[LOWER_RATE] = after.lower - before.lower
     path.rows[UPPER_RATE] = after.upper - before.upper
-    path, verdict = travel(path, EVENTS_PER_EXAMPLE * len(y))
+    path, verdict = follow(path, EVENTS_PER_EXAMPLE * len(y))
     if verdict != ARRIVED:
         return None
     events = int(path.at[EVENTS]) - 1  # the last one is the end
-    stay(path, after.lower, after.upper)
+    restart_at(path, after.lower, after.upper)
     z = path.rows[Z].copy()
-    dual = after._replace(z=z, remainder=remainder_of(path.gram, y, z))
+    dual = after._replace(z=z, gradient=gradient_of(path.gram, y, z))
     return path, finished(dual, y, upper, events)

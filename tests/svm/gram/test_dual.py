@@ -1,4 +1,4 @@
-"""The machine on a Gram matrix: optimal, whatever the matrix, the bounds and the start."""
+"""The SVM on a Gram matrix: optimal, whatever the matrix, the bounds and the start."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 
-from truerisk.svm.solvers.gram_dual import balanced, solve_gram
+from truerisk.svm.gram.dual import balanced, solve_gram
 
 
 def gap_of(gram, solution):
@@ -45,7 +45,7 @@ def kernel(X, kind):
 
 
 def test_three_points_by_hand():
-    # x = 0, 2 and 3 with labels −, + and +: the machine is x − 1, held by the first two
+    # x = 0, 2 and 3 with labels −, + and +: the SVM is x − 1, held by the first two
     x, y = np.array([0.0, 2.0, 3.0]), np.array([-1.0, 1.0, 1.0])
     solution = solve_gram(np.outer(x, x), y, np.full(3, 10.0))
     assert solution.alpha == pytest.approx([0.5, 0.5, 0.0])
@@ -60,9 +60,9 @@ def test_it_is_optimal_and_agrees_with_libsvm(kind, cost):
     gram = kernel(X, kind)
     solution = solve_gram(gram, y, np.full(60, cost))
     check(gram, solution)
-    machine = SVC(C=cost, kernel="precomputed", tol=1e-8).fit(gram, y)
+    SVM = SVC(C=cost, kernel="precomputed", tol=1e-8).fit(gram, y)
     # libsvm keeps K in single precision
-    decision = machine.decision_function(gram)
+    decision = SVM.decision_function(gram)
     np.testing.assert_allclose(solution.decision, decision, rtol=1e-5, atol=1e-4)
 
 
@@ -171,9 +171,9 @@ def test_a_cap_is_kept_and_the_gap_told():
     gram = gram + gram.T
     y = np.where(rng.random(50) < 0.5, 1.0, -1.0)
     stopped = solve_gram(gram, y, np.full(50, 10.0), max_passes=2)
-    remainder = y - gram @ (y * stopped.alpha)
+    gradient = y - gram @ (y * stopped.alpha)
     z, upper = y * stopped.alpha, np.where(y > 0, 10.0, 0.0)
-    gap = remainder[z < upper].max() - remainder[z > upper - 10.0].min()
+    gap = gradient[z < upper].max() - gradient[z > upper - 10.0].min()
     assert stopped.gap == pytest.approx(gap)
 
 

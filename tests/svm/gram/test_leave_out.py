@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.svm import SVC
 
-from truerisk.svm.solvers import gram_without
-from truerisk.svm.solvers.gram_dual import solve_gram
-from truerisk.svm.solvers.gram_without import margins_without_gram, refitted_margin
+from truerisk.svm.gram import leave_out
+from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import margins_without_gram, refitted_margin
 
 TIE = 1e-6  # libsvm keeps K in single precision
 
@@ -39,9 +39,9 @@ def by_libsvm(gram, y, upper):
     margins = np.empty(len(y))
     for t in range(len(y)):
         kept = np.flatnonzero(np.arange(len(y)) != t)
-        machine = SVC(kernel="precomputed", C=1.0, tol=1e-8)
-        machine.fit(gram[np.ix_(kept, kept)], y[kept], sample_weight=upper[kept])
-        margins[t] = y[t] * machine.decision_function(gram[t : t + 1, kept])[0]
+        SVM = SVC(kernel="precomputed", C=1.0, tol=1e-8)
+        SVM.fit(gram[np.ix_(kept, kept)], y[kept], sample_weight=upper[kept])
+        margins[t] = y[t] * SVM.decision_function(gram[t : t + 1, kept])[0]
     return margins
 
 
@@ -187,8 +187,8 @@ def test_without_any_path_the_machine_is_fitted_anew(monkeypatch):
     solution = solve_gram(gram, y, np.ones(80))
     which = np.arange(0, 80, 4)
     by_path = margins_without_gram(gram, solution, which, squared_radius=radius(gram))
-    monkeypatch.setattr(gram_without, "PATH_EVENTS", 0)
-    monkeypatch.setattr(gram_without, "exact_start", lambda *_: None)
+    monkeypatch.setattr(leave_out, "PATH_EVENTS", 0)
+    monkeypatch.setattr(leave_out, "exact_start", lambda *_: None)
     anew = margins_without_gram(gram, solution, which, squared_radius=radius(gram))
     np.testing.assert_array_equal(np.sign(by_path), np.sign(anew))
     assert anew[3] == pytest.approx(refitted_margin(gram, solution, 12))

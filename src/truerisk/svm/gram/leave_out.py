@@ -1,28 +1,50 @@
-"""Exact leave-one-out on a Gram matrix: the margin of each example under the machine without it.
+"""Exact leave-one-out on a Gram matrix: the margin of each example under the SVM without it.
 
-Problem   y_t f₋t(x_t), where f₋t is the machine fitted without example t, for many t
-Given     K, the solution on all examples, and which t are asked for
+Problem   y_t f₋t(x_t), where f₋t is the SVM fitted without example t, for many t
+Given     K, the solution on all examples, and which t are sought for
 Link      f₋t is the end of the path on which the bound U_t goes to 0; all paths start at the one
-          solution and its inverse (`leave_out`); where a path fails, the machine is fitted anew
+          solution and its inverse; where a path fails, the SVM is fitted anew
 Returns   margins; one that is no tie may stand at any point of the path where its sign was sure
 Source    Cauwenberghs and Poggio, NIPS 2000
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
+from truerisk.kernels import gram as kernel
+from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, begin, solve_gram
+from truerisk.svm.gram.path import (
+    ARRIVED,
+    FULL,
+    LOWER,
+    RIGHT,
+    UPPER,
+    Path,
+    empty_path,
+    follow,
+    limits_at,
+    restart_at,
+    spread,
+    start_at,
+)
 from truerisk.svm.solution import Solution
-from truerisk.svm.solvers.active_set import ARRIVED, FULL, RIGHT
-from truerisk.svm.solvers.gram_dual import EVENTS_PER_EXAMPLE, begin, solve_gram
-from truerisk.svm.solvers.leave_out import Ground, leave_out_many
-from truerisk.svm.solvers.path_state import LOWER, UPPER, Path, empty_path
-from truerisk.svm.solvers.polish import limits_at, set_out, spread, stay, travel
 
 TIE = 1e-9  # a margin, beside the largest decision value, that is 0
+FAR = 1e100  # for ∞, which compiled code must not meet
 PATH_EVENTS = 2  # for every example; a path that takes more goes round in circles
+
+
+class Ground(NamedTuple):
+    """What the reach of every example is computed from."""
+
+    diagonal: Array
+    widest: float  # at least the squared distance of any two images
+    one_bound: bool  # whether all examples have the same bound
+    tolerance: float  # a margin that is a tie
 
 
 def margins_without_gram(
@@ -33,12 +55,12 @@ def margins_without_gram(
     squared_radius: float,
     workers: int = 1,
 ) -> Array:
-    """Give the margin y·f(x) of each example of `which` under the machine fitted without it.
+    """Return the margin y·f(x) of each example of `which` under the SVM fitted without it.
 
     The sign is that of the exact solution.  The value is exact where it is near 0, and exactly 0
     is a tie; elsewhere it may be any number of the right sign.  Without a free support vector the
     bias is the midpoint of what it may be; without one example of a class nobody else is in, the
-    machine knows the other class only, and the margin is −1.
+    SVM knows the other class only, and the margin is −1.
 
     Parameters
     ----------
@@ -60,7 +82,7 @@ def margins_without_gram(
 
     Examples
     --------
-    >>> from truerisk.svm.solvers.gram_dual import solve_gram
+    >>> from truerisk.svm.gram.dual import solve_gram
     >>> x = np.array([-2.0, -1.0, 1.0, 3.0])
     >>> gram, y = np.outer(x, x), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve_gram(gram, y, np.full(4, 10.0))
@@ -75,30 +97,30 @@ def margins_without_gram(
     alone = np.array([np.count_nonzero(used & (solution.y == label)) < 2 for label in (-1.0, 1.0)])
     lonely = used[which] & alone[(solution.y[which] > 0.0).astype(np.int64)]
     margins[lonely] = -1.0
-    asked = np.flatnonzero(used[which] & ~lonely)
+    sought = np.flatnonzero(used[which] & ~lonely)
     tolerance = TIE * max(1.0, float(np.abs(solution.decision).max()))
     base = exact_start(gram, solution)
-    if base is not None and len(asked) > 0:
+    if base is not None and len(sought) > 0:
         bounds = solution.upper[used]
         one_bound = bool(bounds.min() == bounds.max())
         diagonal = np.ascontiguousarray(np.diagonal(gram))
-        ground = Ground(diagonal, 2.0 * squared_radius, one_bound, tolerance)
-        verdicts, found = follow_all(base, solution.y, which[asked], ground, workers)
-        margins[asked] = found
-        asked = asked[verdicts > RIGHT]
-    for k in asked:
+        ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
+        verdicts, found = follow_all(base, solution.y, which[sought], ground, workers)
+        margins[sought] = found
+        sought = sought[verdicts > RIGHT]
+    for k in sought:
         margins[k] = refitted_margin(gram, solution, int(which[k]))
     margins[np.abs(margins) <= tolerance] = 0.0
     return margins
 
 
 def exact_start(gram: Array, solution: Solution) -> Path | None:
-    """Give the solution as the start of paths, made exact if it is not; None if it cannot be."""
+    """Return the solution as the start of paths, made exact if it is not; None if it cannot be."""
     dual = begin(gram, solution.y, solution.upper, solution)
-    path, verdict = travel(set_out(dual), EVENTS_PER_EXAMPLE * len(solution.y))
+    path, verdict = follow(start_at(dual), EVENTS_PER_EXAMPLE * len(solution.y))
     if verdict != ARRIVED:
         return None
-    stay(path, dual.lower, dual.upper)
+    restart_at(path, dual.lower, dual.upper)
     return path
 
 
@@ -121,7 +143,7 @@ def follow_all(
             path = empty_path(base.gram, room)
             path.rows[[LOWER, UPPER]] = base.rows[[LOWER, UPPER]]
             own, found = np.empty(len(part), np.int64), np.empty(len(part))
-            leave_out_many(base, path, y, which[part], limits, ground, own, found)
+            kernel.leave_out(base, path, y, which[part], limits, ground, own, found)
             verdicts[part], margins[part] = own, found
 
         if workers == 1:
@@ -134,7 +156,7 @@ def follow_all(
 
 
 def refitted_margin(gram: Array, solution: Solution, t: int) -> float:
-    """Give the margin of t by fitting anew without it."""
+    """Return the margin of t by fitting anew without it."""
     upper = solution.upper.copy()
     upper[t] = 0.0
     without = solve_gram(gram, solution.y, upper, tolerance=TIE, start=solution)

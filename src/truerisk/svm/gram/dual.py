@@ -1,20 +1,29 @@
-"""The support vector machine on a Gram matrix, exactly.
+"""The SVM on a Gram matrix, exactly.
 
 Problem   max  Σᵢ αᵢ − ½ Σᵢⱼ αᵢαⱼyᵢyⱼKᵢⱼ   with  0 ≤ αᵢ ≤ Uᵢ  and  Σᵢ yᵢαᵢ = 0
 Given     K, the labels ±1 and the bounds U; one may be 0, which leaves that example out
 Returns   a `Solution`; its gap says how exact it is
-Source    sequential minimal optimisation to a rough gap (`smo`), then a parametric active set to
-          the exact optimum (`polish`), then again the first if the second fails
+Source    sequential minimal optimisation to a rough gap, then a parametric active set to the exact
+          optimum (`path`), then again the first if the second fails
 """
 
 import numpy as np
 
 from truerisk.aliases import Array
+from truerisk.kernels import gram as kernel
+from truerisk.svm.gram.path import (
+    EVENTS,
+    ROUNDING,
+    Dual,
+    Z,
+    end_of,
+    follow,
+    gradient_of,
+    spread,
+    start_at,
+)
 from truerisk.svm.solution import ROUNDING as AT_A_BOUND
 from truerisk.svm.solution import Solution
-from truerisk.svm.solvers.path_state import EVENTS, Z
-from truerisk.svm.solvers.polish import ROUNDING, remainder_of, set_out, spread, standing, travel
-from truerisk.svm.solvers.smo import Dual, bias_between, descend, open_doors
 
 ROUGH = 1e-3  # gap at which the active set takes over
 ROUGH_STEPS = 5  # for every example, after which it takes over anyway
@@ -76,18 +85,17 @@ def solve_gram(
     most = STEPS_PER_EXAMPLE * len(y) if max_passes is None else max_passes
     dual = begin(gram, y, upper, start)
     floor = MIN_CURVATURE * spread(gram)
-    doors = open_doors(len(y))
-    steps, _, _ = descend(
-        dual, doors, floor, max(ROUGH, tolerance), min(most, ROUGH_STEPS * len(y))
+    steps, _, _ = kernel.improve(
+        dual, floor, max(ROUGH, tolerance), min(most, ROUGH_STEPS * len(y))
     )
     events, dual = polished(dual, y)
     steps += events
-    _, gap = bias_between(dual)
+    _, gap = kernel.bias_and_gap(dual)
     while gap > tolerance and steps < most:
-        taken, _, _ = descend(dual, doors, floor, tolerance, most - steps)
+        taken, _, _ = kernel.improve(dual, floor, tolerance, most - steps)
         steps += taken
-        dual = dual._replace(remainder=remainder_of(gram, y, dual.z))
-        _, gap = bias_between(dual)
+        dual = dual._replace(gradient=gradient_of(gram, y, dual.z))
+        _, gap = kernel.bias_and_gap(dual)
         if taken == 0:
             break
     return finished(dual, y, upper, steps)
@@ -98,11 +106,11 @@ def begin(gram: Array, y: Array, upper: Array, start: Solution | None) -> Dual:
     n = len(y)
     lower, higher = np.where(y > 0.0, 0.0, -upper), np.where(y > 0.0, upper, 0.0)
     diagonal = np.ascontiguousarray(np.diagonal(gram))
-    z, remainder = np.zeros(n), y.copy()
+    z, gradient = np.zeros(n), y.copy()
     if start is not None:
         z = balanced(np.clip(y * start.alpha, lower, higher), lower, higher)
-        remainder = remainder_of(gram, y, z)
-    return Dual(gram, diagonal, lower, higher, z, remainder)
+        gradient = gradient_of(gram, y, z)
+    return Dual(gram, diagonal, lower, higher, z, gradient)
 
 
 def balanced(z: Array, lower: Array, upper: Array) -> Array:
@@ -121,23 +129,23 @@ def balanced(z: Array, lower: Array, upper: Array) -> Array:
 
 
 def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
-    """Give the number of events and the best solution that paths led to.
+    """Return the number of events and the best solution that paths led to.
 
     A path that fails leaves a feasible point, from which the next one starts with a fresh inverse.
     """
     events, best = 0, dual
-    _, least = bias_between(dual)
+    _, least = kernel.bias_and_gap(dual)
     for _ in range(PATHS):
         free = np.count_nonzero((dual.z > dual.lower) & (dual.z < dual.upper))
         if free > MAX_FREE:
             break
-        path, _ = travel(set_out(dual), EVENTS_PER_EXAMPLE * len(y))
+        path, _ = follow(start_at(dual), EVENTS_PER_EXAMPLE * len(y))
         events += int(path.at[EVENTS])
         if not np.isfinite(path.rows[Z]).all():
             break
-        z = balanced(standing(path, dual.lower, dual.upper), dual.lower, dual.upper)
-        dual = dual._replace(z=z, remainder=remainder_of(dual.gram, y, z))
-        _, gap = bias_between(dual)
+        z = balanced(end_of(path, dual.lower, dual.upper), dual.lower, dual.upper)
+        dual = dual._replace(z=z, gradient=gradient_of(dual.gram, y, z))
+        _, gap = kernel.bias_and_gap(dual)
         if gap >= least:
             break
         least, best = gap, dual
@@ -147,20 +155,20 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
 
 
 def finished(dual: Dual, y: Array, upper: Array, steps: int) -> Solution:
-    """Give what the dual has come to as a solution.
+    """Return what the dual has come to as a solution.
 
     What is a rounding error away from its bound is put there, lest it pin down the bias.
     """
     near = AT_A_BOUND * upper
     z = np.where(dual.z - dual.lower <= near, dual.lower, dual.z)
     dual = dual._replace(z=np.where(dual.upper - z <= near, dual.upper, z))
-    bias, gap = bias_between(dual)
+    bias, gap = kernel.bias_and_gap(dual)
     return Solution(
         y=y,
         upper=upper,
         alpha=np.abs(dual.z),
         bias=bias,
-        decision=y - dual.remainder + bias,
+        decision=y - dual.gradient + bias,
         gap=gap,
         passes=steps,
     )

@@ -5,11 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.svm.solvers.active_set import ARRIVED
-from truerisk.svm.solvers.gram_dual import balanced, begin
-from truerisk.svm.solvers.path_state import BIAS, EVENTS, RESIDUAL, SIDE, TARGET_RATE, Z
-from truerisk.svm.solvers.polish import limits_at, remainder_of, set_out, spread, standing, travel
-from truerisk.svm.solvers.smo import bias_between
+from truerisk.kernels import gram as kernel
+from truerisk.svm.gram.dual import balanced, begin
+from truerisk.svm.gram.path import (
+    ARRIVED,
+    BIAS,
+    EVENTS,
+    RESIDUAL,
+    SIDE,
+    TARGET_RATE,
+    Z,
+    end_of,
+    follow,
+    gradient_of,
+    limits_at,
+    spread,
+    start_at,
+)
 
 
 def dual_at(seed, n=20, d=3):
@@ -19,27 +31,27 @@ def dual_at(seed, n=20, d=3):
     y = np.where(rng.permutation(n) % 2 == 0, 1.0, -1.0)
     dual = begin(X @ X.T, y, rng.uniform(0.0, 2.0, n), None)
     z = balanced(rng.uniform(dual.lower, dual.upper), dual.lower, dual.upper)
-    return dual._replace(z=z, remainder=remainder_of(dual.gram, y, z)), y
+    return dual._replace(z=z, gradient=gradient_of(dual.gram, y, z)), y
 
 
 @given(st.integers(0, 10**6), st.integers(1, 25))
 def test_every_path_ends_in_the_optimum(seed, d):
     dual, y = dual_at(seed, d=d)
-    path, verdict = travel(set_out(dual), 2000)
+    path, verdict = follow(start_at(dual), 2000)
     assert verdict == ARRIVED
     z = path.rows[Z]
     assert z.sum() == pytest.approx(0.0, abs=1e-9)
     assert np.all((dual.lower - 1e-9 <= z) & (z <= dual.upper + 1e-9))
-    exact = dual._replace(z=standing(path, dual.lower, dual.upper), remainder=y - dual.gram @ z)
-    _, gap = bias_between(exact)
+    exact = dual._replace(z=end_of(path, dual.lower, dual.upper), gradient=y - dual.gram @ z)
+    _, gap = kernel.bias_and_gap(exact)
     assert gap < 1e-6
 
 
 def test_the_start_is_optimal_for_the_targets_it_starts_at():
     dual, _ = dual_at(1)
-    path = set_out(dual)
+    path = start_at(dual)
     rows = path.rows
-    target = dual.remainder + dual.gram @ rows[Z] - rows[TARGET_RATE]  # y − what is still to come
+    target = dual.gradient + dual.gram @ rows[Z] - rows[TARGET_RATE]  # y − what is still to come
     residual = dual.gram @ rows[Z] + path.at[BIAS] - target
     np.testing.assert_allclose(rows[RESIDUAL], residual, atol=1e-12)
     assert np.all(rows[SIDE] * residual >= 0.0)
@@ -50,19 +62,19 @@ def test_the_start_is_optimal_for_the_targets_it_starts_at():
 def test_who_has_no_choice_keeps_its_residual():
     dual, y = dual_at(3)
     dual.lower[4] = dual.upper[4] = dual.z[4] = 0.0
-    dual = dual._replace(remainder=remainder_of(dual.gram, y, dual.z))
-    path = set_out(dual)
-    bias, _ = bias_between(dual)
+    dual = dual._replace(gradient=gradient_of(dual.gram, y, dual.z))
+    path = start_at(dual)
+    bias, _ = kernel.bias_and_gap(dual)
     assert path.rows[SIDE, 4] == path.rows[TARGET_RATE, 4] == 0.0
-    assert path.rows[RESIDUAL, 4] == bias - dual.remainder[4] != 0.0
+    assert path.rows[RESIDUAL, 4] == bias - dual.gradient[4] != 0.0
 
 
 def test_an_exact_solution_stays_where_it_is():
     dual, y = dual_at(2, d=25)
-    path, _ = travel(set_out(dual), 2000)
-    z = standing(path, dual.lower, dual.upper)
-    exact = dual._replace(z=z, remainder=remainder_of(dual.gram, y, z))
-    again, verdict = travel(set_out(exact), 2000)
+    path, _ = follow(start_at(dual), 2000)
+    z = end_of(path, dual.lower, dual.upper)
+    exact = dual._replace(z=z, gradient=gradient_of(dual.gram, y, z))
+    again, verdict = follow(start_at(exact), 2000)
     assert verdict == ARRIVED
     assert again.at[EVENTS] == 1
     np.testing.assert_allclose(again.rows[Z], z, atol=1e-9)
