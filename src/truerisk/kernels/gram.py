@@ -1,7 +1,8 @@
 """The SVM on a Gram matrix: small steps, exact paths, and leaving one example out.
 
 Problem   max  pᵀz − ½ zᵀKz   with  lowerᵢ ≤ zᵢ ≤ upperᵢ  and  Σᵢ zᵢ = 0;  z = yα is signed:
-          0 ≤ α ≤ U becomes [0, U] for a positive and [−U, 0] for a negative example; p = y, or moves
+          0 ≤ α ≤ U becomes [0, U] for a positive and [−U, 0] for a negative example; p is y, or
+          moves
 SMO       gradient = y − Kz is the bias that an example asks for: z is optimal when no example that
           may rise asks for more than one that may fall.  The first example of a step is the one of
           the largest gradient, the second the one of the largest gain
@@ -223,7 +224,7 @@ def first_at(
 def weigh_partners(
     dual: Dual, moves: Moves, i: cython.Py_ssize_t, top: cython.double, floor: cython.double
 ):
-    """Compute the gain of a step of i with each partner; return the lowest gradient and best gain."""
+    """Write the gain of a step of i with each partner; return the lowest gradient, best gain."""
     row, own = dual.gram[i], dual.diagonal[i]
     gradient, diagonal = dual.gradient, dual.diagonal
     fall, gain = moves.fall, moves.gain

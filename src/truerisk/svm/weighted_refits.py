@@ -36,13 +36,13 @@ from truerisk.svm.linear import LinearSVM
 from truerisk.svm.one_vs_rest import Targets, check_cost, upper_bounds
 from truerisk.svm.problems import FEW_FEATURES as FEATURES
 from truerisk.svm.problems import gram_problem
+from truerisk.svm.rows.matrix import as_rows
 from truerisk.svm.solvers.batch_gram import gram_decisions
 from truerisk.svm.solvers.batch_interior_point import batch_decisions
 from truerisk.svm.solvers.batch_logistic import logistic_decisions
 from truerisk.svm.solvers.batch_rows import row_decisions
 from truerisk.svm.solvers.low_rank import solve_features
 from truerisk.svm.solvers.pivoted_cholesky import pivoted_features
-from truerisk.svm.solvers.rows import as_rows
 
 Solver = Callable[..., Array]  # of bounds, a row a refit, and a number of workers
 ACCEPTED = (

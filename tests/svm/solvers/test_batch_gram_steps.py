@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from truerisk.svm.solvers.smo import Dual, descend, open_doors
+from truerisk.svm.gram.path import Dual
 
+from truerisk.kernels import gram as kernel
 from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_tries import padded
 
@@ -30,7 +31,7 @@ def state_of(gram, y, lower, upper):
 def test_they_end_where_those_in_double_precision_end(n, cost):
     gram, y, lower, upper = problem(n, cost)
     dual = Dual(gram, np.diagonal(gram).copy(), lower, upper, np.zeros(n), y.copy())
-    descend(dual, open_doors(n), 1e-6, 1e-3, 10**5)
+    kernel.improve(dual, 1e-6, 1e-3, 10**5)
     single, state = state_of(gram, y, lower, upper)
     taken = steps.descend_roughly(single, state, np.float32(1e-6), np.float32(1e-3), 10**5)
     assert taken > 0
@@ -39,7 +40,7 @@ def test_they_end_where_those_in_double_precision_end(n, cost):
     assert abs(float(z.sum())) < 1e-4
     np.testing.assert_allclose(remainder, y - gram @ z, atol=1e-4)
     assert remainder[z < upper].max() - remainder[z > lower].min() <= 1.1e-3
-    np.testing.assert_allclose(remainder, dual.remainder, atol=5e-3)
+    np.testing.assert_allclose(remainder, dual.gradient, atol=5e-3)
     assert not state[steps.Z, n:].any()
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.sparse import random_array
 from sklearn.svm import SVC
 
+from truerisk.svm.rows.dual import solve_rows
+from truerisk.svm.rows.matrix import as_rows
 from truerisk.svm.solvers.batch_rows import row_decisions
-from truerisk.svm.solvers.linear_dual import solve_rows
-from truerisk.svm.solvers.rows import as_rows
 
 
 def wide(seed, n=40, d=300):

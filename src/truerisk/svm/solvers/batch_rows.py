@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solvers.linear_dual import solve_rows
-from truerisk.svm.solvers.rows import Rows
+from truerisk.svm.rows.dual import solve_rows
+from truerisk.svm.rows.matrix import Rows
 
 NEAR = 1e-3  # a decision value whose sign a rough solution might miss
 FINER = 1e-3  # part of the tolerance that is asked for then
@@ -60,7 +60,7 @@ def row_decisions(
 
     Examples
     --------
-    >>> from truerisk.svm.solvers.rows import as_rows
+    >>> from truerisk.svm.rows.matrix import as_rows
     >>> rows, y = as_rows(np.array([[0.0], [1.0], [3.0], [4.0]])), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> bounds = np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 1.0]])
     >>> row_decisions(rows, y, np.arange(4), bounds).round(6)

@@ -1,4 +1,4 @@
-"""The linear machine: optimality first, libsvm second, and every odd problem."""
+"""The linear SVM: optimality first, libsvm second, and every odd problem."""
 
 import gzip
 import json
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.svm import SVC
 
-from truerisk.svm.solvers.linear_dual import judge, solve_rows
-from truerisk.svm.solvers.rows import as_rows
+from truerisk.svm.rows import dual
+from truerisk.svm.rows.dual import Neighbourhood, mixed, newton_step, solve_rows
+from truerisk.svm.rows.matrix import as_rows
 
 
 def normals(n=200, d=15, *, seed=0, noise=1.0):
@@ -263,15 +264,6 @@ def test_small_problems_of_any_kind_are_solved(seed, n, d):
     assert_optimal(X, solution, 1e-6)
 
 
-def test_the_judge_by_hand_and_uncompiled():
-    y, upper = np.array([1.0, 1.0, -1.0, -1.0, 1.0]), np.array([1.0, 1.0, 1.0, 1.0, 0.0])
-    alpha, products = np.array([0.0, 0.5, 1.0, 0.25, 0.0]), np.array([3.0, 0.0, 0.5, -2.5, 9.0])
-    # v = −2, 1, −1.5 and 1.5: the first and the third may only rise, the other two move both ways
-    expected = (1.5, 1.0, 2, 2.5)
-    assert judge(y, upper, alpha, products) == expected
-    assert judge.py_func(y, upper, alpha, products) == expected
-
-
 @pytest.mark.data
 def test_reuters_is_solved_to_nine_digits():
     folder = os.environ.get("TRUERISK_DATA")
@@ -288,3 +280,163 @@ def test_reuters_is_solved_to_nine_digits():
         solution = solve_rows(as_rows(X), y, np.full(len(y), 1.0), tolerance=1e-9)
         assert solution.gap <= 1e-9
         assert_optimal(X, solution, 1e-9)
+
+
+# --- near the margin
+
+
+def begin(active=None, *, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 40))
+    y, upper = np.where(X[:, 0] > 0, 1.0, -1.0), np.full(60, 1.0)
+    alpha, weights = np.zeros(60), np.zeros(40)
+    active = np.arange(60) if active is None else active
+    return X, Neighbourhood(as_rows(X), y, upper, alpha, weights, 0.0, active)
+
+
+def excess_of(X, near):
+    return near.y * (X @ near.weights + near.bias) - 1.0
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_those_that_are_kept_end_at_their_optimum_and_the_others_stay(share):
+    active = np.arange(int(60 * share))
+    X, near = begin(active)
+    near.improve(1e-7, sweeps=2, max_passes=2000)
+    np.testing.assert_allclose(near.weights, (near.y * near.alpha) @ X, atol=1e-10)
+    assert np.all(near.alpha[len(active) :] == 0.0)
+    assert near.y @ near.alpha == pytest.approx(0.0, abs=1e-6)
+    assert set(np.flatnonzero((near.alpha > 0.0) & (near.alpha < 1.0))) <= set(near.order)
+    beyond, alpha = excess_of(X, near)[near.order], near.alpha[near.order]
+    assert np.all(beyond[alpha < 1.0] >= -1e-6)
+    assert np.all(beyond[alpha > 0.0] <= 1e-6)
+
+
+def test_patience_drops_nobody_and_ends_at_the_optimum_of_all():
+    X, near = begin()
+    near.be_patient(1e-7, max_passes=5000)
+    assert near.passes < 5000
+    assert len(near.order) == 60
+    assert np.all(excess_of(X, near)[near.alpha < 1.0] >= -1e-6)
+    assert np.all(excess_of(X, near)[near.alpha > 0.0] <= 1e-6)
+
+
+def test_patience_has_an_end():
+    _, near = begin()
+    near.be_patient(0.0, max_passes=7)
+    assert near.passes == 7
+
+
+def test_no_cautious_step_of_newton_raises_the_lagrangian():
+    X, near = begin(seed=3)
+    near.cautious = True
+
+    def lagrangian():
+        alpha, s = near.alpha, near.y @ near.alpha
+        w = (near.y * alpha) @ X
+        return w @ w / 2 - alpha.sum() + bias * s + near.penalty * s * s / 2
+
+    for _ in range(5):
+        near.sweep()
+        bias = near.bias
+        before = lagrangian()
+        near.newton(1e-9)
+        assert lagrangian() <= before + 1e-9
+
+
+def test_a_step_that_meets_no_bound_restores_the_balance():
+    X, near = begin()
+    near.improve(1e-6, sweeps=2, max_passes=2000)
+    at = np.flatnonzero((near.alpha > 0.1) & (near.alpha < 0.9))[0]
+    near.alpha[at] += near.y[at] * 1e-4
+    near.weights += 1e-4 * X[at]
+    near.balance += 1e-4
+    near.newton(1e-9)
+    assert near.balance == pytest.approx(0.0, abs=1e-9)
+    assert near.y @ near.alpha == pytest.approx(0.0, abs=1e-8)
+
+
+def test_with_one_free_example_there_is_no_step():
+    _, near = begin(np.array([5]))
+    near.sweep()
+    assert not near.newton(1e-6)
+
+
+@pytest.mark.parametrize("block", [1, 4, 100])
+def test_mixing_keeps_blocks_together_and_loses_nobody(monkeypatch, block):
+    monkeypatch.setattr(dual, "BLOCK", block)
+    which = 3 * np.arange(50)
+    order = mixed(which)
+    np.testing.assert_array_equal(np.sort(order), which)
+    np.testing.assert_array_equal(order, mixed(which))
+    if block == 1:
+        assert np.any(order != which)
+    follows = np.flatnonzero(which[order // 3] % (3 * block))
+    np.testing.assert_array_equal(order[follows], order[follows - 1] + 3)
+
+
+# --- Newton's step
+
+WIDE = 1e6
+
+
+def room(n, size=WIDE):
+    return np.full(n, -size), np.full(n, size)
+
+
+@pytest.fixture
+def free_examples():
+    rng = np.random.default_rng(5)
+    return rng.standard_normal((12, 30)), rng.standard_normal(12)
+
+
+@pytest.mark.parametrize("total", [0.0, 0.7])
+def test_it_solves_the_bordered_system(free_examples, total):
+    X, residual = free_examples
+    step, bias, steps = newton_step(
+        as_rows(X), residual, room(12), total, accuracy=1e-12, max_steps=100
+    )
+    system = np.block([[X @ X.T, np.ones((12, 1))], [np.ones((1, 12)), 0.0]])
+    expected = np.linalg.solve(system, np.append(residual, total))
+    np.testing.assert_allclose(step, expected[:-1], atol=1e-10)
+    assert bias == pytest.approx(expected[-1], abs=1e-10)
+    assert step.sum() == pytest.approx(total, abs=1e-12)
+    assert steps < 20
+
+
+def test_the_accuracy_is_that_of_every_residual(free_examples):
+    X, residual = free_examples
+    step, bias, _ = newton_step(as_rows(X), residual, room(12), 0.0, accuracy=0.05, max_steps=100)
+    left = residual - X @ (step @ X) - bias
+    assert 1e-6 < np.abs(left).max() <= 0.05 + 1e-12
+
+
+def test_it_stops_at_the_number_of_steps(free_examples):
+    X, residual = free_examples
+    assert newton_step(as_rows(X), residual, room(12), 0.0, accuracy=0, max_steps=3)[2] == 3
+
+
+def test_examples_alike_with_other_labels_go_up_to_the_nearest_bound():
+    X = np.array([[1.0, 2.0], [1.0, 2.0]])
+    step, _, _ = newton_step(
+        as_rows(X),
+        np.array([1.0, -1.0]),
+        (np.full(2, -0.25), np.full(2, 5.0)),
+        0.0,
+        accuracy=1e-9,
+        max_steps=9,
+    )
+    np.testing.assert_allclose(step, [0.25, -0.25])
+
+
+def test_examples_nearly_alike_stop_together_where_the_first_one_ends():
+    X = np.array([[1.0, 0.0], [1.0, 1e-4]])
+    step, _, _ = newton_step(
+        as_rows(X),
+        np.array([0.1, -0.1]),
+        (np.full(2, -0.5), np.full(2, 0.25)),
+        0.0,
+        accuracy=1e-9,
+        max_steps=9,
+    )
+    np.testing.assert_allclose(step, [0.25, -0.25])

@@ -1,4 +1,4 @@
-"""Rows of a sparse matrix: every loop against NumPy, and every format against the dense one."""
+"""Rows of a sparse matrix: every product against NumPy, every format against the dense one."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from truerisk.svm.solvers.rows import (
-    add,
-    add_four,
-    as_rows,
-    copy_rows,
-    dot,
-    multiply,
-    multiply_four,
-    square,
-)
+from truerisk.svm.rows.matrix import as_rows, inner_products
 
 entries = st.sampled_from([0.0, 0.0, 1.0, -2.0, 0.5, 3.0])
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 11))
@@ -67,37 +58,9 @@ def test_products_sums_and_copies_are_those_of_the_matrix(X, seed):
     np.testing.assert_array_equal(dense(rows.take(which)), X[which])
 
 
-@given(matrices, st.integers(0, 2**32 - 1))
-def test_four_at_a_time_are_four_times_one(X, seed):
-    rng = np.random.default_rng(seed)
-    rows = as_rows(X)
-    weights, products = rng.standard_normal((X.shape[1], 4)), np.empty((4, len(X)))
-    multiply_four(*rows.arrays, weights, products)
-    np.testing.assert_allclose(products, (X @ weights).T, atol=1e-12)
-    coefficients = rng.standard_normal((len(X), 4))
-    coefficients[0] = 0.0
-    expected = weights + X.T @ coefficients
-    add_four(*rows.arrays, coefficients, weights)
-    np.testing.assert_allclose(weights, expected, atol=1e-12)
-
-
-def test_the_uncompiled_loops_do_the_same():
-    X = np.random.default_rng(0).standard_normal((3, 9))
-    rows, w = as_rows(X), np.arange(9.0)
-    assert dot.py_func(rows.data, rows.indices, 9, 18, w) == pytest.approx(X[1] @ w)
-    weights = np.zeros(9)
-    add.py_func(rows.data, rows.indices, 9, 18, 2.0, weights)
-    np.testing.assert_allclose(weights, 2.0 * X[1])
-    products, norms = np.empty(3), np.empty(3)
-    multiply.py_func(*rows.arrays, w, products)
-    square.py_func(rows.data, rows.indptr, norms)
-    np.testing.assert_allclose(products, X @ w)
-    np.testing.assert_allclose(norms, (X**2).sum(axis=1))
-    four, weights = np.empty((4, 3)), np.zeros((9, 4))
-    multiply_four.py_func(*rows.arrays, np.tile(w[:, None], 4), four)
-    add_four.py_func(*rows.arrays, np.ones((3, 4)), weights)
-    np.testing.assert_allclose(four, np.tile(X @ w, (4, 1)))
-    np.testing.assert_allclose(weights, np.tile(X.sum(axis=0)[:, None], 4))
-    data, indices = np.empty(9), np.empty(9, np.int32)
-    copy_rows.py_func(*rows.arrays, np.array([2]), data, indices)
-    np.testing.assert_array_equal(data, X[2])
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("first", [0, 4, 7])
+def test_inner_products_are_those_of_the_matrix(first, workers):
+    X = np.random.default_rng(0).standard_normal((8, 5)) * (np.arange(5) % 2)
+    products = inner_products(as_rows(X), first, workers=workers)
+    np.testing.assert_allclose(products, (X @ X.T)[first:], atol=1e-12)
