@@ -165,9 +165,7 @@ def test_the_distance_from_an_optimum_by_hand_and_uncompiled():
 def test_a_length_is_kept_where_nobody_goes_far():
     step, direction = np.zeros(3), np.array([1.0, -1.0, 0.5])
     low, high = np.full(3, -1.0), np.full(3, 1.0)
-    assert (
-        plain.within(step, direction, low, high, 1.5) == 1.5
-    )  # a quarter beyond is near
+    assert plain.within(step, direction, low, high, 1.5) == 1.5  # a quarter beyond is near
     assert plain.within(step, direction, low, high, 1.6) == 1.0
 
 

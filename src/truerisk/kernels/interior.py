@@ -582,9 +582,10 @@ def subtract_products(
 
 @cython.cfunc
 @cython.nogil
-def factorise_packed(packed: cython.double[:, ::1], m: cython.Py_ssize_t) -> cython.void:
-    """Overwrite packed matrices by their factors."""
-    whole: cython.double[64]
+def factorise_packed(
+    packed: cython.double[:, ::1], m: cython.Py_ssize_t, whole: cython.double[::1]
+) -> cython.void:
+    """Overwrite packed matrices by their factors; `whole` is room for one number per lane."""
     for i in range(m):
         start = i * (i + 1) // 2
         for r in range(64):
@@ -832,7 +833,9 @@ def measure_steps(lanes: cython.double[::1]) -> cython.void:
 
 @cython.cfunc
 @cython.nogil
-def step_all(problems: Problems, columns: cython.double[:, ::1], work: Work) -> cython.void:
+def step_all(
+    problems: Problems, columns: cython.double[:, ::1], work: Work, whole: cython.double[::1]
+) -> cython.void:
     """Predict, correct, and choose the step of every lane; u goes ahead of `advance`."""
     m: cython.Py_ssize_t = problems.metric.shape[0]
     multiply(problems.products, work.weights, work.packed)
@@ -841,7 +844,7 @@ def step_all(problems: Problems, columns: cython.double[:, ::1], work: Work) -> 
         for r in range(64):
             work.packed[j * (j + 3) // 2, r] += problems.metric[j]
             work.du[j, r] -= problems.metric[j] * work.u[j, r]
-    factorise_packed(work.packed, m)
+    factorise_packed(work.packed, m, whole)
     solve_packed(work.packed, work.du)
     multiply(problems.rows, work.du, work.first)
     predict(work.tile, work.first, work.lanes)
@@ -863,6 +866,7 @@ def follow_paths(problems, work, tolerance: cython.double, max_steps: cython.Py_
     space: Work = Work(*work)
     columns: cython.double[:, ::1] = np.ascontiguousarray(np.asarray(problems[0]).T)
     margin: cython.double[::1] = np.empty(len(problems[0]))
+    whole: cython.double[::1] = np.empty(64)
     waiting: cython.Py_ssize_t = 0
     rounds: cython.Py_ssize_t = 0
     inside: cython.Py_ssize_t = 1
@@ -882,7 +886,7 @@ def follow_paths(problems, work, tolerance: cython.double, max_steps: cython.Py_
                 if space.owner[r] != NOBODY:
                     inside += 1
             if inside > 0:
-                step_all(own, columns, space)
+                step_all(own, columns, space, whole)
                 advance(
                     space.tile, space.first, space.second, space.lanes, space.weights, space.right
                 )

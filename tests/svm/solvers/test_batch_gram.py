@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
-from truerisk.svm.gram.dual import solve_gram
 
+from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.solvers import batch_gram
 from truerisk.svm.solvers.batch_gram import gram_decisions
 

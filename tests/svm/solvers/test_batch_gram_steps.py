@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from truerisk.svm.gram.path import Dual
 
 from truerisk.kernels import gram as kernel
+from truerisk.svm.gram.path import Dual
 from truerisk.svm.solvers import batch_gram_steps as steps
 from truerisk.svm.solvers.batch_gram_tries import padded
 

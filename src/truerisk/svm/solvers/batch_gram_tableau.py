@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.svm.gram.path import empty_block, fill_block, members_of
-from truerisk.svm.gram.path import spread
+from truerisk.svm.gram.path import empty_block, fill_block, members_of, spread
 
 RIDGE = 1e-12  # of the largest K(x, x), added to each: equal examples share α then, in one way
 PIVOT = 1e-14  # of the largest K(x, x): a pivot no larger is rounding

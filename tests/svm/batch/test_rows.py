@@ -1,4 +1,4 @@
-"""Many linear machines on rows: each of them the optimum."""
+"""Many linear SVMs on rows: each of them the optimum."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.sparse import random_array
 from sklearn.svm import SVC
 
+from truerisk.svm.batch.rows import row_decisions
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.matrix import as_rows
-from truerisk.svm.solvers.batch_rows import row_decisions
 
 
 def wide(seed, n=40, d=300):
@@ -46,8 +46,8 @@ def test_it_agrees_with_single_fits_and_with_libsvm(cost):
     for decision, upper in zip(found, bounds, strict=True):
         alone = solve_rows(as_rows(X[train]), y[train], upper, tolerance=1e-10)
         np.testing.assert_allclose(decision, X @ alone.weights + alone.bias, atol=1e-6)
-        machine = SVC(kernel="linear", tol=1e-9).fit(X[train], y[train], sample_weight=upper)
-        np.testing.assert_allclose(decision, machine.decision_function(X), atol=1e-4)
+        SVM = SVC(kernel="linear", tol=1e-9).fit(X[train], y[train], sample_weight=upper)
+        np.testing.assert_allclose(decision, SVM.decision_function(X), atol=1e-4)
 
 
 @settings(max_examples=15)

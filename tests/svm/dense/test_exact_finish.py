@@ -1,21 +1,22 @@
 import numpy as np
 import pytest
 
-from truerisk.svm.solvers.exact_finish import (
+from truerisk.kernels import interior as kernel
+from truerisk.svm.dense.exact_finish import (
     Problem,
     balance,
     bounds_of_bias,
     finish,
     vertex_of,
 )
-from truerisk.svm.solvers.interior_point import follow_path, workspace
+from truerisk.svm.dense.features import workspace
 
 
 def near(rows, upper, metric, target):
     """Give an interior point at this distance of the optimum."""
     n, m = rows.shape
     u, state = np.zeros(m), np.vstack([np.full((2, n), 0.5), np.ones((2, n))])
-    follow_path(rows, upper, metric, u, state, *workspace(n, m), target, 100)
+    kernel.follow_path(rows, upper, metric, u, state, *workspace(n, m), target, 100)
     return u, state
 
 
@@ -64,7 +65,7 @@ def test_balance_meets_margin_and_metric():
 
 
 def test_balance_needs_no_second_time_but_for_rounding(monkeypatch):
-    monkeypatch.setattr("truerisk.svm.solvers.exact_finish.CORRECTIONS", 1)
+    monkeypatch.setattr("truerisk.svm.dense.exact_finish.CORRECTIONS", 1)
     rows, metric, held = overlapping(3, 5, 1), np.array([2.0, 1.0, 3.0, 1.0, 2.0, 0.0]), np.ones(6)
     aim = balance(rows, np.ones(3), metric, held, np.ones(3), np.zeros(6))
     np.testing.assert_allclose(rows @ aim.u, 1.0, rtol=1e-12)
@@ -145,7 +146,7 @@ def test_an_alpha_that_does_not_balance_the_classes_is_shrunk_until_it_does():
 
 
 def test_magnitudes_are_summed_over_all_pieces(monkeypatch):
-    monkeypatch.setattr("truerisk.svm.solvers.exact_finish.PIECE", 4)
+    monkeypatch.setattr("truerisk.svm.dense.exact_finish.PIECE", 4)
     rows, alpha = overlapping(10, 2, 7), np.arange(10.0)
     found = Problem(rows, np.ones(10), np.ones(3)).magnitude(alpha)
     np.testing.assert_allclose(found, np.abs(rows).T @ alpha, rtol=1e-14)

@@ -1,6 +1,6 @@
 """From an interior point to the vertex: every α exactly 0, exactly U, or on the margin.
 
-Problem   that of `interior_point`, whose answer is strictly inside: no α is 0 or U
+Problem   that of the interior point, whose answer is strictly inside: no α is 0 or U
 Given     an interior point close enough that share and surplus tell most examples apart
 Returns   α and u, and how far they are from optimal
 Method    Each example is held at 0, held at U, or free with its margin at 1.  The free ones and u
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from truerisk.aliases import Array
-from truerisk.svm.solvers.interior_point import REST, SHARE, SLACK, SURPLUS
 
+SHARE, REST, SURPLUS, SLACK = range(4)  # the rows of `state`: α/U, 1 − α/U, r·u over 1, ξ
 CORRECTIONS = 2  # solve, and once more for the rounding of the first
 RANK = 1e-12  # of its column: what QR leaves of it, if less, is nothing
 PATIENCE = 8  # rounds
@@ -33,7 +33,7 @@ ROUNDING = 1e-13  # of Σ|r|α, what metric·u = Rᵀα may lack: α has no more
 
 @dataclass(frozen=True)
 class Problem:
-    """The rows y(z, 1), the bounds U and the metric of `interior_point`."""
+    """The rows y(z, 1), the bounds U and the metric of the interior point."""
 
     rows: Array
     upper: Array

@@ -1,33 +1,39 @@
-"""The support vector machine on few features: interior point first, then the exact finish.
+"""The linear SVM on few features: interior point first, then the exact finish.
 
 Problem   min  ½ w·w + Σᵢ Uᵢξᵢ   with  yᵢ(w·xᵢ + b) ≥ 1 − ξᵢ  and  ξᵢ ≥ 0
 Given     a dense table of n examples and d features, d up to some 200, in any units
 Returns   `LinearSolution`; the gap is that of the rounded numbers, not an estimate
+Method    interior point (`truerisk.kernels.interior`), then the exact finish
 Units     The rows are centred, which moves b only, and each column is divided by its largest
-          entry; w·w is kept in the units of the table by the metric 1/scale², so that the problem
-          solved is the one given.
+          entry; w·w is kept in the units of the table by the metric 1/scale²: the problem solved
+          is the one given.
 Memory    one copy of the table and some 20 numbers an example
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.svm.solution import LinearSolution
-from truerisk.svm.solvers.exact_finish import ON_THE_MARGIN, Problem, Vertex, finish
-from truerisk.svm.solvers.interior_point import (
+from truerisk.kernels import interior as kernel
+from truerisk.svm.dense.exact_finish import (
+    ON_THE_MARGIN,
     REST,
     SHARE,
     SLACK,
     SURPLUS,
-    follow_path,
-    workspace,
+    Problem,
+    Vertex,
+    finish,
 )
+from truerisk.svm.solution import LinearSolution
 
 TARGETS = (1e-8, 1e-10, 1e-12, 1e-14)  # how close to go before the finish is tried (again)
 FEW_ROUNDS, MANY_ROUNDS = 8, 1000  # of the finish: a step further costs less than many of them
+BLOCK = 256  # examples that are scaled and multiplied at a time: they stay in the cache
+VECTORS = 9  # numbers per example that a step of the interior point works with
 INVISIBLE = 1e-100  # the square of a column this small is lost beside a margin of 1
 
 
@@ -42,7 +48,7 @@ class Units:
 def solve_features(
     features: Array, y: Array, upper: Array, *, tolerance: float = 1e-6, max_passes: int = 100
 ) -> LinearSolution:
-    r"""Solve the linear support vector machine with a free bias on a table of few features.
+    r"""Solve the linear SVM with a free bias on a table of few features.
 
     .. math:: \min_{w, b, \xi} \tfrac12 w \cdot w + \sum_i U_i \xi_i, \qquad
               y_i (w \cdot x_i + b) \ge 1 - \xi_i, \quad \xi_i \ge 0
@@ -147,13 +153,22 @@ def _optimum(problem: Problem, tolerance: float, max_passes: int) -> tuple[Verte
     u, state, work = np.zeros(m), _start(problem.y, upper), workspace(n, m)
     passes, vertices = 0, []
     for target in TARGETS:
-        passes += follow_path(rows, upper, metric, u, state, *work, target, max_passes - passes)
+        passes += kernel.follow_path(
+            rows, upper, metric, u, state, *work, target, max_passes - passes
+        )
         last = target == TARGETS[-1] or passes >= max_passes
         max_rounds = MANY_ROUNDS if last else FEW_ROUNDS
         vertices.append(finish(problem, u, state, tolerance=tolerance, max_rounds=max_rounds))
         if last or vertices[-1].gap <= min(tolerance, ON_THE_MARGIN):
             break
     return min(vertices, key=lambda vertex: vertex.gap), passes
+
+
+def workspace(n: int, m: int) -> tuple[Array, Array, Array]:
+    """Allocate what a problem of n examples and m = features + 1 needs besides its state."""
+    blocks = math.ceil(n / BLOCK)
+    size = math.ceil(n / blocks)  # blocks of one size: the last is not half empty
+    return np.empty((VECTORS, n)), np.empty((m + 2, m)), np.empty((size, m))
 
 
 def _start(y: Array, upper: Array) -> Array:

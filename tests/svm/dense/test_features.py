@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.svm import SVC
 
+from truerisk.svm.dense.features import solve_features
+from truerisk.svm.dense.pivoted_cholesky import pivoted_features
 from truerisk.svm.problems import DenseProblem, Effort
-from truerisk.svm.solvers.low_rank import solve_features
-from truerisk.svm.solvers.pivoted_cholesky import pivoted_features
 
 COSTS = (1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 TABLES = ("banana", "flare_solar", "image", "ionosphere", "svmguide1", "titanic", "waveform")
@@ -139,7 +139,7 @@ def test_what_is_left_out_does_not_count_but_is_decided(problem):
 
 
 def test_units_of_all_columns_trade_with_the_bound():
-    # x → 1000 x, U → U / 1000²: the same machine in other units, w → w / 1000.
+    # x → 1000 x, U → U / 1000²: the same SVM in other units, w → w / 1000.
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 4))
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
@@ -199,7 +199,7 @@ def test_a_machine_with_all_alpha_at_their_bounds_is_unstable():
 
 
 def test_a_cap_too_low_is_told_by_the_gap(monkeypatch):
-    monkeypatch.setattr("truerisk.svm.solvers.low_rank.MANY_ROUNDS", 2)
+    monkeypatch.setattr("truerisk.svm.dense.features.MANY_ROUNDS", 2)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 5))
     y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)

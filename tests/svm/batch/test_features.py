@@ -4,10 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from truerisk.svm.solvers import batch_interior_point
-from truerisk.svm.solvers.batch_interior_point import FEW, PIECE, Table, batch_decisions, unsure
-from truerisk.svm.solvers.batch_lanes import LANES
-from truerisk.svm.solvers.low_rank import solve_features
+from truerisk.svm.batch import features as batch_features
+from truerisk.svm.batch.features import FEW, LANES, PIECE, Table, batch_decisions, unsure
+from truerisk.svm.dense.features import solve_features
 
 
 def problem(n, d, seed=0, replicates=12, cost=1.0):
@@ -23,7 +22,7 @@ def problem(n, d, seed=0, replicates=12, cost=1.0):
 
 
 def exactly(features, y, train, bounds):
-    """Solve one machine after the other, the way of `low_rank`."""
+    """Solve one SVM after the other, the way of `low_rank`."""
     upper = np.zeros((len(bounds), len(y)))
     upper[:, train] = bounds
     return np.array([solve_features(features, y, row).decision for row in upper])
@@ -36,15 +35,15 @@ def assert_same_sides(ours, exact):
 
 @pytest.fixture
 def finished(monkeypatch):
-    """Count the machines that are finished exactly."""
+    """Count the SVMs that are finished exactly."""
     counted = []
-    finish = batch_interior_point._Batch.finish  # noqa: SLF001  (what is counted is private)
+    finish = batch_features._Batch.finish  # noqa: SLF001  (what is counted is private)
 
     def count(self, values, bounds, which):
         counted.extend(which)
         finish(self, values, bounds, which)
 
-    monkeypatch.setattr(batch_interior_point._Batch, "finish", count)  # noqa: SLF001
+    monkeypatch.setattr(batch_features._Batch, "finish", count)  # noqa: SLF001
     return counted
 
 
@@ -163,7 +162,7 @@ def test_workers_change_no_bit():
     np.testing.assert_array_equal(one, two)
 
 
-def test_the_order_of_machines_and_examples_does_not_matter():
+def test_the_order_of_SVMs_and_examples_does_not_matter():
     features, y, bounds = problem(50, 4, replicates=2 * LANES)
     rng = np.random.default_rng(1)
     order, shuffled = rng.permutation(len(bounds)), rng.permutation(50)
@@ -193,7 +192,7 @@ def test_one_class_is_what_the_machine_says():
     assert_same_sides(ours[3:], exactly(features, y, np.arange(20), bounds[3:]))
 
 
-def test_one_class_for_all_machines():
+def test_one_class_for_all_SVMs():
     features, _, bounds = problem(6, 2)
     np.testing.assert_array_equal(
         batch_decisions(features, np.ones(6), np.arange(6), bounds), np.ones((12, 6))
@@ -209,8 +208,8 @@ def test_constant_features_leave_the_bias():
 
 
 @pytest.mark.parametrize("limit", ["FEW", "LARGEST"])
-def test_few_machines_and_large_tables_go_one_by_one(monkeypatch, limit):
+def test_few_SVMs_and_large_tables_go_one_by_one(monkeypatch, limit):
     features, y, bounds = problem(30, 2)
-    monkeypatch.setattr(batch_interior_point, limit, {"FEW": 99, "LARGEST": 0}[limit])
+    monkeypatch.setattr(batch_features, limit, {"FEW": 99, "LARGEST": 0}[limit])
     ours = batch_decisions(features, y, np.arange(30), bounds)
     np.testing.assert_array_equal(ours, exactly(features, y, np.arange(30), bounds))

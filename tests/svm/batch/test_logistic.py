@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from truerisk.svm.solvers import batch_logistic
-from truerisk.svm.solvers.batch_logistic import logistic_decisions
+from truerisk.svm.batch import logistic as batch_logistic
+from truerisk.svm.batch.logistic import logistic_decisions
 
 
 def data(seed, n=60, d=4):

@@ -1,36 +1,94 @@
-"""A thousand machines on the same few features, which differ in the bounds of α only.
+"""A thousand SVMs on the same few features, which differ in the bounds of α only.
 
 Problem   min  ½ w·w + Σᵢ Uᵢξᵢ   with  yᵢ(w·xᵢ + b) ≥ 1 − ξᵢ  and  ξᵢ ≥ 0,  for each row U
-Given     one table of features, and as many rows of bounds as machines
-Returns   the decision value of every example under every machine
-Method    interior points side by side (`batch_path`), from the machine of the mean bounds.  The
-          objective is strongly convex in w: with a gap g no w is farther than √(2g) from the
-          optimal one, and an example on the margin carries that over to b.  A machine under which
-          some example is nearer to the boundary than that goes on alone to the exact optimum
-          (`low_rank`), as does one with no example on the margin: its b is not unique.
+Given     one table of features, and as many rows of bounds as SVMs
+Returns   the decision value of every example under every SVM
+Method    interior points side by side (`truerisk.kernels.interior`), from the SVM of the mean
+          bounds. The objective is strongly convex in w: with a gap g no w is farther than √(2g)
+          from the optimal one, and an example on the margin carries that over to b. An SVM under
+          which some example is nearer to the boundary than that goes on alone to the exact optimum
+          (`dense.features`), as does one with no example on the margin: its b is not unique.
 Memory    n·m²/2 numbers for the products of m = features + 1, some 1,000 an example and a worker
 """
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
+from truerisk.kernels import interior as kernel
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solvers.batch_cholesky import packed_products
-from truerisk.svm.solvers.batch_path import Machines, follow_paths, workspace
-from truerisk.svm.solvers.low_rank import scale_columns, solve_features
+from truerisk.svm.dense.features import scale_columns, solve_features
 
-PIECE = 512  # machines a worker takes at a time: fixed, so that results do not depend on workers
-FEW = 4  # machines that one after the other take less time than the lanes
+LANES = 64  # problems side by side, as in the kernel
+TILE, LANE = 11 * LANES, 7 * LANES  # numbers per example, and numbers of a lane
+NOBODY = -1  # in a lane
+PIECE = 512  # SVMs a worker takes at a time: fixed, so that results do not depend on workers
+FEW = 4  # SVMs that one after the other take less time than the lanes
 LARGEST = 2**23  # products of features: 64 MB
 MAX_STEPS = 40  # three times the usual; corrections can lead round in circles
 CENTRE = 0.3  # µ at the start, for each unit of the mean bound
 ROUNDING = 1e-9  # of a decision value
+
+
+class Problems(NamedTuple):
+    """What all problems share, and where their answers go, one row or entry per problem."""
+
+    rows: Array
+    products: Array
+    metric: Array
+    start: Array  # u₀
+    centre: float  # µ at the start, for each unit of the mean bound
+    bounds: Array
+    solutions: Array
+    gaps: Array
+    slips: Array
+
+
+class Work(NamedTuple):
+    """The memory of the lanes."""
+
+    tile: Array
+    lanes: Array
+    first: Array
+    second: Array
+    weights: Array
+    right: Array
+    packed: Array
+    u: Array
+    du: Array
+    more: Array
+    owner: NDArray[np.int64]
+    taken: NDArray[np.int64]
+
+
+def workspace(n: int, m: int) -> Work:
+    """Allocate the lanes for n examples and m = features + 1, with nobody in them.
+
+    Examples
+    --------
+    >>> workspace(5, 3).packed.shape == (6, LANES)
+    True
+    """
+    tall, wide = (n, LANES), (m, LANES)
+    return Work(
+        tile=np.ones((n, TILE)),
+        lanes=np.ones(LANE),
+        first=np.zeros(tall),
+        second=np.zeros(tall),
+        weights=np.ones(tall),
+        right=np.ones(tall),
+        packed=np.ones((m * (m + 1) // 2, LANES)),
+        u=np.zeros(wide),
+        du=np.zeros(wide),
+        more=np.zeros(wide),
+        owner=np.full(LANES, NOBODY),
+        taken=np.zeros(LANES, dtype=np.int64),
+    )
 
 
 @dataclass(frozen=True)
@@ -72,14 +130,14 @@ def batch_decisions(
     tolerance: float = 1e-12,
     workers: int = 1,
 ) -> Array:
-    r"""Give the decision value of every example under many machines with bounds of their own.
+    r"""Give the decision value of every example under many SVMs with bounds of their own.
 
     .. math:: \min_{w, b, \xi} \tfrac12 w \cdot w + \sum_i U_i \xi_i, \qquad
               y_i (w \cdot x_i + b) \ge 1 - \xi_i, \quad \xi_i \ge 0
 
     Every example is on the side of the boundary where the exact optimum has it, if its decision
     value is larger than 1e-6 there.  Where every bias in an interval is as good, it is the middle
-    of it.  A machine whose bounds leave one class only says that class; with none it says 0.
+    of it.  An SVM whose bounds leave one class only says that class; with none it says 0.
 
     Parameters
     ----------
@@ -90,10 +148,10 @@ def batch_decisions(
     train
         Which examples are trained on, ascending.
     bounds
-        One row a machine, one column an example of `train`; 0 leaves an example out.
+        One row per SVM, one column per example of `train`; 0 leaves an example out.
     tolerance
         How far from the optimum the interior point stops, for each unit of Σα.  A larger one saves
-        steps, and sends more machines the long way; sides do not depend on it.
+        steps, and sends more SVMs the long way; sides do not depend on it.
     workers
         How many threads; they change no bit of the result.
 
@@ -152,7 +210,7 @@ class _Batch:
         return cls(features, y, train, bounds, table, products, start)
 
     def decisions(self, piece: slice, tolerance: float) -> Array:
-        """Solve the machines of a piece, in lanes where that is of use, and exactly where not."""
+        """Solve the SVMs of a piece, in lanes where that is of use, and exactly where not."""
         bounds, table = self.bounds[piece], self.table
         if not len(self.products):
             values = np.empty((len(bounds), len(self.y)))
@@ -160,17 +218,17 @@ class _Batch:
             return values
         rows = np.ascontiguousarray(self.y[self.train, None] * table.examples[self.train])
         metric = np.append(table.scale**-2.0, 0.0)
-        found, gaps, slips = np.empty((len(bounds), len(metric))), *np.empty((2, len(bounds)))
-        machines = Machines(
-            rows, self.products, metric, self.start, CENTRE, bounds, found, gaps, slips
+        solutions, gaps, slips = np.empty((len(bounds), len(metric))), *np.empty((2, len(bounds)))
+        problems = Problems(
+            rows, self.products, metric, self.start, CENTRE, bounds, solutions, gaps, slips
         )
-        follow_paths(machines, workspace(*rows.shape), tolerance, MAX_STEPS)
-        values = found @ table.examples.T
+        kernel.follow_paths(problems, workspace(*rows.shape), tolerance, MAX_STEPS)
+        values = solutions @ table.examples.T
         self.finish(values, bounds, np.flatnonzero(unsure(values, gaps, slips, table.reach)))
         return values
 
     def finish(self, values: Array, bounds: Array, which: Iterable[int]) -> None:
-        """Solve these machines to the exact optimum, in place."""
+        """Solve these SVMs to the exact optimum, in place."""
         for r in which:
             upper = np.zeros(len(self.y))
             upper[self.train] = bounds[r]
@@ -178,7 +236,7 @@ class _Batch:
 
 
 def unsure(values: Array, gaps: Array, slips: Array, reach: Array) -> NDArray[np.bool_]:
-    r"""Say which machines have an example that may be on the other side at the optimum.
+    r"""Say which SVMs have an example that may be on the other side at the optimum.
 
     If example i is on the margin at the optimum, and its margin is s away from 1 now, then
 
@@ -195,3 +253,19 @@ def unsure(values: Array, gaps: Array, slips: Array, reach: Array) -> NDArray[np
     away += np.where(known, slips, 0.0)[:, None] + ROUNDING
     verdict: NDArray[np.bool_] = ~known | (np.abs(values) <= away).any(axis=1)
     return verdict
+
+
+def packed_products(rows: Array) -> Array:
+    """Give rⱼrₖ, k ≤ j, of every row: their weighted sums are packed Gram matrices.
+
+    Examples
+    --------
+    >>> packed_products(np.array([[2.0, 3.0], [1.0, 5.0]]))
+    array([[ 4.,  1.],
+           [ 6.,  5.],
+           [ 9., 25.]])
+    """
+    j, k = np.tril_indices(rows.shape[1])
+    columns = np.ascontiguousarray(rows.T)
+    products: Array = columns[j] * columns[k]
+    return products
