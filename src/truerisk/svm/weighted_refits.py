@@ -22,6 +22,7 @@ from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, RefitError
 from truerisk.svm.batch.features import batch_decisions
+from truerisk.svm.batch.gram import gram_decisions
 from truerisk.svm.batch.logistic import logistic_decisions
 from truerisk.svm.batch.rows import row_decisions
 from truerisk.svm.blas_threads import few_blas_threads
@@ -42,7 +43,6 @@ from truerisk.svm.one_vs_rest import Targets, check_cost, upper_bounds
 from truerisk.svm.problems import FEW_FEATURES as FEATURES
 from truerisk.svm.problems import gram_problem
 from truerisk.svm.rows.matrix import as_rows
-from truerisk.svm.solvers.batch_gram import gram_decisions
 
 Solver = Callable[..., Array]  # of bounds, a row a refit, and a number of workers
 ACCEPTED = (

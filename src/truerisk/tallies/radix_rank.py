@@ -142,7 +142,13 @@ def rank_by_radix(parts: list[Part]) -> Ranking:
 
 def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Buckets:
     layout = NARROW if parts[0][0].dtype == np.float32 else WIDE
-    columns = [(scores.view(layout.bits), labels.view(np.uint8)) for scores, labels in parts]
+    columns = [
+        (
+            np.ascontiguousarray(scores).view(layout.bits),
+            np.ascontiguousarray(labels).view(np.uint8),
+        )
+        for scores, labels in parts
+    ]
     shares = list(_shares([len(bits) for bits, _ in columns], threads))
     counts = np.zeros((len(shares), 2 * BUCKETS), dtype=np.int64)
 

@@ -38,9 +38,9 @@ class ScoreHistogram:
             narrow = scores.astype(np.float32, copy=False)
         rounded_up = narrow > scores if narrow is not scores else np.zeros(1, dtype=bool)
         kernel.count_buckets(
-            narrow.view(np.uint32),
-            rounded_up.view(np.uint8),
-            is_positive.view(np.uint8),
+            np.ascontiguousarray(narrow).view(np.uint32),
+            np.ascontiguousarray(rounded_up).view(np.uint8),
+            np.ascontiguousarray(is_positive).view(np.uint8),
             self.counts,
         )
         self.rows += len(scores)

@@ -130,7 +130,7 @@ def batch_decisions(
     tolerance: float = 1e-12,
     workers: int = 1,
 ) -> Array:
-    r"""Give the decision value of every example under many SVMs with bounds of their own.
+    r"""Return the decision value of every example under many SVMs with bounds of their own.
 
     .. math:: \min_{w, b, \xi} \tfrac12 w \cdot w + \sum_i U_i \xi_i, \qquad
               y_i (w \cdot x_i + b) \ge 1 - \xi_i, \quad \xi_i \ge 0
@@ -256,7 +256,7 @@ def unsure(values: Array, gaps: Array, slips: Array, reach: Array) -> NDArray[np
 
 
 def packed_products(rows: Array) -> Array:
-    """Give rⱼrₖ, k ≤ j, of every row: their weighted sums are packed Gram matrices.
+    """Return rⱼrₖ, k ≤ j, of every row: their weighted sums are packed Gram matrices.
 
     Examples
     --------

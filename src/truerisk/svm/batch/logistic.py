@@ -62,7 +62,7 @@ def logistic_decisions(
     tolerance: float = 1e-10,
     workers: int = 1,
 ) -> Array:
-    r"""Fit one logistic regression for every row of weights; give the log odds of every example.
+    r"""Fit one logistic regression for every row of weights; return the log odds of every example.
 
     .. math:: \min_{w, b} \tfrac12 \sum_j \lambda_j w_j^2
               + \sum_i G_i \log\bigl(1 + e^{-y_i (w \cdot x_i + b)}\bigr)
@@ -82,7 +82,7 @@ def logistic_decisions(
     train
         Which examples are trained on, in ascending order.
     weights
-        What the loss of each of those is multiplied by, one row a replicate; 0 leaves it out.
+        What the loss of each of those is multiplied by, one row per replicate; 0 leaves it out.
     penalty
         λ of each feature and, last, of the intercept: 0 for one that is not penalised.
     tolerance
@@ -124,7 +124,7 @@ def logistic_decisions(
 
 
 def products_of(rows: Array) -> Array | None:
-    """Give the products of all pairs of columns; None where they would take too much memory."""
+    """Return the products of all pairs of columns; None where they would take too much memory."""
     first, second = np.triu_indices(rows.shape[1])
     if len(rows) * len(first) > MAX_PRODUCTS:
         return None
@@ -141,7 +141,7 @@ def named(regression: Regression, decisions: Array) -> Array:
 
 
 def fitted(regression: Regression, start: Array, tolerance: float) -> Array:
-    """Take Newton's steps from the start until they change nothing; give the coefficients."""
+    """Take Newton's steps from the start until they change nothing; return the coefficients."""
     coefficients, left = start.copy(), np.arange(len(start))
     point = looked_at(regression, start)
     for _ in range(MAX_STEPS):
@@ -176,7 +176,7 @@ def some_of(point: Point, which: NDArray[np.bool_]) -> Point:
 
 
 def newton_step(regression: Regression, point: Point) -> tuple[Array, Array]:
-    """Give the gradients, and the steps to the minima of the parabolas."""
+    """Return the gradients, and the steps to the minima of the parabolas."""
     rows, weights, penalty = regression.rows, regression.weights, regression.penalty
     gradient = penalty * point.coefficients - (weights * point.wrong * regression.y) @ rows
     bends, m = weights * point.wrong * point.right, rows.shape[1]

@@ -1,11 +1,11 @@
-"""Many linear support vector machines on sparse or wide rows, which differ in their bounds only.
+"""Many linear SVMs on sparse or wide rows, which differ in their bounds only.
 
 Problem   that of `linear_dual` for every row of a table of bounds
 Given     the rows, the labels, who is trained on, and the bounds of each replicate
 Returns   the decision value of every example under each replicate
-Method    `linear_dual` from the solution at the mean bounds, one replicate a thread: the compiled
+Method    `linear_dual` from the solution at the mean bounds, one replicate per thread: the compiled
           sweeps and Newton's steps let go of the interpreter, what is between them does not.
-          Where a decision value is near 0 the machine is solved further, so that its sign is sure.
+          Where a decision value is near 0 the SVM is solved further, so that its sign is sure.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ def row_decisions(
     tolerance: float = 1e-6,
     workers: int = 1,
 ) -> Array:
-    r"""Solve one linear machine for every row of bounds; give its decision value of every example.
+    r"""Solve one linear SVM for every row of bounds; return its decision value of every example.
 
     .. math:: \min_{w, b} \tfrac12 w \cdot w + \sum_i U_i \max(0, 1 - y_i (w \cdot x_i + b))
 
@@ -47,7 +47,7 @@ def row_decisions(
     train
         Which examples are trained on, in ascending order.
     bounds
-        What each α of those may be at most, one row a replicate; 0 leaves the example out.
+        What each α of those may be at most, one row per replicate; 0 leaves the example out.
     tolerance
         Largest gap, in units of the margin.
     workers

@@ -83,6 +83,7 @@ def solve_rows(
     >>> solution.weights.round(6), round(solution.bias, 6), solution.alpha.round(6)
     (array([1.]), -2.0, array([0. , 0.5, 0.5, 0. ]))
     """
+    y, upper = np.ascontiguousarray(y, np.float64), np.ascontiguousarray(upper, np.float64)
     state = State(rows, y, upper, start)
     active, sweeps = mixed(np.flatnonzero(upper > 0.0)), FIRST_SWEEPS
     if start is not None or not len(active):

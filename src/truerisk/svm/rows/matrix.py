@@ -45,13 +45,13 @@ class Rows:
     def times(self, weights: Array) -> Array:
         """Return x·w of every row."""
         products = np.empty(len(self))
-        kernel.multiply(*self.arrays, weights, products)
+        kernel.multiply(*self.arrays, np.ascontiguousarray(weights, np.float64), products)
         return products
 
     def total(self, coefficients: Array) -> Array:
         """Return Σᵢ cᵢxᵢ."""
         weights = np.zeros(self.width)
-        kernel.add_rows(*self.arrays, coefficients, weights)
+        kernel.add_rows(*self.arrays, np.ascontiguousarray(coefficients, np.float64), weights)
         return weights
 
     def take(self, which: NDArray[np.signedinteger[Any]]) -> "Rows":
@@ -85,7 +85,8 @@ def as_rows(X: Any) -> Rows:  # noqa: ANN401
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # what the caller owns stays as it is
         matrix.sum_duplicates()
-    data, indices = np.ascontiguousarray(matrix.data), matrix.indices.astype(np.int32, copy=False)
+    data = np.ascontiguousarray(matrix.data)
+    indices = np.ascontiguousarray(matrix.indices, np.int32)
     indptr = matrix.indptr.astype(np.int64)
     squared_norms = np.empty(matrix.shape[0])
     kernel.square(data, indptr, squared_norms)

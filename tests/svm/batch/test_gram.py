@@ -1,4 +1,4 @@
-"""Many machines on one Gram matrix: each of them the optimum, whoever solves it."""
+"""Many SVMs on one Gram matrix: each of them the optimum, whoever solves it."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+from truerisk.svm.batch import gram as batch_gram
+from truerisk.svm.batch.gram import Tableau, gram_decisions
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.solvers import batch_gram
-from truerisk.svm.solvers.batch_gram import gram_decisions
 
 
 def data(seed, n=60, d=6):
@@ -31,7 +31,7 @@ def perturbed(cost, replicates, n, seed=0):
 
 
 def one_by_one(gram, y, train, bounds):
-    """The same by the solver of one machine."""
+    """The same by the solver of one SVM."""
     among = gram[np.ix_(train, train)]
     solutions = [solve_gram(among, y[train], upper, tolerance=1e-9) for upper in bounds]
     return np.array([(s.alpha * y[train]) @ gram[train] + s.bias for s in solutions])
@@ -62,9 +62,9 @@ def test_it_agrees_with_libsvm_on_those_trained_on_and_on_all_others(kind, d, co
     found = gram_decisions(gram, y, train, bounds)
     np.testing.assert_allclose(found, one_by_one(gram, y, train, bounds), atol=1e-7)
     for r in range(0, 66, 13):
-        machine = SVC(C=1.0, kernel="precomputed", tol=1e-9)
-        machine.fit(gram[np.ix_(train, train)], y[train], sample_weight=bounds[r])
-        decision = machine.decision_function(gram[:, train])
+        SVM = SVC(C=1.0, kernel="precomputed", tol=1e-9)
+        SVM.fit(gram[np.ix_(train, train)], y[train], sample_weight=bounds[r])
+        decision = SVM.decision_function(gram[:, train])
         # libsvm keeps K in single precision
         sure = np.abs(decision) > 1e-4
         assert np.array_equal(found[r, sure] > 0, decision[sure] > 0)
@@ -152,3 +152,105 @@ def test_one_class_alone_is_called_by_its_name():
 
 def test_no_replicates_give_no_rows():
     assert gram_decisions(np.eye(3), np.ones(3), np.arange(3), np.empty((0, 3))).shape == (0, 3)
+
+
+# --- one try
+
+
+def batch_of(n=40, replicates=9, cost=2.0):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, 5))
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    gram = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 5)
+    bounds = cost * rng.exponential(size=(replicates, n))
+    return batch_gram.shared(gram, y, np.arange(n), bounds, 1e-8), batch_gram.Bounds.of(y, bounds)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6))
+def test_balance_is_brought_about_within_the_bounds(seed):
+    rng = np.random.default_rng(seed)
+    lower, upper = -rng.exponential(size=(3, 8)), rng.exponential(size=(3, 8))
+    z = batch_gram.balanced(rng.uniform(lower, upper), lower, upper)
+    np.testing.assert_allclose(z.sum(axis=1), 0.0, atol=1e-12)
+    assert np.all((lower <= z) & (z <= upper))
+
+
+def test_balance_leaves_bounded_examples_alone_if_it_can():
+    lower, upper = np.full((1, 4), -1.0), np.ones((1, 4))
+    z = batch_gram.balanced(np.array([[1.0, -1.0, 0.5, 0.0]]), lower, upper)
+    assert z[0, :2].tolist() == [1.0, -1.0]
+    # the free had 1.5 and 1 above the lower bound, and give up 0.5 in that proportion
+    assert z[0, 2:] == pytest.approx([0.2, -0.2])
+
+
+def test_rounding_takes_nobody_off_a_bound():
+    z = np.array([[-0.1 - 0.2, 0.2, 0.1, 0.0]])  # whose sum is 3e-17 below 0
+    lower, upper = np.array([[z[0, 0], 0.0, 0.0, 0.0]]), np.array([[0.0, 0.2, 0.1, 1.0]])
+    assert np.array_equal(batch_gram.balanced(z, lower, upper), z)
+
+
+def test_a_start_is_feasible_and_has_its_gradients():
+    batch, bounds = batch_of()
+    states = batch_gram.started(batch, bounds)
+    z, n = states[:, batch_gram.Z, :40], 40
+    assert np.all(z >= states[:, batch_gram.LOWER, :n])
+    assert np.all(z <= states[:, batch_gram.UPPER, :n])
+    np.testing.assert_allclose(z.sum(axis=1), 0.0, atol=1e-5)
+    gradient = batch.y - z @ batch.among
+    np.testing.assert_allclose(states[:, batch_gram.GRADIENT, :n], gradient, atol=1e-5)
+
+
+def test_what_is_good_is_optimal_and_what_is_not_is_told():
+    batch, bounds = batch_of()
+    states = batch_gram.started(batch, bounds)
+    batch_gram.descend(batch, states, 1e-3)
+    found = batch_gram.attempt(batch, states, bounds)
+    assert found.good.sum() >= 8
+    # nobody's solution is a solution to other bounds
+    strange = batch_gram.attempt(
+        batch, states, batch_gram.Bounds(bounds.lower * 0.0, bounds.upper * 0.0)
+    )
+    assert not strange.good.any()
+
+
+# --- the tableau
+
+
+def wide_problem(seed, n=12, d=20):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = -1.0, 1.0
+    return X @ X.T / d, y
+
+
+def test_the_tableau_of_two_points_by_hand():
+    # Seen from the first, free one of two unit vectors at right angles: the other is √2 away, and
+    # each unit of it takes one from the first.  With nobody else, z₁ = 0 and b = y₁ = −1, so that
+    # the gradient of the other is 1 − (−1).
+    tableau = Tableau.of(np.eye(2), np.array([-1.0, 1.0]), np.array([0]))
+    np.testing.assert_allclose(tableau.values, [[0.0, -1.0], [-1.0, 2.0]], atol=1e-11)
+    np.testing.assert_allclose(tableau.own, [0.0, 2.0], atol=1e-11)
+    assert tableau.base.tolist() == [True, False]
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(1, 8))
+def test_the_tableau_gives_z_of_its_base_and_the_gradients_of_the_others(seed, size):
+    gram, y = wide_problem(seed)
+    rng = np.random.default_rng(seed)
+    base = np.sort(rng.choice(12, size, replace=False))
+    tableau = Tableau.of(gram, y, base)
+    others = np.setdiff1d(np.arange(12), base)
+    given_z = rng.standard_normal(len(others))
+    given_values = np.zeros(12)
+    given_values[others] = given_z
+    got = tableau.own - tableau.values @ given_values
+    z = given_values.copy()
+    z[base] = -got[base]
+    assert abs(z.sum()) < 1e-8
+    gradient = y - gram @ z
+    bias = gradient[base].mean()
+    np.testing.assert_allclose(gradient[base], bias, atol=1e-8)
+    np.testing.assert_allclose(got[others], gradient[others] - bias, atol=1e-8)
