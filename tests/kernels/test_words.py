@@ -9,21 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from truerisk.text import word_sweeps
+from truerisk.kernels import uncompiled
+from truerisk.kernels import words as compiled
+from truerisk.text import vocabulary
 from truerisk.text.tokens import as_bytes, folding, words_of
-from truerisk.text.word_sweeps import (
+from truerisk.text.vocabulary import (
     FREE,
     WORD,
     count_words,
     free_table,
-    look_up,
-    mixed,
-    number_words,
     rows_for,
-    scale_to_unit_length,
     sorted_rows,
 )
 
+plain = uncompiled("words")
 FOLDED = folding("letters", lowercase=True)
 # Few letters make words meet again, and longer ones than the hash takes at once.
 few_letters = st.text("ab é-", max_size=40)
@@ -56,7 +55,7 @@ def test_words_are_counted_in_the_order_of_first_appearance(documents):
 
 
 def test_the_table_grows_and_forgets_nothing(monkeypatch):
-    monkeypatch.setattr(word_sweeps, "FIRST_CAPACITY", 2)
+    monkeypatch.setattr(vocabulary, "FIRST_CAPACITY", 2)
     documents = [f"w{'x' * (i % 23)}{chr(97 + i % 26) * (i // 23)} again" for i in range(400)]
     expected = [list(Counter(words_of(document)).items()) for document in documents]
     assert counters(documents) == expected
@@ -68,17 +67,17 @@ def test_words_of_one_hash_stay_apart():
     letters = np.frombuffer("".join(words).encode(), np.uint8)
     starts = np.cumsum([0, *map(len, words)])
     table = free_table(rows_for(len(words)))
-    numbers = number_words(letters, starts, np.zeros(len(words), np.int64), table)
+    numbers = compiled.number_words(letters, starts, np.zeros(len(words), np.int64), table)
     assert numbers.tolist() == [0, 1, 2, 0]
 
 
 def test_the_hash_of_eight_bytes_can_be_undone():
     """Why words of up to eight bytes need no comparison: equal hashes are equal words."""
-    odd = int(word_sweeps.ODD)
+    odd = plain.ODD
     inverse = pow(odd, -1, 2**64)
     rng = np.random.default_rng(0)
     for bits in rng.integers(0, 2**64, 100, dtype=np.uint64):
-        value = int(mixed(bits))
+        value = plain.mixed(int(bits))
         for _ in range(2):
             value ^= value >> 32
             value = value * inverse % 2**64
@@ -88,9 +87,9 @@ def test_the_hash_of_eight_bytes_can_be_undone():
 def test_known_words_are_found_and_others_are_not():
     letters, starts, hashes, *_ = counted(["corn wheat internationally"])
     table = free_table(rows_for(len(hashes)))
-    assert number_words(letters, starts, hashes, table).tolist() == [0, 1, 2]
+    assert compiled.number_words(letters, starts, hashes, table).tolist() == [0, 1, 2]
     asked = counted(["internationale wheat cor corn internationally"])
-    assert look_up(*asked[:3], letters, starts, table).tolist() == [-1, 1, -1, 0, 2]
+    assert compiled.look_up(*asked[:3], letters, starts, table).tolist() == [-1, 1, -1, 0, 2]
 
 
 @settings(max_examples=30)
@@ -117,11 +116,11 @@ def test_rows_are_sorted_and_words_without_a_column_left_out(data):
 
 def test_rows_get_unit_length_and_zeros_stay():
     data = np.array([3.0, 4.0, 0.0, 2.0])
-    scale_to_unit_length(data, np.array([2, 2, 3, 4]))
+    compiled.scale_to_unit_length(data, np.array([2, 2, 3, 4]))
     assert data.tolist() == [0.6, 0.8, 0.0, 1.0]
-    plain = np.array([3.0, 4.0, 0.0, 2.0])
-    scale_to_unit_length.py_func(plain, np.array([2, 2, 3, 4]))
-    assert plain.tolist() == data.tolist()
+    again = np.array([3.0, 4.0, 0.0, 2.0])
+    plain.scale_to_unit_length(again, np.array([2, 2, 3, 4]))
+    assert again.tolist() == data.tolist()
 
 
 def test_the_sweep_counts_as_its_uncompiled_twin_does(monkeypatch):
@@ -130,17 +129,15 @@ def test_the_sweep_counts_as_its_uncompiled_twin_does(monkeypatch):
         "",
         "corn corn ab ab internationally",
     ]
-    compiled = counted(documents)
-    for name in ("count_some", "find_row", "mixed", "move", "sort_by_column", "sort_by_row"):
-        monkeypatch.setattr(word_sweeps, name, getattr(word_sweeps, name).py_func)
-    monkeypatch.setattr(word_sweeps, "FIRST_CAPACITY", 2)
-    with np.errstate(over="ignore"):
-        plain = counted(documents)
-    for first, second in zip(compiled, plain, strict=True):
+    by_compiled = counted(documents)
+    monkeypatch.setattr(vocabulary, "kernel", plain)
+    monkeypatch.setattr(vocabulary, "FIRST_CAPACITY", 2)
+    by_plain = counted(documents)
+    for first, second in zip(by_compiled, by_plain, strict=True):
         assert np.array_equal(first, second)
     columns = np.array([2, -1, 0, 3, 1, 4], np.int32)
-    documents_of = np.bincount(plain[3], minlength=len(columns))
-    indices, counts, ends = sorted_rows(plain[3:], documents_of, columns)
+    documents_of = np.bincount(by_plain[3], minlength=len(columns))
+    indices, counts, ends = sorted_rows(by_plain[3:], documents_of, columns)
     assert (indices.tolist(), counts.tolist()) == ([0, 1, 2, 3, 3, 4], [1, 1, 2, 1, 1, 2])
     assert ends.tolist() == [4, 4, 6]
 
