@@ -9,7 +9,13 @@ AXE := .venv/axe/axe.min.js
 AXE_VERSION := 4.10.3
 AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 
-.PHONY: help demo test check docs bench audit lock clean
+# Formulas, files, results, the command line: what breaks first, and takes seconds to run.
+QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py tests/test_import_time.py \
+  tests/measures tests/intervals tests/tallies tests/inputs tests/evaluation tests/laws \
+  tests/cli/test_score.py tests/cli/test_compare.py tests/cli/test_group.py tests/cli/test_small_commands.py \
+  tests/reporting tests/docs/test_readme.py
+
+.PHONY: help demo test quick coverage check docs bench audit pages reproduce tag lock clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
@@ -20,6 +26,12 @@ demo: $(READY)  ## all of it on bundled data, ending in report.html
 test: $(READY) $(AXE)  ## all tests, style, types and layers
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 	$(MAKE) --no-print-directory check
+
+quick: $(READY)  ## the tests that find most breakage, in under a minute
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not slow" $(QUICK)
+
+coverage: $(READY)  ## all tests with the share of lines and branches they run; fails under the limit of pyproject.toml
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q --cov --cov-report=term:skip-covered
 
 check: $(READY)  ## style, types, layers
 	$(BIN)/ruff check --quiet
@@ -33,14 +45,20 @@ docs: $(DOCS_READY)  ## the guide as a site: pages, examples, reference; their c
 	$(BIN)/python -m pytest -q tests/docs
 	@echo "$(CURDIR)/docs/_build/html/index.html"
 
-bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results.md
+bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results and docs/speed.md
 	$(BIN)/python -m benchmarks
 
-audit: $(READY)  ## measured coverage of every interval, size of every test; hours, goes on from .audit when stopped
-	$(BIN)/truerisk audit --output docs/coverage.md --figures src/truerisk/evaluation/measured_coverage.csv
-	$(BIN)/truerisk audit --learners --resume .audit --jobs 2 --output docs/coverage-of-learners.md --figures src/truerisk/evaluation/measured_coverage_of_learners.csv
-	$(BIN)/truerisk audit --perturbation --resume .audit --jobs 2 --output docs/coverage-of-perturbation.md --figures src/truerisk/estimation/svm/measured_coverage.csv
-	$(BIN)/truerisk audit --tests --resume .audit --jobs 2 --output docs/size-of-tests.md --figures src/truerisk/evaluation/measured_coverage_of_differences.csv
+audit: $(READY)  ## measured coverage of every interval, size of every test; hours, continues from .audit when stopped
+	$(BIN)/python -m studies.audit all --resume .audit --jobs 2
+
+pages: $(READY)  ## docs/coverage*.md, size-of-tests.md, ledger.md and the shipped figures, from studies/ledgers
+	$(BIN)/python -m studies.audit pages
+
+reproduce: $(READY)  ## a table of the literature recomputed: make reproduce TABLE=jiang-table2 OPTIONS="--jobs 2"
+	$(BIN)/python -m studies.reproduction $(TABLE) $(OPTIONS)
+
+tag:  ## check the release that CHANGELOG.md describes, and print how to tag it
+	@$(PYTHON) .ci/release.py
 
 lock:  ## choose new versions of the dependencies (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -20,7 +20,7 @@ import re, sys, time
 from pathlib import Path
 import truerisk as tr
 start = time.perf_counter()
-tr.evaluate_files([sys.argv[1]], request=tr.Request(random_state=1))
+tr.evaluate_files([sys.argv[1]], random_state=1)
 took = time.perf_counter() - start
 # The high-water mark of this process alone; getrusage would count the one that started it.
 print(took, re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])

@@ -27,7 +27,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
     each = (second - first) / (more - few)  # one data set of each setting
     minutes = (first + (DATASETS - few) * each) / 60
     yield (
-        f"truerisk reproduce jiang-table2 --jobs 2 --replicates {replicates}",
+        f"python -m studies.reproduction jiang-table2 --jobs 2 --replicates {replicates}",
         f"{more - few} data sets of each setting",
         f"{1000 * each / SETTINGS:.0f} ms",
         f"{minutes:.1f} min",
@@ -39,7 +39,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
 
 def run(datasets: int, replicates: int) -> tuple[float, int]:
     """Give the seconds of a run by the clock and the memory of its largest process, in bytes."""
-    words = [sys.executable, "-m", "truerisk.cli", "reproduce", "jiang-table2", "--jobs", "2"]
+    words = [sys.executable, "-m", "studies.reproduction", "jiang-table2", "--jobs", "2"]
     words += ["--datasets", str(datasets), "--replicates", str(replicates)]
     start = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603

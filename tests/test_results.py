@@ -5,10 +5,21 @@ import math
 import pickle
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
-from truerisk.errors import InputError
-from truerisk.results import Estimate, Evaluation, Interval, Resampled, as_plain
+from truerisk.errors import InputError, ResourceError
+from truerisk.results import (
+    Comparison,
+    Estimate,
+    Evaluation,
+    Finding,
+    Interval,
+    Resampled,
+    as_plain,
+    frame_of,
+)
 
 INTERVAL = Interval(0.127, 0.292, 0.95, "clopper_pearson")
 ERROR = Estimate(value=0.2, interval=INTERVAL, measure="error_rate", method="holdout", n=100)
@@ -68,10 +79,101 @@ def test_an_evaluation_is_a_mapping_in_order():
 
 
 def test_plain_values_survive_json():
-    plain = EVALUATION.as_plain()
+    plain = EVALUATION.to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["estimates"]["precision"]["value"] is None
     assert plain["estimates"]["error_rate"]["interval"]["method"] == "clopper_pearson"
+
+
+def test_plain_values_name_their_schema_and_the_codes_of_findings():
+    verdict = (Finding("Sure.", code="better_than_constant"), "In words only.")
+    plain = dataclasses.replace(EVALUATION, verdict=verdict).to_dict()
+    assert plain["schema"] == "truerisk/evaluation/1"
+    assert plain["verdict"] == ["Sure.", "In words only."]
+    assert plain["verdict_codes"] == ["better_than_constant", None]
+
+
+def test_a_repr_is_one_line():
+    assert repr(ERROR) == f"<Estimate: {ERROR}>"
+    assert repr(EVALUATION) == f"<Evaluation: 2 measures of 100 examples, {ERROR}>"
+
+
+def test_an_estimate_is_a_number():
+    assert float(ERROR) == 0.2
+    assert math.isnan(float(UNDEFINED))
+
+
+def test_a_missing_measure_names_the_nearest_ones():
+    with pytest.raises(KeyError, match="Did you mean precision"):
+        EVALUATION["precison"]
+    with pytest.raises(KeyError, match="There are: error_rate, precision"):
+        EVALUATION["xxxxxxxx"]
+    assert EVALUATION.get("f1") is None
+    assert "f1" not in EVALUATION
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_a_tidy_table_has_one_row_per_estimate(kind):
+    by_class = {"a": {"recall": dataclasses.replace(ERROR, measure="recall")}}
+    table = dataclasses.replace(EVALUATION, by_class=by_class).to_frame(kind)
+    columns = table.column_names if kind == "arrow" else list(table.columns)
+    assert columns == [
+        "measure", "class", "value", "low", "high", "level", "interval", "method", "n", "target",
+        "notes",
+    ]  # fmt: skip
+    column = {name: list(table[name]) for name in columns}
+    if kind == "arrow":
+        column = table.to_pydict()
+    assert column["measure"] == ["error_rate", "precision", "recall"]
+    assert column["class"] == ["", "", "a"]
+    assert column["low"] == [0.127, 0.0, 0.127]
+    assert math.isnan(column["value"][1])
+    assert column["notes"][1] == "undefined: no example is called positive"
+
+
+def test_a_table_is_of_pandas_where_it_is_installed_and_of_arrow_always(monkeypatch):
+    assert isinstance(ERROR.to_frame(), pd.DataFrame)
+    monkeypatch.setattr("truerisk.results.find_spec", lambda name: name == "pyarrow" or None)
+    assert isinstance(ERROR.to_frame(), pa.Table)
+    with pytest.raises(ResourceError, match="The package polars is not installed"):
+        ERROR.to_frame("polars")
+    with pytest.raises(InputError, match="`kind` must be one of pandas, polars, arrow; got 'csv'"):
+        frame_of([], "csv")
+
+
+def test_metrics_are_flat_and_leave_out_what_is_undefined():
+    by_class = {"a": {"recall": dataclasses.replace(ERROR, measure="recall")}}
+    metrics = dataclasses.replace(EVALUATION, by_class=by_class).to_metrics()
+    assert metrics == {
+        "error_rate": 0.2,
+        "error_rate_low": 0.127,
+        "error_rate_high": 0.292,
+        "precision_low": 0.0,
+        "precision_high": 1.0,
+        "a/recall": 0.2,
+        "a/recall_low": 0.127,
+        "a/recall_high": 0.292,
+    }
+
+
+def test_a_comparison_has_rows_of_both_models_and_of_their_difference():
+    found = Comparison(
+        names=("a", "b"),
+        first=ERROR,
+        second=ERROR,
+        difference=dataclasses.replace(ERROR, value=0.25),
+        p_value=0.016,
+        method="mcnemar_mid_p",
+        finding="better",
+        verdict="b is better.",
+    )
+    metrics = found.to_metrics()
+    assert (metrics["a/error_rate"], metrics["b/error_rate_low"]) == (0.2, 0.127)
+    assert (metrics["b/a/error_rate"], metrics["b/a/error_rate_p_value"]) == (0.25, 0.016)
+    first, second, difference = found.to_rows()
+    assert list(first) == list(second) == list(difference)
+    assert (difference["finding"], difference["method"]) == ("better", "mcnemar_mid_p")
+    assert (first["finding"], math.isnan(difference["region"])) == ("", True)
 
 
 def test_arrays_and_infinities_become_plain():

@@ -2,7 +2,7 @@
 How good is it? Every measure with its interval
 ===============================================
 
-One call gives every measure of a set of predictions; the picture shows what is known of each.  The
+One call gives every measure of a set of predictions; the figure shows each with its interval.  The
 longer the line, the less the test set says.
 """
 
@@ -16,13 +16,14 @@ import truerisk as tr
 X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=1)
 model = GaussianNB().fit(X_train, y_train)
-found = tr.evaluate(y_test, model.predict(X_test), y_score=model.predict_proba(X_test)[:, 1])
+scores = model.predict_proba(X_test)[:, 1]
+evaluation = tr.evaluate(y_test, model.predict(X_test), y_score=scores)
 
 fig, ax = plt.subplots(figsize=(7, 6), layout="constrained")
-found.plot(ax)
+evaluation.plot(ax)
 
 # %%
-# What is sure, and what is open, in words:
+# The verdict in words:
 
-for sentence in found.verdict:
+for sentence in evaluation.verdict:
     print("•", sentence)

@@ -3,7 +3,7 @@ ROC curve, with a band for the whole curve
 ==========================================
 
 The band contains the *whole* true curve in 95 of 100 samples, at every threshold at once; it is
-therefore wider than intervals that are meant for one threshold each.
+therefore wider than intervals for a single threshold.
 """
 
 import matplotlib.pyplot as plt

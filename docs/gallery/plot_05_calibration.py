@@ -2,8 +2,8 @@
 Do the probabilities mean what they say?
 ========================================
 
-Of the examples with scores about 0.8, eight in ten should be positive.  Naive Bayes is too sure of
-itself: it counts features that say the same as if each said something new.
+Of the examples with scores about 0.8, eight in ten should be positive.  Naive Bayes is
+overconfident: it treats correlated features as independent evidence.
 """
 
 import matplotlib.pyplot as plt

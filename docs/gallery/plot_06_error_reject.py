@@ -2,7 +2,8 @@
 What if it may refuse to decide?
 ================================
 
-The error of what is left, against the share that is left undecided: the least sure go first.
+The error rate of the answers, against the share of rejected examples: the least certain are
+rejected first.
 """
 
 import matplotlib.pyplot as plt

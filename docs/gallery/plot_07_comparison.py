@@ -2,8 +2,8 @@
 Is B better than A?
 ===================
 
-Both models judged the same examples.  The picture shows each measure's difference with its
-interval, against the region in which a difference is too small to matter.
+Both models predict the same examples.  The figure shows the difference of each measure with its
+interval, and the region in which a difference is too small to matter.
 """
 
 import matplotlib.pyplot as plt
@@ -18,11 +18,11 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X / 16, y == 8, test_size=0.5, random_state=1)
 linear = LinearDiscriminantAnalysis().fit(X_train, y_train).predict(X_test)
 logistic = LogisticRegression().fit(X_train, y_train).predict(X_test)
-found = tr.compare(y_test, linear, logistic, names=["discriminant", "logistic"], region=0.02)
+comparison = tr.compare(y_test, linear, logistic, names=["discriminant", "logistic"], region=0.02)
 
 fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-found.plot(ax)
+comparison.plot(ax)
 
 # %%
 
-print(found["error_rate"])
+print(comparison["error_rate"])

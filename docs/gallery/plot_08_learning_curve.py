@@ -2,7 +2,7 @@
 How much data? A learning curve
 ===============================
 
-Error on examples held out, for growing training sets; bands are intervals of the mean.
+Error on held-out examples for growing training sets; bands are intervals of the mean.
 """
 
 import matplotlib.pyplot as plt

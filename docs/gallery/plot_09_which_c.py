@@ -2,8 +2,8 @@
 Which C? ξα beside exact leave-one-out
 ======================================
 
-ξα costs one training and no refit, and leans to the bad side.  Leave-one-out is exact: most of it
-needs no refit, and elsewhere the path of solutions is followed as the example leaves.
+ξα needs one training and no refit, and is pessimistic.  Leave-one-out is exact: most examples need
+no refit, and for the others the path of solutions is followed as the example is removed.
 """
 
 import matplotlib.pyplot as plt
@@ -16,11 +16,11 @@ import truerisk as tr
 X, y = load_breast_cancer(return_X_y=True)
 X = scale(X)
 costs = np.geomspace(0.003, 1, 9)
-machines = [tr.LinearSVM(C=C).fit(X, y) for C in costs]
+svms = [tr.LinearSVM(C=C).fit(X, y) for C in costs]
 lines = {
-    "ξα": [tr.xi_alpha(svm, X, y)["error_rate"].value for svm in machines],
-    "leave-one-out": [tr.leave_one_out(svm, X, y)["error_rate"].value for svm in machines],
-    "training error": [np.mean(svm.predict(X) != y) for svm in machines],
+    "ξα": [tr.xi_alpha(svm, X, y)["error_rate"].value for svm in svms],
+    "leave-one-out": [tr.leave_one_out(svm, X, y)["error_rate"].value for svm in svms],
+    "training error": [np.mean(svm.predict(X) != y) for svm in svms],
 }
 
 fig, ax = plt.subplots(layout="constrained")

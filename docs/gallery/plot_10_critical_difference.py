@@ -2,8 +2,8 @@
 Is it better over many data sets? Critical difference
 =====================================================
 
-Average ranks of four learners over data sets; a bar joins those that Nemenyi's test cannot tell
-apart.  The scores are areas under the ROC curve from Demšar (2006), table 6.
+Average ranks of four learners over data sets; a bar joins those whose difference is not
+significant by Nemenyi's test.  The scores are areas under the ROC curve: Demšar (2006), table 6.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ scores = [
     [0.972, 0.981, 0.975, 0.975],
     [0.957, 0.978, 0.946, 0.970],
 ]
-found = tr.compare_over_datasets(scores, names=names, level=0.9, random_state=1)
+comparison = tr.compare_over_datasets(scores, names=names, level=0.9, random_state=1)
 
 fig, ax = plt.subplots(figsize=(7, 2.5), layout="constrained")
-found.plot(ax)
+comparison.plot(ax)

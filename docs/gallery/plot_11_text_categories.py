@@ -2,7 +2,7 @@
 Text: every category against the rest
 =====================================
 
-F1 of each category with its interval, rare ones below; no document is given away to a test set.
+F1 of each category with its interval, rare ones below; no test set is needed.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ corpus = tr.Corpus(
     texts=tuple(texts),
     labels=tuple((str(label),) for label in labels),
 )
-found = tr.estimate_corpus(corpus)
+evaluation = tr.estimate_corpus(corpus)
 
 fig, ax = plt.subplots(layout="constrained")
-found.plot(ax)
+evaluation.plot(ax)

@@ -2,6 +2,13 @@
 
 import lazy_loader
 
-__version__ = "0.1.0"
+_attached, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used; the version comes from the installed metadata."""
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415  (costs start-up time)
+
+        return version("truerisk")
+    return _attached(name)

@@ -1,4 +1,4 @@
-"""Every check of an argument, and the sentence that its failure is told in.
+"""Every check of an argument, and the sentence of its failure.
 
 The form is: `` `argument` must be <what>; got <value>. <Remedy, if one is known.> ``
 """
@@ -36,8 +36,25 @@ def check_choice(value: str, choices: Iterable[str], name: str) -> str:
     """Return `value` if it is one of `choices`, spelt in full."""
     allowed = list(choices)
     if value not in allowed:
-        raise InputError(f"`{name}` must be one of {', '.join(allowed)}; got {shown(value)}.")
+        raise InputError(
+            f"`{name}` must be one of {', '.join(allowed)}; got {shown(value)}."
+            f"{did_you_mean(value, allowed)}"
+        )
     return value
+
+
+def did_you_mean(value: object, choices: Iterable[str]) -> str:
+    """Write the question that ends a message about an unknown name; empty if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("acuracy", ["accuracy", "recall"])
+    " Did you mean 'accuracy'?"
+    """
+    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+
+    near = get_close_matches(str(value).lower(), choices, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def check_number(
@@ -56,6 +73,14 @@ def check_whole_number(value: int, name: str, *, low: int = 0, high: int = LARGE
     if not low <= value <= high:
         raise InputError(f"`{name}` must lie in [{low}, {high}]; got {shown(value)}.")
     return int(value)
+
+
+def check_shares(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return the values if all of them lie in [0, 1]."""
+    wrong = ~((values >= 0) & (values <= 1))  # NaN is wrong too
+    if wrong.any():
+        raise InputError(f"`{name}` must lie in [0, 1]; got {shown(values[wrong][0].item())}.")
+    return values
 
 
 def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

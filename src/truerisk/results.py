@@ -1,21 +1,30 @@
-"""The few frozen types in which every answer ends: printed, saved and drawn in one way.
+"""The result protocol, and the few frozen types that results are made of.
 
-`Interval` → `Estimate` (→ `Resampled`) → `Evaluation`, or `Comparison` of two estimates, and
-`as_plain` for all of them.
+Every result is `Reportable`: it declares its `kind`, yields its rows, and gets from there
+`report()`, `plot(ax)`, `to_dict()`, `to_frame()`, `to_metrics()` and a one-line `repr`.
+`Interval` → `Estimate` (→ `Resampled`) → `Evaluation`, or `Comparison` of two estimates.
 """
 
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from truerisk.errors import InputError
+from truerisk.errors import InputError, ResourceError
 
-Target = Literal["this model", "the learner at this sample size"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FrameKind = Literal["pandas", "polars", "arrow"]
+Row = dict[str, Any]
+Target = Literal["this model", "the learner at this sample size", "the models of the folds"]
 Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
+LARGEST_CONFUSION = 1000  # classes; a larger table has a million entries, nearly all 0
 
 
 class Finding(str):
@@ -59,29 +68,160 @@ class Frozen:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only views of dictionaries can be neither pickled nor copied; what they show can.
-        names = self.__dataclass_fields__  # type: ignore[attr-defined]
+        names = [one.name for one in dataclasses.fields(self)]  # type: ignore[arg-type]
         fields = {name: _unlocked(getattr(self, name)) for name in names}
         return _remade, (type(self), fields)
 
 
 class Reportable(Frozen):
-    """What every result can do besides being read: become a page, and be drawn.
+    """What every result offers besides its own fields.
 
-    How is known to `truerisk.reporting`, which is loaded by its name when it is first asked: the
-    only call from here upwards.
+    A subclass declares its `kind`, which names its presenter (`reporting/results/<kind>.py`) and
+    its JSON schema (`docs/schemas/<kind>.json`), and yields its rows from `_rows`.  The package
+    `truerisk.reporting` is imported by its name on first use: the only call upwards.
     """
 
-    def report(self, **options: Any) -> Any:  # noqa: ANN401
-        """Make the page of this result: `.save("report.html")` writes it, a notebook shows it."""
-        return import_module("truerisk.reporting.page.report").report_of(self, **options)
+    kind: ClassVar[str]
+    schema_version: ClassVar[int] = 1
+
+    def report(self, *, source: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+        """Make the page of this result: `.save("report.html")` writes it, a notebook shows it.
+
+        `source` says where the data came from, for results that do not hold it.
+        """
+        return import_module("truerisk.reporting.page").report_of(self, source=source)
 
     def plot(self, ax: Any) -> Any:  # noqa: ANN401
-        """Draw the result into axes of matplotlib, and give them back."""
-        return import_module("truerisk.reporting.figures.of_results").drawn(self, ax)
+        """Draw the result into axes of matplotlib, and return them."""
+        return import_module("truerisk.reporting.render.figures").draw_result(self, ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as plain values, ready for JSON, with the name of their schema."""
+        return {"schema": f"truerisk/{self.kind}/{self.schema_version}", **self._content()}
+
+    def to_rows(self) -> list[Row]:
+        """Give the result as a list of tidy rows, one per estimate; all have the same keys.
+
+        The keys before "measure" say what the estimate is of: a model, a pair of models, a size.
+        """
+        return list(self._rows())
+
+    def to_frame(self, kind: FrameKind | None = None) -> Any:  # noqa: ANN401
+        """Give the result as a tidy table, one row per estimate.
+
+        Parameters
+        ----------
+        kind
+            "pandas", "polars" or "arrow"; by default the first of these that is installed.
+        """
+        return frame_of(self.to_rows(), kind)
+
+    def to_metrics(self) -> dict[str, float]:
+        """Give every defined number under one name, as experiment trackers take them.
+
+        The name is made of what the estimate is of, its class and its measure; the ends of its
+        interval get `_low` and `_high`, a p-value `_p_value`.
+        """
+        metrics = {}
+        for row in self.to_rows():
+            names = list(row)[: list(row).index("value")]
+            parts = [str(row[name]) for name in (*names[:-2], "class", "measure")]
+            key = "/".join(part for part in parts if part)
+            found = {"": "value", "_low": "low", "_high": "high", "_p_value": "p_value"}
+            for ending, column in found.items():
+                value = row.get(column, math.nan)
+                if not math.isnan(value):
+                    metrics[key + ending] = float(value)
+        return metrics
+
+    def _content(self) -> dict[str, Any]:
+        """Give what `to_dict` holds: fields that take part in comparisons of results."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return {one.name: as_plain(getattr(self, one.name)) for one in fields if one.compare}
+
+    def _rows(self) -> Iterator[Row]:
+        raise NotImplementedError
+
+    def _headline(self) -> str:
+        return str(self).split("\n", 1)[0]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._headline()}>"
 
     def _repr_html_(self) -> str:
-        shown: str = import_module("truerisk.reporting.page.notebook").notebook_html(self)
+        shown: str = import_module("truerisk.reporting.page").notebook_html(self)
         return shown
+
+
+class MissingNameError(KeyError):
+    """A name that a result does not hold; the message names the nearest ones."""
+
+    def __init__(self, name: object, names: Iterable[Any], what: str = "measure") -> None:
+        super().__init__(name, tuple(names), what)
+
+    def __str__(self) -> str:
+        # Written only when it is read: `get` and `in` raise and catch it often.
+        name, names, what = self.args
+        near = get_close_matches(str(name), list(map(str, names)))
+        listed = ", ".join(map(str, names)) or "none"
+        remedy = f"Did you mean {' or '.join(near)}?" if near else f"There are: {listed}."
+        return f"no {what} {name!r}. {remedy}"
+
+
+def estimate_row(
+    measure: str,
+    value: float,
+    interval: "Interval | None",
+    *,
+    label: str = "",
+    method: str = "",
+    n: float = math.nan,
+    target: str = "",
+    notes: Iterable[str] = (),
+) -> Row:
+    """Give one row of a tidy table; what is not there is NaN or empty."""
+    ends = (math.nan, math.nan, math.nan, "")
+    if interval is not None:
+        ends = (interval.low, interval.high, interval.level, interval.method)
+    low, high, level, name = ends
+    return {
+        "measure": measure,
+        "class": label,
+        "value": float(value),
+        "low": float(low),
+        "high": float(high),
+        "level": float(level),
+        "interval": name,
+        "method": method,
+        "n": n,
+        "target": target,
+        "notes": "; ".join(notes),
+    }
+
+
+def frame_of(rows: list[Row], kind: FrameKind | None = None) -> Any:  # noqa: ANN401
+    """Make a table of rows that have the same keys: of pandas, polars or Arrow.
+
+    Examples
+    --------
+    >>> frame_of([{"measure": "recall", "value": 0.5}], "polars").shape
+    (1, 2)
+    """
+    packages = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
+    if kind is None:
+        name = next(name for name in packages.values() if find_spec(name) is not None)
+    elif kind in packages:
+        name = packages[kind]
+    else:
+        raise InputError(f"`kind` must be one of {', '.join(packages)}; got {kind!r}.")
+    if find_spec(name) is None:
+        raise ResourceError(f"The package {name} is not installed: `pip install {name}`.")
+    package = import_module(name)
+    columns = {key: [row[key] for row in rows] for key in (rows[0] if rows else ())}
+    for key, cells in columns.items():
+        if any(isinstance(cell, float) for cell in cells):  # integers among them, too
+            columns[key] = [float(cell) for cell in cells]
+    return package.table(columns) if name == "pyarrow" else package.DataFrame(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +259,7 @@ class Interval:
         return f"[{_number(self.low)}, {_number(self.high)}] at {100 * self.level:.10g} %"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Estimate(Reportable):
     """One number, what it is about, and how sure it is.
 
@@ -132,6 +272,8 @@ class Estimate(Reportable):
     ...                measure="error_rate", method="holdout", n=100))
     error_rate = 0.200 [0.127, 0.292] at 95 % (clopper_pearson, n = 100, this model)
     """
+
+    kind: ClassVar[str] = "estimate"
 
     value: float
     interval: Interval | None
@@ -153,12 +295,27 @@ class Estimate(Reportable):
         facts = f"{self.interval.method}, n = {self.n:.10g}, {self.target}"
         return f"{self.measure} = {shown} {self.interval} ({facts})"
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give the estimate as plain values, ready for JSON."""
-        return as_plain(self)  # type: ignore[no-any-return]
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def row(self, label: str = "") -> Row:
+        """Give the row of this estimate in a tidy table; `label` is the class it is of."""
+        return estimate_row(
+            self.measure,
+            self.value,
+            self.interval,
+            label=label,
+            method=self.method,
+            n=self.n,
+            target=self.target,
+            notes=self.notes,
+        )
+
+    def _rows(self) -> Iterator[Row]:
+        yield self.row()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Resampled(Estimate):
     """An estimate made of the values of several refits.
 
@@ -180,7 +337,7 @@ class Resampled(Estimate):
         return math.sqrt(squares / (len(self.replicates) - 1))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Evaluation(Reportable, Mapping[str, Estimate]):
     """Every measure of one set of predictions: an ordered, read-only mapping of estimates.
 
@@ -197,14 +354,16 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
     (['accuracy'], 0.9)
     """
 
+    kind: ClassVar[str] = "evaluation"
+
     estimates: Mapping[str, Estimate]
     by_class: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
     n: int
     level: float
     labels: tuple[str, ...]
     pos_label: str | None
-    tallies: Any = field(repr=False, compare=False, default=None)
-    curves: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
+    tallies: Any = field(compare=False, default=None)
+    curves: Mapping[str, Any] = field(compare=False, default_factory=dict)
     verdict: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -215,6 +374,8 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __getitem__(self, measure: str) -> Estimate:
+        if measure not in self.estimates:
+            raise MissingNameError(measure, self.estimates)
         return self.estimates[measure]
 
     def __iter__(self) -> Iterator[str]:
@@ -225,22 +386,49 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
 
     def fields(self) -> dict[str, Any]:
         """Give what an evaluation holds, to make one of another kind from it."""
-        return {name: getattr(self, name) for name in Evaluation.__dataclass_fields__}
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(Evaluation)}
 
     @property
     def undefined(self) -> tuple[str, ...]:
         """The measures that have no value on these examples."""
         return tuple(name for name, estimate in self.items() if not estimate.is_defined)
 
+    @property
+    def confusion(self) -> "tuple[tuple[str, ...], NDArray[Any]] | None":
+        """The labels and the K × K counts, rows truth; None where there is no such table."""
+        cells = self.tallies
+        if cells is None or not hasattr(cells, "confusion") or cells.multilabel:
+            return None
+        return tuple(cells.labels), cells.confusion()
+
     def __str__(self) -> str:
         return "\n".join([*map(str, self.values()), *self.verdict])
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give the evaluation as plain values, ready for JSON."""
-        return as_plain(self)  # type: ignore[no-any-return]
+    def _headline(self) -> str:
+        first = next(iter(map(str, self.values())), "no measure")
+        return f"{len(self)} measures of {self.n:,} examples, {first}"
+
+    def _rows(self) -> Iterator[Row]:
+        for name, one in self.items():
+            yield one.row() | {"measure": name}
+        for label, estimates in self.by_class.items():
+            for name, one in estimates.items():
+                yield one.row(label) | {"measure": name}
+
+    def _content(self) -> dict[str, Any]:
+        plain = super()._content()
+        for name in ("verdict", "notes"):
+            plain[f"{name}_codes"] = [getattr(one, "code", None) for one in getattr(self, name)]
+        return plain | {"confusion": self._plain_confusion()}
+
+    def _plain_confusion(self) -> dict[str, Any] | None:
+        if self.confusion is None or len(self.confusion[0]) > LARGEST_CONFUSION:
+            return None
+        labels, counts = self.confusion
+        return {"labels": list(labels), "rows_are": "truth", "counts": as_plain(counts)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison(Reportable):
     """Whether the second of two models is really better than the first, by one measure.
 
@@ -248,8 +436,8 @@ class Comparison(Reportable):
     "better" or "worse" than the first, "equivalent" to it within ± `region`, or "no evidence" for
     any of these; `verdict` says it in words.  `p_value` is of the two-sided test `method` of no
     difference: None where the method has no test, NaN where it is undefined.  `settled_by` is about
-    how many examples in all would tell a difference as large as the one seen; None where it is
-    told, or where none was seen.
+    how many examples in all would detect a difference as large as the one seen, or as `region` if
+    that is larger; None where it is told, or where there is nothing to plan for.
 
     Examples
     --------
@@ -264,6 +452,8 @@ class Comparison(Reportable):
     error_rate: b − a = -0.060 [-0.110, -0.010] at 95 %, p = 0.016 (mcnemar_mid_p)
     b is better than a.
     """
+
+    kind: ClassVar[str] = "comparison"
 
     names: tuple[str, str]
     first: Estimate
@@ -290,9 +480,31 @@ class Comparison(Reportable):
         found = f"{second} − {first} = {shown}{interval}{test} ({self.method})"
         return f"{self.measure}: {found}\n{self.verdict}"
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give the comparison as plain values, ready for JSON."""
-        return as_plain(self)  # type: ignore[no-any-return]
+    def row(self) -> Row:
+        """Give the row of the difference in a tidy table: the second model against the first."""
+        first, second = self.names
+        numbers = {"region": self.region, "settled_by": self.settled_by}
+        return {
+            "model": second,
+            "against": first,
+            **self.difference.row(),
+            "method": self.method,
+            "notes": "; ".join(self.notes),
+            "p_value": math.nan if self.p_value is None else self.p_value,
+            "finding": self.finding,
+            **{name: math.nan if one is None else float(one) for name, one in numbers.items()},
+        }
+
+    def _rows(self) -> Iterator[Row]:
+        for name, one in zip(self.names, (self.first, self.second), strict=True):
+            yield model_row(name, one)
+        yield self.row()
+
+
+def model_row(name: str, estimate: Estimate) -> Row:
+    """Give the row of a model's own estimate in the tidy table of a comparison."""
+    tests = {"p_value": math.nan, "finding": "", "region": math.nan, "settled_by": math.nan}
+    return {"model": name, "against": "", **estimate.row(), **tests}
 
 
 def _unlocked(value: Any) -> Any:  # noqa: ANN401
@@ -316,7 +528,9 @@ def as_plain(result: Any) -> Any:  # noqa: ANN401
     {'low': 0.0, 'high': 'Infinity', 'level': 0.95, 'method': 'log_normal'}
     """
     plain = result
-    if dataclasses.is_dataclass(result) and not isinstance(result, type):
+    if isinstance(result, Reportable):
+        plain = result._content()  # noqa: SLF001  (its own base class)
+    elif dataclasses.is_dataclass(result) and not isinstance(result, type):
         names = [entry.name for entry in dataclasses.fields(result)]
         plain = {name: as_plain(getattr(result, name)) for name in names}
     elif isinstance(result, Mapping):

@@ -47,7 +47,7 @@ def test_json_holds_every_pair_with_its_tests(run, files):
     found = json.loads(
         run("compare", *files.values(), "--json", "--measure", "error_rate,f1").stdout
     )
-    assert found["schema"] == "truerisk/comparison/1"
+    assert found["schema"] == "truerisk/comparisons/1"
     assert found["names"] == ["old", "new", "best"]
     assert len(found["pairs"]) == 6
     assert found["pairs"][0]["adjusted_p_value"] >= found["pairs"][0]["p_value"]
@@ -55,11 +55,12 @@ def test_json_holds_every_pair_with_its_tests(run, files):
     assert found["best"]["name"] == "best"
 
 
-def test_csv_has_one_row_a_pair_and_measure(run, files):
+def test_csv_has_one_row_per_model_and_pair(run, files):
     text = run("compare", files["old"], files["new"], "--csv", "--measure", "f1").stdout
-    (row,) = csv.DictReader(io.StringIO(text))
-    assert (row["measure"], row["first"], row["second"]) == ("f1", "old", "new")
-    assert float(row["difference"]) == pytest.approx(2 * 38 / 84 - 2 * 30 / 80)
+    old, _, row = csv.DictReader(io.StringIO(text))
+    assert (old["measure"], old["model"], old["against"]) == ("f1", "old", "")
+    assert (row["measure"], row["model"], row["against"]) == ("f1", "new", "old")
+    assert float(row["value"]) == pytest.approx(2 * 38 / 84 - 2 * 30 / 80)
 
 
 @pytest.mark.parametrize("form", ["--markdown", "--latex"])

@@ -41,7 +41,7 @@ def test_json_and_csv_hold_the_same_values(data):
     plain = json.loads(_run(*arguments, "--json").stdout)
     rows = list(csv.DictReader(io.StringIO(_run(*arguments, "--csv").stdout)))
     points = plain["curves"]["majority"]["points"]
-    assert [float(row["mean"]) for row in rows] == [point["mean"] for point in points]
+    assert [float(row["value"]) for row in rows] == [point["mean"] for point in points]
     assert plain["random_state"] == 1
     assert plain["source"]["rows"] == 160
     assert plain["needed"]["majority"]["reachable"] == "no"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from truerisk.cli import demo as command
-from truerisk.cli.demo_data import DOCUMENTS, MAILS, TOPICS, better_filter, news, spam_filter
+from truerisk.cli.demo import DOCUMENTS, MAILS, TOPICS, better_filter, news, spam_filter
 
 
 def test_the_demo_does_all_of_it_and_ends_with_the_path_of_the_page(run, tmp_path):

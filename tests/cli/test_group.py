@@ -1,23 +1,26 @@
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+import truerisk
 from truerisk import cli
-from truerisk.cli import COMMANDS, main
+from truerisk.cli import COMMANDS, EXIT_CODES, main
 from truerisk.errors import InputError, ResourceError
 
-TRUERISK = (sys.executable, "-m", "truerisk.cli")
+TRUERISK = (sys.executable, "-m", "truerisk")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_tells_how_it_is_used(run, name):
     ended = run(name, "--help")
     assert ended.exit_code == 0
-    assert f"truerisk {name}" in ended.stdout or f"main {name}" in ended.stdout
+    assert f"\n  truerisk {name}" in ended.stdout  # an example
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -41,7 +44,7 @@ def test_a_score_imports_no_heavy_library(predictions):
     code = (
         "import sys; from click.testing import CliRunner; from truerisk.cli import main;"
         f"assert CliRunner().invoke(main, ['score', {str(predictions)!r}]).exit_code == 0;"
-        "heavy = {'sklearn', 'scipy.stats', 'numba', 'matplotlib', 'jinja2'};"
+        "heavy = {'sklearn', 'scipy.stats', 'matplotlib', 'jinja2'};"
         "print(sorted(set(sys.modules) & heavy))"
     )
     ended = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
@@ -59,7 +62,7 @@ def test_an_unknown_command_is_a_wrong_option(run):
 FAILURES = [
     (InputError("`level` must be so; got 7."), 3, "Error: `level` must be so; got 7.\n"),
     (ResourceError("No room."), 5, "Error: No room.\n"),
-    (MemoryError(), 5, "Error: The memory of this machine does not suffice.\n"),
+    (MemoryError(), 5, "Error: Not enough memory. Use fewer --jobs, or fewer rows.\n"),
     (OSError(28, "No space left on device", "x"), 5, "Error: No space left on device: x\n"),
     (KeyboardInterrupt(), 130, "Error: Interrupted; nothing was written.\n"),
     (InputError("\x1b[31mred\nline"), 3, "Error: \\x1b[31mred\nline\n"),
@@ -71,19 +74,78 @@ def test_what_goes_wrong_is_a_sentence_and_an_exit_code(run, monkeypatch, failur
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr("truerisk.cli.reproduce.show_rows", fail)
-    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": fail})
-    ended = run("reproduce", "one")
+    monkeypatch.setattr("truerisk.intervals.installation.check_installation", fail)
+    ended = run("audit")
     assert (ended.exit_code, ended.stderr) == (code, message)
 
 
-def test_a_bug_shows_its_traceback(run, monkeypatch):
+@pytest.fixture
+def bug(monkeypatch, tmp_path):
     def fail():
-        raise ZeroDivisionError
+        raise ZeroDivisionError("of nothing")
 
-    monkeypatch.setattr("truerisk.reproduction.TABLES", {"one": fail})
-    with pytest.raises(ZeroDivisionError):
-        run("reproduce", "one")
+    monkeypatch.setattr("truerisk.intervals.installation.check_installation", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("TRUERISK_DEBUG", raising=False)
+    return tmp_path
+
+
+def test_a_bug_is_no_failed_check_and_keeps_its_traceback_in_a_file(run, bug):
+    ended = run("audit")
+    (kept,) = bug.iterdir()
+    assert ended.exit_code == 5
+    assert ended.stderr == (
+        "Error: ZeroDivisionError: of nothing\n"
+        "This is a bug in truerisk; please report it with the command. "
+        f"The traceback is in {kept}; --debug prints it.\n"
+    )
+    text = kept.read_text()
+    assert text.startswith(f"truerisk {truerisk.__version__}, Python 3.")
+    assert "Traceback (most recent call last)" in text
+
+
+@pytest.mark.parametrize("how", ["option", "variable", "no temporary folder"])
+def test_the_traceback_of_a_bug_can_be_printed(run, monkeypatch, bug, how):
+    if how == "variable":
+        monkeypatch.setenv("TRUERISK_DEBUG", "1")
+    if how == "no temporary folder":
+        monkeypatch.setattr("tempfile.tempdir", str(bug / "absent"))
+    ended = run(*(["--debug"] if how == "option" else []), "audit")
+    assert ended.exit_code == 5
+    assert "Traceback (most recent call last)" in ended.stderr
+    assert "This is a bug in truerisk; please report it with the command.\n" in ended.stderr
+    assert not list(bug.iterdir())
+
+
+def test_help_lists_the_exit_codes(run):
+    text = run("--help").stdout
+    assert "Exit codes" in text
+    for code, meaning in EXIT_CODES.items():
+        assert re.search(rf"^  {code} +{re.escape(meaning[:30])}", text, re.MULTILINE)
+
+
+def test_the_guide_lists_the_same_exit_codes():
+    guide = (Path(__file__).parents[2] / "docs" / "files.md").read_text()
+    for code, meaning in EXIT_CODES.items():
+        assert f"| {code} | {meaning} |" in guide
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "estimate", "curve", "perturb", "rank",
+                                     "threshold", "reject", "split"])  # fmt: skip
+def test_an_absent_file_is_a_wrong_input_not_a_wrong_option(run, command):
+    ended = run(command, "absent.csv")
+    assert ended.exit_code == 3
+    assert "'absent.csv' does not exist" in ended.stderr
+
+
+def test_an_unreadable_file_is_a_wrong_input(run, monkeypatch, predictions):
+    access = os.access  # root may read everything
+    monkeypatch.setattr(
+        "os.access", lambda path, mode: access(path, mode) and str(path) != str(predictions)
+    )
+    ended = run("score", predictions)
+    assert ended.exit_code == 3
+    assert "is not readable" in ended.stderr
 
 
 def test_nobody_reading_is_no_error():
@@ -93,7 +155,7 @@ def test_nobody_reading_is_no_error():
         (*TRUERISK, "measures"), stdout=writer, stderr=subprocess.PIPE, check=False
     )
     os.close(writer)
-    assert ended.returncode == cli.NOBODY_READS
+    assert ended.returncode == cli.BROKEN_PIPE
     assert ended.stderr == b""
 
 
@@ -108,7 +170,7 @@ def test_a_full_disk_under_the_output_is_told():
 
 def test_the_handler_of_the_program_around_us_is_put_back(run):
     before = signal.getsignal(signal.SIGTERM)
-    run("reproduce")
+    run("measures")
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -117,7 +179,7 @@ def test_a_signal_lets_every_finally_run(tmp_path, number, code):
     mark = tmp_path / "began"
     script = (
         "import pathlib, sys, time\n"
-        "import truerisk.reproduction as r\n"
+        "import truerisk.intervals.installation as i\n"
         "from truerisk.cli import main\n"
         "def slow():\n"
         f"    pathlib.Path({str(mark)!r}).touch()\n"
@@ -125,8 +187,8 @@ def test_a_signal_lets_every_finally_run(tmp_path, number, code):
         "        time.sleep(60)\n"
         "    finally:\n"
         "        print('put away')\n"
-        "r.TABLES['slow'] = slow\n"
-        "main(['reproduce', 'slow'])\n"
+        "i.check_installation = slow\n"
+        "main(['audit'])\n"
     )
     process = subprocess.Popen(
         (sys.executable, "-c", script), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -138,3 +200,8 @@ def test_a_signal_lets_every_finally_run(tmp_path, number, code):
     process.send_signal(number)
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, out) == (code, "put away\n")
+
+
+def test_the_package_is_run_as_a_module():
+    ended = subprocess.run((*TRUERISK, "--version"), capture_output=True, text=True, check=True)
+    assert ended.stdout == f"python -m truerisk {truerisk.__version__}\n"

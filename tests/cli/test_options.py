@@ -109,3 +109,47 @@ def test_limits_reach_the_reader(run, predictions):
     assert ended.exit_code == 3
     assert "Raise --max-line-bytes" in ended.output
     assert run("score", predictions, "--max-line-bytes", "100", "--hash-all").exit_code == 0
+
+
+def written(write, truth, called):
+    rows = "".join(f"{y},{p}\n" for y, p in zip(truth, called, strict=True))
+    return write("y_true,y_pred\n" + rows)
+
+
+@pytest.mark.parametrize(
+    ("called", "remedy"),
+    [
+        ("1.0 0.0 0.0 0.0", ["--numeric-labels"]),
+        ("True False False False", ["--numeric-labels"]),
+        ("yes no no no", ["--map", "yes", "1", "--map", "no", "0"]),
+        (">=50K <50K <50K <50K", ["--map", ">=50K", "1", "--map", "<50K", "0"]),
+    ],
+)
+def test_labels_in_two_spellings_end_in_3_and_the_named_remedy_helps(run, write, called, remedy):
+    path = written(write, "1010", called.split())
+    refused = run("score", path)
+    assert refused.exit_code == 3
+    assert remedy[0] in refused.stderr
+    ended = run("score", path, *remedy, "--measure", "accuracy", "--json")
+    assert ended.exit_code == 0
+    assert json.loads(ended.stdout)["estimates"]["accuracy"]["value"] == 0.75
+
+
+def test_white_space_around_labels_ends_in_3_and_strip_helps(run, write):
+    path = written(write, "1010", ["1 ", "0", "0", "0"])
+    assert "--strip" in run("score", path).stderr
+    assert run("score", path, "--strip", "--measure", "accuracy").exit_code == 0
+
+
+def test_scores_in_the_place_of_predictions_end_in_3(run, write):
+    ended = run("score", written(write, "1010", ["0.9", "0.2", "0.4", "0.3"]))
+    assert ended.exit_code == 3
+    assert "look like scores. Use --score" in ended.stderr
+
+
+def test_two_columns_of_probabilities_are_a_binary_problem(run, write):
+    rows = "1,0.2,0.8\n0,0.9,0.1\n1,0.4,0.6\n0,0.7,0.3\n" * 10
+    path = write("y_true,proba_0,proba_1\n" + rows)
+    assert run("score", path, "--fail-under", "recall=0.6").exit_code == 0
+    turned = run("score", path, "--positive", "0", "--measure", "recall", "--json")
+    assert json.loads(turned.stdout)["pos_label"] == "0"

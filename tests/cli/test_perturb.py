@@ -112,7 +112,7 @@ def test_what_cannot_be_done_ends_with_3(data, arguments, words) -> None:
     ("options", "words"),
     [
         (["--without", "a", "--rivals"], "--rivals: not with --without"),
-        (["--region", "0.1"], "--region: goes with --without"),
+        (["--region", "0.1"], "--region: needs --without"),
         (["--rivals", "--group", "b"], "--rivals: not with --group"),
     ],
     ids=["rivals of two", "region of one", "rivals of groups"],

@@ -1,4 +1,5 @@
 import io
+import time
 
 from truerisk.cli import progress
 from truerisk.cli.progress import Progress
@@ -31,6 +32,17 @@ def test_long_work_shows_a_bar_and_takes_it_away(monkeypatch):
         shown(2345)
     assert "Reading" in page.getvalue()
     assert "2,345 done" in page.getvalue()
+    assert page.getvalue().endswith("\x1b[2K")
+
+
+def test_work_that_cannot_say_how_far_it_is_shows_a_bar_too(monkeypatch):
+    page = look_at(monkeypatch, Terminal(), patience=0.01)
+    with Progress("Drawing"):
+        for _ in range(200):
+            if "Drawing" in page.getvalue():
+                break
+            time.sleep(0.01)
+    assert "Drawing" in page.getvalue()
     assert page.getvalue().endswith("\x1b[2K")
 
 

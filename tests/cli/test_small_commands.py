@@ -97,45 +97,16 @@ def test_an_unknown_measure_is_refused(run):
     assert run("measures", "nonsense").exit_code == 3
 
 
-def test_reproduce_lists_and_prints_tables(run):
-    names = run("reproduce").stdout.split()
-    assert "shah-shanian-table2" in names
-    found = json.loads(run("reproduce", "shah-shanian-table2", "--json").stdout)
-    assert len(found["rows"]) == 96
-    assert run("reproduce", "nonsense").exit_code == 3
-
-
 def test_audit_checks_this_installation(run):
-    ended = run("audit", "--quick")
+    ended = run("audit")
     assert ended.exit_code == 0
     assert "passed" in ended.stdout
     assert "FAILED" not in ended.stdout
 
 
 def test_audit_ends_with_one_when_a_check_fails(run, monkeypatch):
-    from truerisk.audit.checks import CheckResult  # noqa: PLC0415  (beside what is patched)
+    from truerisk.intervals.installation import CheckResult  # noqa: PLC0415  (beside what is patched)
 
-    failed = CheckResult(name="x", passed=False, found="y")
-    monkeypatch.setattr("truerisk.audit.checks.check_installation", lambda: (failed,))
-    assert run("audit", "--quick").exit_code == 1
-
-
-def test_audit_measures_coverage_and_writes_the_page(run, monkeypatch, tmp_path):
-    from truerisk.audit import enumeration, simulation  # noqa: PLC0415  (beside what is patched)
-    from truerisk.audit.populations import POPULATIONS  # noqa: PLC0415
-
-    few, short = enumeration.enumerate_all, simulation.simulate_all
-    monkeypatch.setattr(enumeration, "enumerate_all", lambda: few(["wilson", "wald"], [5], [0.9]))
-    monkeypatch.setattr(
-        simulation,
-        "simulate_all",
-        lambda repetitions: short(
-            populations=POPULATIONS[-1:], sizes=(20,), repetitions=repetitions
-        ),
-    )
-    ended = run("audit", "--repetitions", "2", "--output", tmp_path / "coverage.md")
-    assert ended.exit_code == 0
-    page = (tmp_path / "coverage.md").read_text()
-    assert "wilson" in page
-    assert "2 samples a\nfigure" in page
-    assert "| f1_macro | smoothed_delta |" in page
+    failed = CheckResult(name="x", passed=False, outcome="y")
+    monkeypatch.setattr("truerisk.intervals.installation.check_installation", lambda: (failed,))
+    assert run("audit").exit_code == 1

@@ -80,9 +80,17 @@ def test_without_a_positive_example_nothing_is_best(run, tmp_path):
 
 def test_several_scores_are_one_too_many(run, tmp_path):
     path = tmp_path / "wide.csv"
-    path.write_text("y_true,prob_a,prob_b\na,0.9,0.1\nb,0.2,0.8\n")
+    path.write_text("y_true,prob_a,prob_b,prob_c\na,0.8,0.1,0.1\nb,0.1,0.8,0.1\n")
     ended = run("threshold", path, "--positive", "a")
     assert ended.exit_code == 3
     assert "Name the one of the positive class" in ended.stderr
     chosen = run("threshold", path, "--positive", "a", "--score", "prob_a", "--json")
-    assert json.loads(chosen.stdout)["best"]["at"] == 0.9
+    assert json.loads(chosen.stdout)["best"]["at"] == 0.8
+
+
+def test_of_the_score_columns_of_two_classes_that_of_the_positive_label_is_taken(run, tmp_path):
+    both, one = tmp_path / "both.csv", tmp_path / "one.csv"
+    both.write_text("y_true,prob_a,prob_b\na,0.9,0.1\nb,0.2,0.8\na,0.4,0.6\n")
+    one.write_text("y_true,score\na,0.9\nb,0.2\na,0.4\n")
+    rows = [run("threshold", path, "--positive", "a", "--csv").stdout for path in (both, one)]
+    assert rows[0] == rows[1]

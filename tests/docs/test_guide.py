@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from studies.reproduction.__main__ import main as reproduction
 from truerisk.cli import main
 
 DOCS = Path(__file__).parents[2] / "docs"
-GENERATED = {  # by `truerisk audit`
+GENERATED = {  # by `make audit`
     "coverage.md",
     "coverage-of-learners.md",
     "coverage-of-perturbation.md",
@@ -62,6 +63,9 @@ class Replay:
         program, *arguments = shlex.split(command)
         if program == "truerisk":
             done = CliRunner().invoke(main, arguments, prog_name="truerisk")
+            self.status, printed = done.exit_code, done.output
+        elif (program, *arguments[:2]) == ("python", "-m", "studies.reproduction"):
+            done = CliRunner().invoke(reproduction, arguments[2:])
             self.status, printed = done.exit_code, done.output
         else:
             assert (program, len(arguments)) == ("head", 2), command

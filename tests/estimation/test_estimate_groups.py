@@ -53,7 +53,7 @@ def test_subsampling_keeps_groups_together_and_judges_each_as_often_as_it_is_hel
 def test_groups_of_one_are_no_groups():
     alone = estimate(TREE, X, Y, random_state=1)
     apart = estimate(TREE, X, Y, groups=np.arange(60), random_state=1)
-    assert apart.as_plain() == alone.as_plain()
+    assert apart.to_dict() == alone.to_dict()
 
 
 def test_the_units_are_told():

@@ -9,8 +9,8 @@ from scipy.special import ndtr, ndtri
 
 from truerisk.errors import InputError
 from truerisk.evaluation import curve_bands
-from truerisk.evaluation.arrays import evaluate
 from truerisk.evaluation.curve_bands import calibration_intervals, confidence_band
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.intervals.bands import local_level, simultaneous_bounds
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.measures.calibration import calibration

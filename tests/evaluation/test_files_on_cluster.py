@@ -2,15 +2,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 import truerisk as tr
 from truerisk.cli import main
 from truerisk.errors import InputError, ResourceError
-from truerisk.evaluation import file_pieces
+from truerisk.evaluation import files_on_cluster
+from truerisk.evaluation.files_on_cluster import ROWS_A_PIECE, Piece, _row_groups
 from truerisk.execution import use_cluster
 from truerisk.inputs import ReadingOptions, Roles
-from truerisk.reporting.formats import as_json
+from truerisk.reporting.render.formats import json_of
 
 RNG = np.random.default_rng(8)
 
@@ -91,10 +94,8 @@ def write_parquet(folder, tables):
 
 
 def evaluated(paths, asked, strictness, **more):
-    request = tr.Request(random_state=1, replicates=100, **asked)
-    return as_json(
-        tr.evaluate_files(paths, request=request, options=ReadingOptions(**strictness), **more)
-    )
+    more |= {"random_state": 1, "replicates": 100, **asked}
+    return json_of(tr.evaluate_files(paths, options=ReadingOptions(**strictness), **more))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -103,7 +104,7 @@ def test_a_cluster_finds_what_one_pass_finds(client, tmp_path, monkeypatch, name
     paths = write_parquet(tmp_path / "files", tables)
     here = evaluated(paths, asked, strictness)
     for rows in (10, 2**22):
-        monkeypatch.setattr(file_pieces, "ROWS_A_PIECE", rows)
+        monkeypatch.setattr(files_on_cluster, "ROWS_A_PIECE", rows)
         with use_cluster(client):
             assert evaluated(paths, asked, strictness) == here
 
@@ -126,7 +127,7 @@ def test_a_row_is_named_by_its_number_in_the_whole_file(client, tmp_path, monkey
     columns["y_pred"].append(None)
     columns["y_true"].append("a")
     paths = write_parquet(tmp_path / "files", [columns])
-    monkeypatch.setattr(file_pieces, "ROWS_A_PIECE", 10)
+    monkeypatch.setattr(files_on_cluster, "ROWS_A_PIECE", 10)
     with use_cluster(client), pytest.raises(InputError, match="row 38"):
         tr.evaluate_files(paths)
 
@@ -193,9 +194,13 @@ def unseen(paths):
     def lead(reading, piece):
         import dataclasses  # noqa: PLC0415  (in the worker)
 
-        from truerisk.evaluation.file_pieces import tally_piece  # noqa: PLC0415
+        from truerisk.evaluation.files_on_cluster import tally_piece  # noqa: PLC0415
 
-        return tally_piece(dataclasses.replace(reading, paths=paths), piece)
+        sources = tuple(
+            dataclasses.replace(source, path=path)
+            for source, path in zip(reading.sources, paths, strict=True)
+        )
+        return tally_piece(dataclasses.replace(reading, sources=sources), piece)
 
     return lead
 
@@ -215,3 +220,25 @@ def test_a_file_that_a_worker_does_not_see_is_told(client, write, monkeypatch):
         monkeypatch.setattr("truerisk.evaluation.files_on_cluster._tally_piece", task)
         with use_cluster(client), pytest.raises(kind, match=message):
             tr.evaluate_files([path], roles=Roles())
+
+
+def test_row_groups_are_put_together_until_they_are_worth_sending():
+    half, whole = ROWS_A_PIECE // 2, ROWS_A_PIECE
+    assert list(_row_groups(3, [half, half, whole, 5])) == [
+        Piece(3, (0, 1), 1),
+        Piece(3, (2,), whole + 1),
+        Piece(3, (3,), 2 * whole + 1),
+    ]
+
+
+def test_a_file_without_rows_is_one_piece():
+    assert list(_row_groups(0, [])) == [Piece(0, (), 1)]
+
+
+@given(lengths=st.lists(st.integers(0, 2 * ROWS_A_PIECE), max_size=8))
+def test_every_row_group_is_in_one_piece_and_rows_are_numbered_through(lengths):
+    pieces = list(_row_groups(0, lengths))
+    groups = [group for piece in pieces for group in piece.row_groups]
+    assert groups == list(range(len(lengths)))
+    for piece in pieces:
+        assert piece.first_row == 1 + sum(lengths[: min(piece.row_groups, default=0)])

@@ -123,7 +123,7 @@ def test_what_a_task_raises_is_raised_after_the_results_before_it(n_jobs):
 
 
 def folders(monkeypatch, tmp_path):
-    monkeypatch.setattr("truerisk.execution.shared_memory.IN_MEMORY", tmp_path)
+    monkeypatch.setattr("truerisk.execution.processes.IN_MEMORY", tmp_path)
     return lambda: list(tmp_path.iterdir())
 
 

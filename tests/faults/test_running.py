@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-TRUERISK = (sys.executable, "-m", "truerisk.cli")
-MACHINE, INTERRUPTED, NOBODY_READS, TERMINATED = 5, 130, 141, 143
+TRUERISK = (sys.executable, "-m", "truerisk")
+FAILED, INTERRUPTED, BROKEN_PIPE, TERMINATED = 5, 130, 141, 143
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux's devices")
 
 
@@ -37,7 +37,7 @@ def test_nobody_reading_is_no_error(predictions, form):
     os.close(reader)
     ended = score(predictions, *form, stdout=writer)
     os.close(writer)
-    assert (ended.returncode, ended.stderr) == (NOBODY_READS, "")
+    assert (ended.returncode, ended.stderr) == (BROKEN_PIPE, "")
 
 
 @LINUX
@@ -45,7 +45,7 @@ def test_nobody_reading_is_no_error(predictions, form):
 def test_a_full_disk_under_what_is_printed_is_told(predictions, form):
     with open("/dev/full", "w") as full:  # noqa: PTH123  (a device)
         ended = score(predictions, *form, stdout=full)
-    assert (ended.returncode, ended.stderr) == (MACHINE, "Error: No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (FAILED, "Error: No space left on device\n")
 
 
 def test_a_page_for_which_there_is_no_room_leaves_the_old_one(predictions, tmp_path):
@@ -56,7 +56,7 @@ def test_a_page_for_which_there_is_no_room_leaves_the_old_one(predictions, tmp_p
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
     ended = score(predictions, "--html", page, "-q", preexec_fn=little_room)
-    assert ended.returncode == MACHINE
+    assert ended.returncode == FAILED
     assert "report.html cannot be written: File too large. Nothing was changed." in ended.stderr
     assert page.read_text() == "old"
     assert sorted(tmp_path.iterdir()) == [predictions, page]
@@ -67,7 +67,7 @@ BROKEN = "this is no file of predictions"
 
 def test_an_absent_folder_is_told_before_anything_is_read(write, tmp_path):
     ended = score(write(BROKEN), "--html", tmp_path / "absent" / "report.html")
-    assert ended.returncode == MACHINE
+    assert ended.returncode == FAILED
     assert "The folder of the output must exist" in ended.stderr
     assert "absent does not. Make it first." in ended.stderr
 
@@ -76,14 +76,14 @@ def test_an_absent_folder_is_told_before_anything_is_read(write, tmp_path):
 def test_a_folder_that_takes_no_file_is_told_before_anything_is_read(write):
     # Nobody, not even root, makes a file there.
     ended = score(write(BROKEN), "--html", "/proc/report.html")
-    assert ended.returncode == MACHINE
+    assert ended.returncode == FAILED
     assert "/proc/report.html cannot be written" in ended.stderr
     assert not Path("/proc/report.html").exists()
 
 
 def test_a_folder_in_place_of_the_page_is_told_before_anything_is_read(write, tmp_path):
     ended = score(write(BROKEN), "--html", tmp_path)
-    assert ended.returncode == MACHINE
+    assert ended.returncode == FAILED
     assert "The output must be a file" in ended.stderr
 
 

@@ -20,7 +20,7 @@ from truerisk.cli import main
 from truerisk.execution import Checkpoint
 from truerisk.execution.processes import stop_processes
 
-TRUERISK = (sys.executable, "-m", "truerisk.cli")
+TRUERISK = (sys.executable, "-m", "truerisk")
 BAD_INPUT, MACHINE, INTERRUPTED, TERMINATED = 3, 5, 130, 143
 
 WATCHED = """

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook
+from truerisk.labels import Spelling
 
 
 def book_of(*texts):
@@ -23,14 +24,14 @@ def test_a_code_leads_back_to_its_label(texts):
 
 def test_cells_become_sorted_sets():
     book = book_of("b|a|b", "", "c", " d|e")
-    assert book.sets("|") == (("a", "b"), (), ("c",), (" d", "e"))
-    assert book.sets("|", strip=True)[3] == ("d", "e")
+    assert book.members("|") == (("a", "b"), (), ("c",), (" d", "e"))
+    assert book.members("|", Spelling(strip=True))[3] == ("d", "e")
 
 
 @pytest.mark.parametrize("cell", ["a||b", "|", "a|"])
 def test_an_empty_label_in_a_set_is_refused(cell):
     with pytest.raises(InputError, match="must hold no empty label; got "):
-        book_of(cell).sets("|")
+        book_of(cell).members("|")
 
 
 def test_only_labels_that_stripping_would_merge_are_told():

@@ -6,15 +6,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.special import expit
+from scipy.stats import binom, binomtest
 
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import (
     BINOMIAL,
     binomial_bounds,
     binomial_interval,
+    binomial_test,
+    blaker_log_odds,
+    exact_lower,
+    exact_upper,
     fractional_interval,
+    log_probability,
     lower_bound,
+    mid_p_log_odds,
     upper_bound,
 )
 
@@ -195,3 +202,125 @@ def test_slips_are_told():
         upper_bound(1, 2, delta=0.0)
     with pytest.raises(InputError, match="`x` must lie in"):
         fractional_interval(3.0, 2.5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 300), share=st.floats(0, 1), tail=st.floats(1e-6, 0.9))
+def test_each_end_leaves_the_tail_it_should(n, share, tail):
+    k = round(n * share)
+    count, total = np.array([float(k)]), np.array([float(n)])
+    if k > 0:
+        low = exact_lower(count, total, tail)[0]
+        assert binom.sf(k - 1, n, low) == pytest.approx(tail, rel=1e-9)
+        middle = expit(mid_p_log_odds(count, total, min(tail, 0.49)))[0]
+        mid_p = binom.sf(k, n, middle) + 0.5 * binom.pmf(k, n, middle)
+        assert mid_p == pytest.approx(min(tail, 0.49), rel=1e-8)
+    if k < n:
+        high = exact_upper(count, total, tail)[0]
+        assert binom.cdf(k, n, high) == pytest.approx(tail, rel=1e-9)
+
+
+def test_nothing_and_everything_have_open_ends():
+    assert exact_lower(np.array([0.0]), np.array([5.0]), 0.1)[0] == 0.0
+    assert exact_upper(np.array([5.0]), np.array([5.0]), 0.1)[0] == 1.0
+    assert mid_p_log_odds(np.array([0.0]), np.array([5.0]), 0.1)[0] == -np.inf
+
+
+def acceptabilities(n, grid):
+    """Blaker's definition, count by count (rows) and proportion by proportion (columns)."""
+    counts = np.arange(n + 1)[:, np.newaxis]
+    smaller = np.minimum(binom.sf(counts - 1, n, grid), binom.cdf(counts, n, grid))
+    chance = binom.pmf(counts, n, grid)
+    return np.array([np.sum(chance * (smaller <= row * (1 + 1e-12)), axis=0) for row in smaller])
+
+
+@pytest.mark.parametrize(("n", "level"), [(1, 0.95), (5, 0.9), (12, 0.95), (30, 0.99), (47, 0.8)])
+def test_the_ends_are_those_of_a_scan_of_the_definition(n, level):
+    low, high = binomial_bounds(np.arange(n + 1), n, level=level, method="blaker")
+    grid = np.linspace(0, 1, 4001)[1:-1]
+    for k, row in enumerate(acceptabilities(n, grid)):
+        accepted = grid[row > 1 - level]
+        assert low[k] - 1e-9 <= accepted[0] <= low[k] + 3e-4
+        assert high[k] - 3e-4 <= accepted[-1] <= high[k] + 1e-9
+
+
+def test_it_lies_within_clopper_and_pearson():
+    k = np.arange(201)
+    low, high = binomial_bounds(k, 200, method="blaker")
+    outer_low, outer_high = binomial_bounds(k, 200)
+    assert np.all(outer_low <= low * (1 + 1e-12))
+    assert np.all(high <= outer_high * (1 + 1e-12))
+    assert np.mean(high - low) < np.mean(outer_high - outer_low)
+
+
+def test_the_only_success_of_one_trial_by_hand():
+    # P(X ≥ 1) = p and no opposite outcome below p = ½: the end is 1 − level itself.
+    assert expit(blaker_log_odds(np.array([1.0]), np.array([1.0]), 0.05))[0] == pytest.approx(0.05)
+
+
+def test_it_works_where_no_one_can_step():
+    low, high = binomial_bounds([3, 1000], 10**12, method="blaker")
+    outer_low, outer_high = binomial_bounds([3, 1000], 10**12)
+    assert np.all((outer_low <= low) & (low < high) & (high <= outer_high))
+
+
+TEST_REFERENCE = Path(__file__).parents[1] / "reference"
+TEST_VECTORS = json.loads((TEST_REFERENCE / "binomial_test.json").read_text(encoding="utf-8"))[
+    "vectors"
+] + [
+    vector
+    for vector in json.loads((TEST_REFERENCE / "binomial_ci.json").read_text(encoding="utf-8"))[
+        "vectors"
+    ]
+    if "pvalue" in vector["expected"]
+]
+
+
+@pytest.mark.parametrize("vector", TEST_VECTORS, ids=lambda vector: vector["id"])
+def test_it_gives_the_p_values_of_others(vector):
+    inputs, tolerance = vector["inputs"], vector["tolerance"]
+    p_value = binomial_test(
+        inputs["x"], inputs["n"], inputs["p0"], alternative=inputs["alternative"]
+    )
+    assert p_value == pytest.approx(
+        vector["expected"]["pvalue"], rel=tolerance.get("rel", 0), abs=tolerance.get("abs", 0)
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    n=st.integers(0, 300),
+    share=st.floats(0, 1),
+    p0=st.one_of(st.floats(0.001, 0.999), st.sampled_from([0.0, 0.25, 0.5, 1.0])),
+    side=st.sampled_from(["two-sided", "less", "greater"]),
+)
+def test_it_agrees_with_scipy(n, share, p0, side):
+    k = round(n * share)
+    if n == 0:
+        assert binomial_test(k, n, p0, alternative=side) == 1.0
+        return
+    expected = binomtest(k, n, p0, alternative=side).pvalue
+    assert binomial_test(k, n, p0, alternative=side) == pytest.approx(expected, abs=1e-11)
+
+
+def test_three_heads_of_three_by_hand():
+    # ⅛ for three heads, ⅛ for three tails.
+    assert binomial_test(3, 3) == pytest.approx(0.25, rel=1e-14)
+    assert binomial_test(3, 3, alternative="greater") == pytest.approx(0.125, rel=1e-14)
+
+
+@pytest.mark.parametrize(("j", "n", "p"), [(0, 5, 0.1), (5, 5, 0.1), (3, 7, 0.4), (480, 1000, 0.5)])
+def test_a_probability_is_scipys(j, n, p):
+    assert log_probability(j, n, p) == pytest.approx(binom.logpmf(j, n, p), rel=1e-11)
+
+
+def test_impossible_outcomes_have_no_probability():
+    assert log_probability(1, 2, 0.0) == -math.inf
+    assert log_probability(2, 2, 1.0) == 0.0
+
+
+def test_slips_of_the_test_are_reported():
+    with pytest.raises(InputError, match="`p0` must lie in"):
+        binomial_test(1, 2, 1.5)
+    with pytest.raises(InputError, match="`alternative` must be one of"):
+        binomial_test(1, 2, 0.5, alternative="both")

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
+from truerisk.inputs.arrays import code_label_sets, code_labels
 from truerisk.measures import AVERAGES, find_measure
 from truerisk.measures.averages import left_out, of_each_cell
 from truerisk.tallies.cells import CellTally
-from truerisk.tallies.labels import code_label_sets, code_labels
 
 label_sets = st.sets(st.integers(0, 3))
 PEERS = {

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from truerisk.errors import InputError
+from truerisk.inputs.arrays import code_label_sets, code_labels
 from truerisk.measures import find_measure
 from truerisk.measures.costs import CostMatrix
 from truerisk.tallies.cells import CellTally, ClassCounts
-from truerisk.tallies.labels import code_label_sets, code_labels
 
 
 def cells_of(y_true, y_pred):

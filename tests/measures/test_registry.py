@@ -2,7 +2,14 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.measures import MEASURES, find_measure
-from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, RANKING_INTERVALS
+from truerisk.measures.registry import (
+    BINOMIAL_INTERVALS,
+    CELL_INTERVALS,
+    RANKING_INTERVALS,
+    measure_of,
+    spoken_title,
+    title_of,
+)
 
 KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *RANKING_INTERVALS, "delong"}
 
@@ -26,3 +33,43 @@ def test_beta_stands_in_the_name():
 def test_a_misspelt_name_is_refused():
     with pytest.raises(InputError, match=r"`measure` must be one of .*accuracy.*; got 'acuracy'"):
         find_measure("acuracy")
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_has_a_title_that_fits_beside_its_interval(name):
+    assert 0 < len(title_of(name)) <= 27
+
+
+def test_an_average_is_told_from_its_measure():
+    measure, average = measure_of("f1_macro")
+    assert (measure.name, average) == ("f1", "macro")
+    assert title_of("f2_weighted") == "F2, weighted"
+
+
+def test_a_name_the_registry_does_not_know_is_shown_as_it_is():
+    assert measure_of("my_own") == (None, "")
+    assert title_of("my_macro") == "my_macro"
+    assert spoken_title("my_own") == "my own"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("error_rate", "error rate"),
+        ("roc_auc", "ROC AUC"),
+        ("eleven_point_precision", "11-point precision"),
+        ("matthews_correlation", "Matthews correlation"),
+        ("gmean", "G-mean"),
+        ("f_beta", "Fβ"),
+        ("best_f1", "best F1"),
+        ("recall_micro", "micro recall"),
+        ("f1_samples", "per-example F1"),
+    ],
+)
+def test_within_a_sentence_only_names_and_abbreviations_keep_their_capitals(name, words):
+    assert spoken_title(name) == words
+
+
+def test_a_function_is_no_name_of_a_measure():
+    with pytest.raises(InputError, match="Functions are not accepted"):
+        find_measure(len)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, fbeta_score
 
 from truerisk.errors import InputError
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 from truerisk.measures.thresholds import (
     CRITERIA,
     Threshold,

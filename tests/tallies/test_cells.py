@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
 from truerisk.errors import InputError
+from truerisk.inputs.arrays import code_label_sets, code_labels
 from truerisk.tallies.cells import CellTally
-from truerisk.tallies.labels import code_label_sets, code_labels
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=60)
 
@@ -118,5 +118,5 @@ def test_a_column_of_ids_is_refused_as_labels():
 def test_sets_of_labels_have_no_confusion_table():
     coded = code_label_sets([{"a"}], [{"a"}])
     cells = CellTally().add(coded.truth, coded.predicted).cells(coded.members, multilabel=True)
-    with pytest.raises(InputError, match="one label an example"):
+    with pytest.raises(InputError, match="one label per example"):
         cells.confusion()

@@ -6,15 +6,18 @@ from hypothesis import strategies as st
 from truerisk.errors import InputError
 from truerisk.tallies import ranking_replicates
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_formulas import FORMULAS, Binned, evaluate, values_of
 from truerisk.tallies.ranking_replicates import (
+    FORMULAS,
     MAX_BINS,
+    Binned,
     _counts_drawn,
     _rows_drawn,
     bins_of,
     cluster_auc_variance,
     cluster_replicates,
+    evaluate,
     replicates,
+    values_of,
 )
 
 NAMES = list(FORMULAS)
@@ -249,7 +252,7 @@ def test_a_class_in_one_group_has_no_cluster_variance():
 
 
 def test_groups_of_another_length_are_refused():
-    with pytest.raises(InputError, match="`groups` must have one entry an example"):
+    with pytest.raises(InputError, match="`groups` must have one entry per example"):
         cluster_auc_variance([1.0, 2.0], [True, False], [0])
 
 

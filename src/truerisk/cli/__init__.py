@@ -1,18 +1,6 @@
 """The command line: parse, one library call, print.
 
-=====  ==========================================================
-exit   when
-=====  ==========================================================
-0      a result
-1      a finding: a check that was asked for failed
-2      an option cannot be understood
-3      an argument or a file cannot mean what it says
-4      a partial result: a measure is undefined, or a refit failed
-5      disk, memory or a file that changed stood in the way
-130    interrupted (143 when terminated, 141 when nobody reads)
-=====  ==========================================================
-
-A command's module is imported when the command is run, so that help is quick.
+A command's module is imported when the command is run, which keeps help quick.
 """
 
 import gc
@@ -28,35 +16,43 @@ import click
 
 from truerisk.errors import InputError, RefitError, ResourceError
 
-GARBAGE_THRESHOLD = 200_000  # objects made before garbage is looked for; Python's own is 700
+GARBAGE_THRESHOLD = 200_000  # objects made before garbage is collected; Python's own is 700
 
 # No command multiplies large matrices, and starting threads for it takes a tenth of a start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-FINDING, BAD_INPUT, PARTIAL, MACHINE = 1, 3, 4, 5
-INTERRUPTED, NOBODY_READS, TERMINATED = 130, 141, 143
+FINDING, BAD_INPUT, PARTIAL, FAILED = 1, 3, 4, 5
+INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
+EXIT_CODES = {
+    "0": "a result",
+    "1": "a check failed (--fail-under, --fail-over, --fail-unless, audit)",
+    "2": "an option or a command is not understood",
+    "3": "wrong input: a file or a value cannot be used, or a file is absent",
+    "4": "a partial result: a measure is undefined, or a refit failed",
+    "5": "no result: disk, memory, a worker, a missing package, or a bug in truerisk",
+    "130": "interrupted; 143 terminated, 141 standard output was closed",
+}
 
 COMMANDS = {
     "score": "Every measure of a file of predictions, with its interval.",
-    "compare": "Which of several models is really better, by their predictions?",
+    "compare": "Which of several models is better, by their predictions?",
     "estimate": "How well a learner will do on examples it has not seen.",
     "curve": "Would more examples help? Learners at growing training sizes.",
     "perturb": "An SVM's error and what a feature adds, by random weights.",
     "rank": "Which classifier is better over many data sets?",
-    "threshold": "The best threshold for scores, and what it costs to move it.",
-    "reject": "How much must be left undecided for a wanted error.",
+    "threshold": "The best threshold for scores, and the cost of other ones.",
+    "reject": "How many examples to leave undecided for a target error.",
     "plan": "How large must a test set be?",
-    "split": "Divide examples into folds, and write down which is where.",
-    "folds": "What the values of several folds say together.",
+    "split": "Divide examples into folds, and write the folds to a file.",
+    "folds": "Mean and interval of the values of several folds.",
     "measures": "The list of measures, with their formulas.",
-    "reproduce": "A table of a paper recomputed, its figures beside ours.",
-    "audit": "Measured coverage of the intervals; checks of this installation.",
-    "demo": "All of it on bundled data, ending in one page.",
+    "audit": "Checks of this installation.",
+    "demo": "Everything on bundled data, in one page.",
 }
 
 
 class Commands(click.Group):
-    """A group whose commands are imported one at a time, and whose failures have an exit code."""
+    """A group that imports a command when it is run, and gives every failure an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """List the commands in the order a newcomer needs them."""
@@ -71,13 +67,15 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of commands without importing any."""
+        """Write the list of commands without importing any, and the exit codes."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("Exit codes"):
+            formatter.write_dl(list(EXIT_CODES.items()))
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
-        """Run a command; turn what may go wrong into a sentence and an exit code."""
-        # Loading libraries makes many objects and no garbage: looking for it takes a tenth of
+        """Run a command; turn every failure into a sentence and an exit code."""
+        # Loading libraries makes many objects and no garbage: collecting it takes a tenth of
         # the time of a small job.
         gc.set_threshold(GARBAGE_THRESHOLD)
         try:
@@ -85,27 +83,35 @@ class Commands(click.Group):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
                 return result
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except RefitError as error:
             _fail(str(error), PARTIAL)
         except InputError as error:
             _fail(str(error), BAD_INPUT)
         except ResourceError as error:
-            _fail(str(error), MACHINE)
-        except MemoryError:
-            _fail("The memory of this machine does not suffice.", MACHINE)
+            _fail(str(error), FAILED)
+        except MemoryError as error:
+            reason = f": {error}" if str(error) else ""
+            _fail(f"Not enough memory{reason}. Use fewer --jobs, or fewer rows.", FAILED)
         except BrokenPipeError:
-            _drop_what_cannot_be_printed()
-            sys.exit(NOBODY_READS)
+            discard_output()
+            sys.exit(BROKEN_PIPE)
         except OSError as error:
-            _drop_what_cannot_be_printed()
+            discard_output()
             where = f": {error.filename}" if error.filename is not None else ""
-            _fail(f"{error.strerror or error}{where}", MACHINE)
+            _fail(f"{error.strerror or error}{where}", FAILED)
         except KeyboardInterrupt:
             _fail("Interrupted; nothing was written.", INTERRUPTED)
+        except Exception as error:  # noqa: BLE001  (a bug must not end as a failed check does)
+            _report_bug(error, debug=ctx.params.get("debug", False))
 
 
-def _drop_what_cannot_be_printed() -> None:
-    """Python flushes at exit; what failed once would fail a second time, with another code."""
+def discard_output() -> None:
+    """Send further output nowhere, if standard output is closed or full.
+
+    Python flushes at exit: what failed once would fail a second time, with another code.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -116,26 +122,59 @@ def _drop_what_cannot_be_printed() -> None:
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.option(
+    "--debug",
+    is_flag=True,
+    envvar="TRUERISK_DEBUG",
+    show_envvar=True,
+    help="Print the traceback of an unexpected error.",
+)
 @click.version_option(package_name="truerisk", message="%(prog)s %(version)s")
-def main() -> None:
-    """Tell how good a classifier is, and how sure one can be of that.
+def main(*, debug: bool) -> None:
+    """Measure how good a classifier is, with an interval for every number.
 
     \b
     truerisk score predictions.csv              measures, intervals, verdict
     truerisk score predictions.csv --html report.html
-    truerisk COMMAND --help                     what a command can do
+    truerisk compare old.csv new.csv            is the new model better?
+    truerisk estimate data.csv --target y       how well will a learner do?
+    truerisk COMMAND --help                     options and examples
     """
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"Error: {_inert(message)}", err=True)
+    from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (few messages need it)
+
+    click.echo(f"Error: {lines_visible(message)}", err=True)
     sys.exit(code)
 
 
-def _inert(message: str) -> str:
-    from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (few messages need it)
+def _report_bug(error: Exception, *, debug: bool) -> NoReturn:
+    """Say that this is a bug of ours, and keep what a report of it needs."""
+    import platform  # noqa: PLC0415  (rare)
+    import tempfile  # noqa: PLC0415
+    import traceback  # noqa: PLC0415
+    from importlib.metadata import version  # noqa: PLC0415
 
-    return lines_visible(message)
+    versions = f"truerisk {version('truerisk')}, Python {platform.python_version()}"
+    text = f"{versions}, {platform.platform()}\n{''.join(traceback.format_exception(error))}"
+    kept = ""
+    if not debug:
+        try:
+            with tempfile.NamedTemporaryFile(
+                "w", prefix="truerisk-", suffix=".txt", delete=False, encoding="utf-8"
+            ) as file:
+                file.write(text)
+            kept = f" The traceback is in {file.name}; --debug prints it."
+        except OSError:
+            debug = True
+    if debug:
+        click.echo(text, err=True)
+    kind = type(error).__name__
+    _fail(
+        f"{kind}: {error}\nThis is a bug in truerisk; please report it with the command.{kept}",
+        FAILED,
+    )
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli import FINDING, PARTIAL
+from truerisk.cli import FINDING
 from truerisk.cli.options import (
     FILE,
     costs_option,
@@ -17,8 +17,15 @@ from truerisk.cli.options import (
     reading_options,
     seed_option,
 )
-from truerisk.cli.output import console, format_options
-from truerisk.cli.pages import check_pages, page_options, write_pages
+from truerisk.cli.output import (
+    check_outputs,
+    deliver,
+    exit_partial,
+    format_options,
+    page_options,
+    quiet_option,
+    show,
+)
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 from truerisk.measures import AVERAGES, MEASURES
@@ -31,7 +38,7 @@ INTERVALS = ("tango", "newcombe", "bonett_price", "wald")
 BETTER, NOT_WORSE = "better", "not-worse"
 
 
-@click.command(short_help="Which of several models is really better, by their predictions?")
+@click.command(short_help="Which of several models is better, by their predictions?")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @reading_options
 @click.option(
@@ -39,9 +46,9 @@ BETTER, NOT_WORSE = "better", "not-worse"
     "predictions",
     multiple=True,
     metavar="COLUMN",
-    help="Predictions of one model, in one file of all; twice or more. --score as often, in order.",
+    help="Predictions of one model, where one file holds all; twice or more. --score likewise.",
 )
-@click.option("--name", "names", multiple=True, help="What a model is called; once for each.")
+@click.option("--name", "names", multiple=True, help="Name of a model; once per model.")
 @click.option(
     "--join",
     type=click.Choice(["auto", "id", "row", "inner"]),
@@ -76,22 +83,30 @@ BETTER, NOT_WORSE = "better", "not-worse"
 )
 @click.option("--beta", type=float, multiple=True, help="Also compare by F and E with this β.")
 @costs_option
-@click.option("--threshold", type=float, help="Call positive what scores at least this.")
+@click.option("--threshold", type=float, help="Predict positive from this score on.")
 @click.option("--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier.")
-@click.option("--replicates", type=int, default=1000, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--replicates", type=int, default=1000, show_default=True, help="Replicates of the bootstrap."
+)
 @seed_option
-@click.option("--max-classes", type=int, default=10_000, show_default=True, help="Refuse more.")
+@click.option(
+    "--max-classes",
+    type=int,
+    default=10_000,
+    show_default=True,
+    help="Refuse more classes than this.",
+)
 @format_options("json", "csv", "markdown", "latex")
 @page_options
 @click.option(
     "--fail-unless",
     type=click.Choice([BETTER, NOT_WORSE]),
-    help="End with 1 unless the last model is better than the first, by the main measure; or is "
+    help="Exit with 1 unless the last model is better than the first, by the main measure; or is "
     "not worse by the region or more.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
+@quiet_option
 def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
-    """Compare models by their predictions of the same examples, and say which is really better.
+    """Compare models by their predictions of the same examples, and say which is better.
 
     Each FILE holds one model's predictions (CSV, Parquet or JSON lines, as for score); the second
     and later ones are compared with those before them.  Files are joined by id, or row by row, and
@@ -103,44 +118,26 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk compare old.csv new.csv --measure f1 --positive spam --fail-unless better
     truerisk compare a.csv b.csv c.csv --id example --join inner
     truerisk compare all.csv --prediction old --prediction new
-
-    Exit code: 0, 1 when the check failed, 2 wrong option, 3 wrong input, 4 when a measure is
-    undefined, 5 when the machine stood in the way.
     """
-    wanted = options.pop("fail_unless")
+    check = options.pop("fail_unless")
     region = _region(options.pop("region"))
-    if wanted == NOT_WORSE and region is None:
+    if check == NOT_WORSE and region is None:
         raise click.UsageError("--fail-unless not-worse needs --region: not worse by how much?")
-    check_pages(options, files)
-    result = _compared(files, region, options)
-    if not options["quiet"]:
-        _show(result, options["form"])
-    write_pages(result, options)
-    _finish(result, wanted)
+    check_outputs(options, files)
+    comparisons = _compare(files, region, options)
+    deliver(comparisons, options, lambda: show(comparisons, options["form"]))
+    _finish(comparisons, check)
 
 
-def _compared(
+def _compare(
     files: tuple[Path, ...],
     region: float | dict[str, float] | None,
     options: dict[str, Any],
 ) -> "Comparisons":
     from truerisk.comparison.predictions.compare_files import compare_files  # noqa: PLC0415  (start-up time)
-    from truerisk.evaluation.request import Request  # noqa: PLC0415
 
     roles, strictness = reading_from(options)
     measures = tuple(one.strip() for text in options["measures"] for one in text.split(","))
-    request = Request(
-        level=options["level"],
-        pos_label=options["pos_label"],
-        betas=options["beta"],
-        costs=read_costs(options["costs"]),
-        replicates=options["replicates"],
-        random_state=options["seed"],
-        probabilities=options["probabilities"],
-        threshold=options["threshold"],
-        measures=measures or None,
-        max_classes=options["max_classes"],
-    )
     with Progress("Comparing", quiet=options["quiet"]) as progress:
         return compare_files(
             files,
@@ -151,7 +148,16 @@ def _compared(
             interval=options["interval"],
             roles=roles,
             options=strictness,
-            request=request,
+            level=options["level"],
+            pos_label=options["pos_label"],
+            betas=options["beta"],
+            costs=read_costs(options["costs"]),
+            replicates=options["replicates"],
+            random_state=options["seed"],
+            probabilities=options["probabilities"],
+            threshold=options["threshold"],
+            measures=measures or None,
+            max_classes=options["max_classes"],
             progress=progress,
         )
 
@@ -174,42 +180,29 @@ def _region(texts: tuple[str, ...]) -> float | dict[str, float] | None:
     return regions
 
 
-def _show(result: "Comparisons", form: str | None) -> None:
-    from truerisk.reporting.comparisons import (  # noqa: PLC0415  (costs start-up time)
-        COMPARISON_FORMATS,
-        print_comparisons,
-    )
-
-    if form is None:
-        print_comparisons(result, console())
-    else:
-        click.echo(COMPARISON_FORMATS[form](result))
-
-
-def _finish(result: "Comparisons", wanted: str | None) -> None:
-    """End with the code that the check, or an undefined difference, asks for."""
-    if wanted is not None:
+def _finish(result: "Comparisons", check: str | None) -> None:
+    """Exit with the code of the check, or of an undefined difference."""
+    if check is not None:
         last = result[result.measure, result.names[0], result.names[-1]]
-        if wanted == NOT_WORSE and last.region is None:
+        if check == NOT_WORSE and last.region is None:
             raise InputError(
                 f"`--region` must hold one of the main measure for --fail-unless not-worse; got "
                 f"none of {result.measure}. Name the main measure with --measure."
             )
-        if not _is_met(result, last, wanted):
+        if not _is_met(result, last, check):
             from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (rare)
 
-            told = lines_visible(last.verdict)
-            click.echo(f"Check failed: {wanted} is not shown. {told}", err=True)
+            verdict = lines_visible(last.verdict)
+            click.echo(f"Check failed: {check} is not shown. {verdict}", err=True)
             sys.exit(FINDING)
     if result.undefined:
         names = ", ".join(dict.fromkeys(result[key].measure for key in result.undefined))
-        click.echo(f"Partial result: undefined on these examples: {names}.", err=True)
-        sys.exit(PARTIAL)
+        exit_partial(f"undefined on these examples: {names}")
 
 
-def _is_met(result: "Comparisons", last: "Comparison", wanted: str) -> bool:
+def _is_met(result: "Comparisons", last: "Comparison", check: str) -> bool:
     at = 1 - result.level
-    if wanted == BETTER:
+    if check == BETTER:
         return last.finding == "better" and result.adjusted[last.names] <= at
     tests = result.beside.get((last.measure, *last.names), ())
     return any(one.method == "non_inferiority" and one.p_value <= at for one in tests)

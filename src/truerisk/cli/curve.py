@@ -1,17 +1,24 @@
 """`truerisk curve`: how good learners get with more examples, and what that costs."""
 
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli import PARTIAL
 from truerisk.cli.options import FILE, level_option, positive_option, seed_option
-from truerisk.cli.output import console, format_options
-from truerisk.cli.pages import check_pages, page_options, write_pages
+from truerisk.cli.output import (
+    check_measure_names,
+    check_outputs,
+    console,
+    deliver,
+    exit_partial,
+    format_options,
+    page_options,
+    quiet_option,
+    show,
+)
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import (
     kept_in,
@@ -37,7 +44,7 @@ NO_ESTIMATE = "none"
     "models",
     multiple=True,
     metavar="NAME",
-    help="A learner, or module:attribute; again for another. linear_svm if absent.",
+    help="A learner, or module:attribute; may be repeated. linear_svm if absent.",
 )
 @click.option("--sizes", metavar="N,N,…", help="Training sizes; eight on a log scale if absent.")
 @click.option("--measure", default="error_rate", show_default=True, help="What to measure.")
@@ -49,7 +56,7 @@ NO_ESTIMATE = "none"
     type=click.Choice(["cross_validation", "xi_alpha", NO_ESTIMATE]),
     default="cross_validation",
     show_default=True,
-    help="What the training part alone says, beside.",
+    help="Estimate from the training part alone, shown beside.",
 )
 @click.option(
     "--wanted-error",
@@ -64,9 +71,9 @@ NO_ESTIMATE = "none"
 @running_options
 @format_options("json", "csv")
 @page_options
-@click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
+@quiet_option
 def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
-    """Measure learners on growing parts of DATA: values, costs, and what more would bring.
+    """Measure learners on growing parts of DATA: values, costs, and the gain of more examples.
 
     DATA holds examples with their labels: CSV, Parquet, JSON lines or svmlight.  In each repeat a
     quarter of them is held out, and every learner is trained on nested parts of the others.
@@ -77,17 +84,14 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
     truerisk curve data.csv --model svm --estimate xi_alpha --sizes 50,100,200,400
     truerisk curve data.csv --model random_forest --jobs -1 --html curve.html
 
-    Seconds depend on the machine; everything else on the data and the seed alone.
-
-    Exit code: 0, 2 wrong option, 3 wrong input, 4 when a learner failed or a value is undefined,
-    5 when the machine stood in the way.
+    Seconds depend on the computer; everything else on the data and the seed alone.
     """
-    check_pages(options, [data])
-    found = _curve(data, options)
-    if not options["quiet"]:
-        _show(found, options["form"], options["wanted"])
-    write_pages(found, options, wanted=options["wanted"])
-    _finish(found)
+    check_outputs(options, [data])
+    check_measure_names([options["measure"]])
+    result = _curve(data, options)
+    wanted = options["wanted"]
+    deliver(result, options, lambda: _show(result, options["form"], wanted), wanted=wanted)
+    _finish(result)
 
 
 def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
@@ -101,7 +105,7 @@ def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
     models = models_from(options["models"] or ("linear_svm",), table, largest)
     place, bar = place_of(options["cluster"]), Progress("Training", quiet=options["quiet"])
     with kept_in(options["resume"]), place, bar as progress:
-        found = learning_curve(
+        result = learning_curve(
             models,
             table.X,
             table.y,
@@ -119,7 +123,7 @@ def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
             progress=progress,
         )
     source = {} if table.source is None else as_plain(table.source)
-    return replace(found, source=source, notes=(*table.notes, *found.notes))
+    return replace(result, source=source, notes=(*table.notes, *result.notes))
 
 
 def _numbers(text: str | None) -> list[int] | None:
@@ -133,22 +137,22 @@ def _numbers(text: str | None) -> list[int] | None:
         ) from None
 
 
-def _show(found: "LearningCurve", form: str | None, wanted: float | None) -> None:
-    from truerisk.reporting.learning_curves import CURVE_FORMATS, print_curve  # noqa: PLC0415
+def _show(result: "LearningCurve", form: str | None, wanted: float | None) -> None:
+    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.results.learning_curve import needed_sizes  # noqa: PLC0415
 
     if form is None:
-        print_curve(found, console(), wanted)
+        print_result(result, console(), wanted=wanted)
     else:
-        click.echo(CURVE_FORMATS[form](found, wanted))
+        show(result, form, **({} if wanted is None else {"needed": needed_sizes(result, wanted)}))
 
 
-def _finish(found: "LearningCurve") -> None:
+def _finish(result: "LearningCurve") -> None:
     undefined = [
         f"{name} on {point.size:,} examples"
-        for name, learner in found.items()
+        for name, learner in result.items()
         for point in learner.points
         if math.isnan(point.mean)
     ]
     if undefined:
-        click.echo(f"Partial result: undefined for {', '.join(undefined)}.", err=True)
-        sys.exit(PARTIAL)
+        exit_partial(f"undefined for {', '.join(undefined)}")

@@ -1,19 +1,26 @@
-"""`truerisk folds`: what the values of several folds say together."""
+"""`truerisk folds`: mean and interval of the values of several folds."""
 
 from typing import Any
 
 import click
 
 from truerisk.cli.options import level_option
-from truerisk.cli.output import format_options, show_rows
-from truerisk.cli.pages import check_pages, page_options, write_pages
+from truerisk.cli.output import (
+    check_outputs,
+    deliver,
+    format_options,
+    page_options,
+    show_rows,
+)
 from truerisk.reporting.wording import interval_heading, number, title_of, written
 from truerisk.results import Resampled
 
 
-@click.command(short_help="What the values of several folds say together.")
+@click.command(short_help="Mean and interval of the values of several folds.")
 @click.argument("values", nargs=-1, type=float, required=True, metavar="VALUE...")
-@click.option("--measure", default="error_rate", show_default=True, help="What the values are.")
+@click.option(
+    "--measure", default="error_rate", show_default=True, help="Measure that the values are of."
+)
 @click.option("--folds", "n_folds", type=int, help="Folds of one repetition; 2 for five times two.")
 @click.option("--ratio", type=float, help="Test to training examples, for random subsampling.")
 @level_option
@@ -30,17 +37,16 @@ def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20 --folds 2
     truerisk folds 0.14 0.16 0.10 0.15 0.18 --html report.html
     """
-    from truerisk.estimation.refits.summary import (  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.refits.interval_rules import (  # noqa: PLC0415  (costs start-up time)
         STANDARD_ERRORS,
         summarise,
     )
 
-    check_pages(options, [])
-    measure, form = options["measure"], options["form"]
-    found = [
+    check_outputs(options, [])
+    estimates = [
         summarise(
             values,
-            measure=measure,
+            measure=options["measure"],
             folds=options["n_folds"],
             test_train_ratio=options["ratio"],
             level=options["level"],
@@ -48,20 +54,23 @@ def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
         )
         for method in STANDARD_ERRORS
     ]
-    first = found[0]
-    if form is None:
-        click.echo(
-            f"{title_of(measure)}: mean {number(first.value, 4)}, standard deviation "
-            f"{number(first.standard_deviation, 4)}, {first.n:g} values; about {first.target}."
-        )
-        rows = [(_method(estimate), written(estimate).interval) for estimate in found]
-        show_rows("Intervals", ("method", interval_heading(options["level"])), rows)
-        for note in dict.fromkeys(note for estimate in found for note in estimate.notes):
-            click.echo(f"• {note}")
-    else:
+    deliver(estimates[0], options, lambda: _show(estimates, options["level"], options["form"]))
+
+
+def _show(estimates: list[Resampled], level: float, form: str | None) -> None:
+    if form is not None:
         columns = ("interval", "mean", "standard_deviation", "low", "high", "level", "values")
-        show_rows("folds", columns, [_numbers(estimate) for estimate in found], form)
-    write_pages(first, options)
+        show_rows("folds", columns, map(_numbers, estimates), form)
+        return
+    first = estimates[0]
+    click.echo(
+        f"{title_of(first.measure)}: mean {number(first.value, 4)}, standard deviation "
+        f"{number(first.standard_deviation, 4)}, {first.n:g} values; about {first.target}."
+    )
+    rows = [(_method(estimate), written(estimate).interval) for estimate in estimates]
+    show_rows("Intervals", ("method", interval_heading(level)), rows)
+    for note in dict.fromkeys(note for estimate in estimates for note in estimate.notes):
+        click.echo(f"• {note}")
 
 
 def _method(estimate: Resampled) -> str:

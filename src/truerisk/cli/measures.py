@@ -13,24 +13,24 @@ BETTER = {True: "higher is better", False: "lower is better", None: "neither end
 @click.argument("name", required=False)
 @format_options("json", "csv")
 def measures(name: str | None, form: str | None) -> None:
-    """List the measures; with NAME, tell all about one.
+    """List the measures; with NAME, describe one.
 
     \b
     truerisk measures
     truerisk measures f1
     truerisk measures f0.5
     """
-    found = list(MEASURES.values()) if name is None else [find_measure(name)]
+    entries = list(MEASURES.values()) if name is None else [find_measure(name)]
     if form is not None:
         columns = ("name", "title", "summary", "formula", "needs", "better", "range", "intervals")
-        show_rows("measures", columns, map(_all_of, found), form)
+        show_rows("measures", columns, map(_describe, entries), form)
     elif name is None:
-        show_rows("Measures", ("name", "what it is"), [(m.name, m.summary) for m in found])
+        show_rows("Measures", ("name", "what it is"), [(m.name, m.summary) for m in entries])
     else:
-        _tell(found[0])
+        _print(entries[0])
 
 
-def _all_of(entry: Measure) -> tuple[str, ...]:
+def _describe(entry: Measure) -> tuple[str, ...]:
     low, high = entry.measure_range
     return (
         entry.name,
@@ -44,8 +44,8 @@ def _all_of(entry: Measure) -> tuple[str, ...]:
     )
 
 
-def _tell(entry: Measure) -> None:
-    words = _all_of(entry)
+def _print(entry: Measure) -> None:
+    words = _describe(entry)
     titles = ("", "", "", "formula", "needs", "better", "range", "intervals")
     click.echo(f"{entry.title}\n{entry.summary}\n")
     for title, value in zip(titles[3:], words[3:], strict=True):

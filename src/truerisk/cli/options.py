@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -13,7 +13,21 @@ from truerisk.errors import InputError
 Function = TypeVar("Function", bound=Callable[..., Any])
 MAX_COST_BYTES = 2**24
 
-FILE = click.Path(exists=True, path_type=Path)
+
+class InputPath(click.Path):
+    """A file that is read: where it is absent, the input is wrong, not the option."""
+
+    def fail(
+        self,
+        message: str,
+        param: click.Parameter | None = None,  # noqa: ARG002
+        ctx: click.Context | None = None,  # noqa: ARG002
+    ) -> NoReturn:
+        """Raise an error of the input."""
+        raise InputError(message)
+
+
+FILE = InputPath(exists=True, path_type=Path)
 group_option = click.option(
     "--group", metavar="COLUMN", help="Column that says which rows belong together."
 )
@@ -53,6 +67,19 @@ READING = (
         help="What to do with rows in which a used cell is empty.",
     ),
     click.option("--strip", is_flag=True, help="Remove white space around labels."),
+    click.option(
+        "--numeric-labels",
+        is_flag=True,
+        help="Give labels that are numbers one spelling: 1.0, 01 and True are 1.",
+    ),
+    click.option(
+        "--map",
+        "label_map",
+        nargs=2,
+        multiple=True,
+        metavar="OLD NEW",
+        help="Rename a label; may be repeated.",
+    ),
     click.option("--allow-inf", is_flag=True, help="Let scores be infinite."),
     click.option(
         "--multilabel-sep", metavar="TEXT", help="What separates several labels of a row."
@@ -75,10 +102,11 @@ ROLE_OPTIONS = {
     "weight": "weight",
     "id": "id_column",
 }
-AS_NAMED = ("encoding", "decimal", "missing", "strip", "allow_inf", "hash_all")
+AS_NAMED = ("encoding", "decimal", "missing", "strip", "numeric_labels", "allow_inf", "hash_all")
 LIMITS = ("max_labels", "max_line_bytes", "max_expanded_bytes", "max_ratio")
 READING_NAMES = (
-    *ROLE_OPTIONS.values(), "score", "delimiter", "multilabel_sep", *AS_NAMED, *LIMITS,
+    *ROLE_OPTIONS.values(), "score", "delimiter", "multilabel_sep", "label_map",
+    *AS_NAMED, *LIMITS,
 )  # fmt: skip
 
 level_option = click.option(
@@ -126,6 +154,7 @@ def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     strictness = ReadingOptions(
         delimiter=unescaped(taken["delimiter"]),
         multilabel_separator=taken["multilabel_sep"],
+        label_map=dict(taken["label_map"]),
         **{name: taken[name] for name in AS_NAMED},
         **{name: taken[name] for name in LIMITS if taken[name] is not None},
     )

@@ -1,65 +1,221 @@
-"""What a command prints, and how it ends."""
+"""What a command prints and writes, and its exit code."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, TypeVar
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from truerisk.cli import FINDING, PARTIAL
-from truerisk.errors import InputError
-from truerisk.results import Evaluation
+from truerisk.cli.options import read_bounds, with_options
+from truerisk.cli.progress import Progress
+from truerisk.errors import InputError, ResourceError
+from truerisk.results import Evaluation, Reportable, has_code
+
+if TYPE_CHECKING:
+    from truerisk.inputs.tables import Table
+    from truerisk.results import Comparison
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Bounds = Sequence[tuple[str, float]]
+Checks = Sequence[tuple[str, float]]
 Rows = Sequence[tuple[Any, ...]]
 
+DEFAULT_WIDTH = 80  # columns, where output is piped and COLUMNS is not set
 NUMBER = re.compile(r"-?[\d,]*\.?\d+(e[-+]?\d+)?( %)?|-?∞|undefined|–")
+
+
+# Options
+
+
+class NamedPath(click.Path):
+    """A path that has a name: an empty one is a variable of the shell that nobody set."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse the empty path, which would be the current folder."""
+        if value == "":
+            self.fail("must not be empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 FORMAT_FLAGS = {
     "json": "Print one JSON object.",
-    "csv": "Print CSV, one row a measure.",
+    "csv": "Print CSV, one row per estimate.",
     "markdown": "Print Markdown tables.",
     "latex": "Print LaTeX tables.",
 }
+FIGURES = (
+    click.option(
+        "--figures",
+        type=NamedPath(path_type=Path),
+        metavar="FOLDER",
+        help="Also draw figures into this folder; needs matplotlib.",
+    ),
+    click.option(
+        "--figure-format",
+        "figure_formats",
+        type=click.Choice(["svg", "png", "pdf"]),
+        default=("svg",),
+        show_default=True,
+        multiple=True,
+        help="Format of the figures; may be repeated.",
+    ),
+)
+PAGE = (
+    click.option(
+        "--html",
+        type=NamedPath(path_type=Path),
+        metavar="FILE",
+        help="Also write the result as a page.",
+    ),
+    *FIGURES,
+)
+CHECKS = tuple(
+    click.option(
+        name,
+        callback=read_bounds,
+        metavar="MEASURE=NUMBER",
+        multiple=True,
+        help=f"Exit with 1 unless the {end} end of the interval is at {bound} this; may be "
+        "repeated.",
+    )
+    for name, end, bound in (("--fail-under", "lower", "least"), ("--fail-over", "upper", "most"))
+)
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing; report through the exit code."
+)
 
 
 def format_options(*names: str) -> Callable[[Function], Function]:
     """Add a flag for each of the named formats; the command gets the chosen one as `form`."""
+    flags = [
+        click.option(f"--{name}", "form", flag_value=name, default=None, help=FORMAT_FLAGS[name])
+        for name in names
+    ]
 
     def add(function: Function) -> Function:
-        for name in reversed(names):
-            option = click.option(
-                f"--{name}", "form", flag_value=name, default=None, help=FORMAT_FLAGS[name]
-            )
-            function = option(function)
-        return function
+        return with_options(flags, function)
 
     return add
 
 
-def console() -> Any:  # noqa: ANN401
-    """Give the terminal; 80 columns wide where there is none, and never interpreting texts."""
+def page_options(function: Function) -> Function:
+    """Add the options of a page and of figures."""
+    return with_options(PAGE, function)
+
+
+def figure_options(function: Function) -> Function:
+    """Add the options of figures, for a command whose result has no page."""
+    return with_options(FIGURES, function)
+
+
+def check_options(function: Function) -> Function:
+    """Add --fail-under and --fail-over."""
+    return with_options(CHECKS, function)
+
+
+# Refusals, before anything is read
+
+
+def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
+    """Refuse a page or a folder that cannot be written, before anything is computed for it."""
+    page, folder, read = options.get("html"), options["figures"], list(inputs)
+    source = click.get_current_context().get_parameter_source("figure_formats")
+    if folder is None and source is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--figure-format needs --figures FOLDER.")
+    if page == Path("-"):
+        raise click.UsageError("--html must name a file; standard output has the result.")
+    if page is not None:
+        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
+
+        check_destination(page, read)
+    if folder is not None:
+        check_matplotlib("--figures")
+        from truerisk.reporting.render.figures import check_folder  # noqa: PLC0415  (only for figures)
+
+        check_folder(folder, read)
+
+
+def refuse_options(names: tuple[str, ...], what: str) -> None:
+    """Refuse options of the command line that would be ignored."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in names
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: for {what}.")
+
+
+def check_matplotlib(option: str) -> None:
+    """Refuse an option that draws where nothing can draw."""
+    if find_spec("matplotlib") is None:
+        raise ResourceError(
+            f"{option} needs matplotlib, which is not installed. "
+            "Install it with: pip install matplotlib"
+        )
+
+
+def check_measure_names(names: Iterable[str]) -> None:
+    """Refuse an unknown measure before anything is read."""
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415  (start-up time)
+
+    for name in names:
+        base_measure(name)
+
+
+def check_bounds(options: dict[str, Any]) -> None:
+    """Refuse a check of an unknown measure, or of a value that its measure cannot have."""
+    from truerisk.measures.registry import base_measure  # noqa: PLC0415  (start-up time)
+
+    for option in ("fail_under", "fail_over"):
+        for name, bound in options[option]:
+            low, high = base_measure(name).measure_range
+            if not low <= bound <= high:
+                percent = (low, high) == (0, 1) and 1 < bound <= 100
+                remedy = f" Write {name}={bound / 100:g} for {bound:g} %." if percent else ""
+                raise InputError(
+                    f"`--{option.replace('_', '-')}` must be a value that {name} can have, from "
+                    f"{low:g} to {high:g}; got {bound:g}.{remedy}"
+                )
+
+
+# Printing
+
+
+def console(width: int = DEFAULT_WIDTH) -> Any:  # noqa: ANN401
+    """Open the terminal; where output is piped it is as wide as COLUMNS, else `width`."""
     from rich.console import Console  # noqa: PLC0415  (only tables need it)
 
     class Terminal(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # which the group turns into an exit code
 
-    width = None if sys.stdout.isatty() else 80
-    return Terminal(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+    piped = None if sys.stdout.isatty() else _columns(width)
+    return Terminal(file=sys.stdout, width=piped, highlight=False, markup=False, emoji=False)
 
 
-def show(evaluation: Evaluation, form: str | None) -> None:
-    """Print an evaluation: as tables, or in the format asked for."""
+def _columns(default: int) -> int:
+    text = os.environ.get("COLUMNS", "")
+    return int(text) if text.isdecimal() and int(text) > 0 else default
+
+
+def show(result: Reportable, form: str | None, **extra: Any) -> None:  # noqa: ANN401
+    """Print a result: as tables, or in a format; `extra` is part of the JSON only."""
     if form is None:
-        from truerisk.reporting.summary import print_summary  # noqa: PLC0415  (needs rich)
+        from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
 
-        print_summary(evaluation, console())
+        print_result(result, console())
     else:
-        from truerisk.reporting.formats import FORMATS  # noqa: PLC0415  (only formats need it)
+        from truerisk.reporting.render.formats import formatted  # noqa: PLC0415  (start-up time)
 
-        click.echo(FORMATS[form](evaluation))
+        click.echo(formatted(result, form, **extra))
 
 
 def show_rows(
@@ -69,18 +225,18 @@ def show_rows(
     form: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print rows as a table, or in the format asked for; `facts` are told in JSON only."""
+    """Print rows as a table, or in a format; `facts` are part of the JSON only."""
     ROW_FORMATS[form](title, columns, [tuple(row) for row in rows], facts or {})
 
 
 def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import csv_lines  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import csv_lines  # noqa: PLC0415  (only formats need it)
 
     click.echo(csv_lines(columns, rows))
 
 
 def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import json_text  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import json_text  # noqa: PLC0415  (only formats need it)
     from truerisk.results import as_plain  # noqa: PLC0415
 
     listed = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -88,8 +244,8 @@ def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping
 
 
 def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import plain_text  # noqa: PLC0415
 
     words = tuple(tuple(plain_text(cell) for cell in row) for row in rows)
@@ -105,24 +261,115 @@ ROW_FORMATS: dict[str | None, Callable[[str, Sequence[str], Rows, Mapping[str, A
 }
 
 
-def finish(evaluation: Evaluation, fail_under: Bounds = (), fail_over: Bounds = ()) -> None:
-    """End with the code that the checks, or an undefined measure, ask for."""
-    findings = [
-        *(_finding(evaluation, *bound, lowest=True) for bound in fail_under),
-        *(_finding(evaluation, *bound, lowest=False) for bound in fail_over),
+def table_source(table: "Table", **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Describe where the examples of a table came from, for the page."""
+    from truerisk.results import as_plain  # noqa: PLC0415  (costs start-up time)
+
+    files = [] if table.source is None else [as_plain(table.source)]
+    return {"files": files, "target": table.target, **settings}
+
+
+def show_difference(
+    comparison: "Comparison",
+    table: "Table",
+    form: str | None,
+    **facts: Any,  # noqa: ANN401
+) -> None:
+    """Print the comparison of two learners: as a table, or in a format."""
+    show(comparison, form, source={"file": table.source, "target": table.target, **facts})
+
+
+# Files first, then the printed result
+
+
+def deliver(
+    result: Any,  # noqa: ANN401
+    options: dict[str, Any],
+    print_result: Callable[[], None],
+    **chapter_options: Any,  # noqa: ANN401
+) -> None:
+    """Write the page and the figures, print the result, then say where the files are.
+
+    Files come first: a reader that closes the pipe must not keep them from being written.  If
+    they cannot be written, the result is printed all the same.
+    """
+    quiet = options.get("quiet", False)
+    failure, places = None, []
+    try:
+        places = write_files(result, options, **chapter_options)
+    except Exception as error:  # noqa: BLE001  (raised again below)
+        failure = error
+    if not quiet:
+        print_result()
+    if failure is not None:
+        raise failure
+    if not quiet and options.get("form") is None:
+        for sentence in places:
+            click.echo(sentence)
+
+
+def write_files(
+    result: Any,  # noqa: ANN401
+    options: dict[str, Any],
+    **chapter_options: Any,  # noqa: ANN401
+) -> list[str]:
+    """Write the page and the figures of the options; return a sentence for each."""
+    page, folder = options.get("html"), options["figures"]
+    places: list[str] = []
+    if page is None and folder is None:
+        return places
+    with Progress("Drawing", quiet=options.get("quiet", False)) as progress:
+        if page is not None:
+            from truerisk.reporting.page import report_of  # noqa: PLC0415  (only for pages)
+
+            report_of(result, **chapter_options).save(page)
+            places.append(f"The page is in {page}")
+        if folder is not None:
+            from truerisk.reporting.render.figures import save_figures  # noqa: PLC0415
+
+            files = save_figures(result, folder, options["figure_formats"], progress=progress)
+            are = "figure is" if len(files) == 1 else "figures are"
+            places.append(f"{len(files)} {are} in {folder}")
+    return places
+
+
+# Exit codes
+
+
+def finish(evaluation: Evaluation, options: dict[str, Any]) -> None:
+    """Exit with the code of the checks, or of an undefined measure."""
+    checks = (("fail_under", True), ("fail_over", False))
+    failed = [
+        finding
+        for option, lower in checks
+        for bound in options[option]
+        if (finding := _failed_check(evaluation, *bound, lower=lower)) is not None
     ]
-    failed = [finding for finding in findings if finding is not None]
     for finding in failed:
         click.echo(f"Check failed: {finding}", err=True)
     if failed:
         sys.exit(FINDING)
+    unavailable = {
+        name: str(note)
+        for name in evaluation.undefined
+        for note in evaluation[name].notes
+        if has_code([note], "unavailable")
+    }
+    for name, reason in unavailable.items():
+        click.echo(f"{name} is {reason}.", err=True)
     if evaluation.undefined:
-        _tell_undefined(evaluation)
+        exit_partial(f"undefined on these examples: {', '.join(evaluation.undefined)}")
 
 
-def check_names(evaluation: Evaluation, *bounds: Bounds) -> None:
+def exit_partial(reason: str) -> NoReturn:
+    """Exit with the code of a partial result."""
+    click.echo(f"Partial result: {reason}.", err=True)
+    sys.exit(PARTIAL)
+
+
+def check_names(evaluation: Evaluation, options: dict[str, Any]) -> None:
     """Refuse a check of a measure that these predictions do not have."""
-    for measure, _ in (pair for group in bounds for pair in group):
+    for measure, _ in (*options["fail_under"], *options["fail_over"]):
         if measure not in evaluation:
             raise InputError(
                 f"`--fail-under` and `--fail-over` must name a measure of these predictions: "
@@ -130,24 +377,18 @@ def check_names(evaluation: Evaluation, *bounds: Bounds) -> None:
             )
 
 
-def _tell_undefined(evaluation: Evaluation) -> NoReturn:
-    names = ", ".join(evaluation.undefined)
-    click.echo(f"Partial result: undefined on these examples: {names}.", err=True)
-    sys.exit(PARTIAL)
-
-
-def _finding(evaluation: Evaluation, measure: str, wanted: float, *, lowest: bool) -> str | None:
+def _failed_check(evaluation: Evaluation, measure: str, bound: float, *, lower: bool) -> str | None:
     from truerisk.reporting.wording import number, percent  # noqa: PLC0415
 
     estimate = evaluation[measure]
-    sign, side = ("≥", "lower") if lowest else ("≤", "upper")
-    claim = f"{measure} {sign} {wanted:g} is not shown"
+    sign, side = ("≥", "lower") if lower else ("≤", "upper")
+    claim = f"{measure} {sign} {bound:g} is not shown"
     if not estimate.is_defined:
         return f"{claim}: it is undefined on these examples."
     if estimate.interval is None:
         return f"{claim}: it has no interval."
-    bound = estimate.interval.low if lowest else estimate.interval.high
-    if bound >= wanted if lowest else bound <= wanted:
+    end = estimate.interval.low if lower else estimate.interval.high
+    if end >= bound if lower else end <= bound:
         return None
     level = percent(estimate.interval.level)
-    return f"{claim}: the {side} end of its {level} interval is {number(bound, 6)}."
+    return f"{claim}: the {side} end of its {level} interval is {number(end, 6)}."

@@ -1,4 +1,4 @@
-"""`truerisk perturb`: an interval for a machine's error by refits under random weights."""
+"""`truerisk perturb`: an interval for the error of an SVM by refits under random weights."""
 
 import secrets
 from dataclasses import replace
@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.options import FILE, level_option, seed_option
-from truerisk.cli.output import console, format_options, show_rows
-from truerisk.cli.pages import check_pages, page_options, source_of, write_pages
+from truerisk.cli.output import (
+    check_outputs,
+    console,
+    deliver,
+    format_options,
+    page_options,
+    quiet_option,
+    show_difference,
+    show_rows,
+    table_source,
+)
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import models_from, table_from, table_options
 from truerisk.results import as_plain
@@ -38,12 +47,15 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
     help="linear_svm, rbf_svm, logistic_regression, or module:attribute.",
 )  # fmt: skip
 @click.option(
-    "--without", multiple=True, metavar="COLUMN", help="Tell what this feature adds; repeatable."
+    "--without",
+    multiple=True,
+    metavar="COLUMN",
+    help="What does this feature add? May be repeated.",
 )
 @click.option(
     "--region", type=float, metavar="SHARE", help="A difference up to this does not matter."
 )
-@click.option("--rivals", is_flag=True, help="Put every other rule beside it, on the same rows.")
+@click.option("--rivals", is_flag=True, help="Add every other rule, on the same rows.")
 @click.option(
     "--losses", type=click.Choice(["cross_validated", "training"]), default="cross_validated",
     show_default=True, help="Losses that are perturbed.",
@@ -62,9 +74,9 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
 @table_options
 @format_options("json", "csv")
 @page_options
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
-    """Train a machine on DATA again and again under random weights, and tell its error.
+    """Refit an SVM on DATA under random weights, and give its error with an interval.
 
     DATA holds examples of two classes: CSV, Parquet, JSON lines or svmlight.  With --without the
     question is what the named features add to all the others.
@@ -74,18 +86,16 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
     truerisk perturb data.csv --model rbf_svm --rivals --seed 1
     truerisk perturb data.csv --target y --without age --without sex --region 0.01
 
-    Two machines are compared by `truerisk estimate --model A --against B --test perturbation`.
-
-    Exit code: 0, 2 wrong option, 3 wrong input, 5 when the machine stood in the way.
+    Two SVMs are compared by `truerisk estimate --model A --against B --test perturbation`.
     """
     if options["without"] and options["rivals"]:
-        raise click.UsageError("--rivals: not with --without, which compares two machines.")
+        raise click.UsageError("--rivals: not with --without, which compares two SVMs.")
     if options["region"] is not None and not options["without"]:
-        raise click.UsageError("--region: goes with --without.")
-    check_pages(options, [data])
+        raise click.UsageError("--region: needs --without.")
+    check_outputs(options, [data])
     table = table_from(data, options)
     if options["rivals"] and table.groups is not None:
-        raise click.UsageError("--rivals: not with --group; they take the rows for independent.")
+        raise click.UsageError("--rivals: not with --group; the other rules need independent rows.")
     seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
     settings = {
         **{name: options[name] for name in ("replicates", "folds", "losses", "level")},
@@ -97,30 +107,40 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
     with Progress("Training", quiet=options["quiet"]) as progress:
         settings["progress"] = lambda done, total: progress(done, done, total)
         if options["without"]:
-            compared = _difference(data, table, options, settings)
+            comparison = _difference(data, table, options, settings)
         else:
-            found = _interval(table, options["model"], settings)
+            result = _interval(table, options["model"], settings)
             rivals = _rivals(table, options["model"], settings) if options["rivals"] else {}
-    source = {"file": as_plain(table.source), "target": table.target, "seed": seed}
-    read = source_of(table, model=options["model"], seed=seed)
+    form = options["form"]
+    source = table_source(table, model=options["model"], seed=seed)
     if options["without"]:
-        _show_difference(compared, options["form"], source)
-        write_pages(compared, options, source=read)
+        deliver(
+            comparison,
+            options,
+            lambda: show_difference(comparison, table, form, seed=seed),
+            source=source,
+        )
     else:
-        _show(found, rivals, options["form"], source)
-        write_pages(found, options, rivals=rivals, source=read)
+        facts = {"file": as_plain(table.source), "target": table.target, "seed": seed}
+        deliver(
+            result,
+            options,
+            lambda: _show(result, rivals, form, facts),
+            rivals=rivals,
+            source=source,
+        )
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":
     from truerisk.estimation.svm.perturbation import perturbation  # noqa: PLC0415  (start-up time)
 
     model = models_from((name,), table, len(table))[name]
-    found = perturbation(model, table.X, table.y, **settings)
-    return replace(found, notes=(*table.notes, *found.notes))
+    result = perturbation(model, table.X, table.y, **settings)
+    return replace(result, notes=(*table.notes, *result.notes))
 
 
 def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str, Estimate]":
-    from truerisk.estimation.svm.rival_intervals import rival_intervals  # noqa: PLC0415  (start-up)
+    from truerisk.estimation.svm.rivals import rival_intervals  # noqa: PLC0415  (start-up)
 
     model = models_from((name,), table, len(table))[name]
     taken = ("replicates", "folds", "level", "random_state", "n_jobs")
@@ -130,46 +150,46 @@ def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str
 def _difference(
     data: Path, table: "Table", options: dict[str, Any], settings: dict[str, Any]
 ) -> "Comparison":
-    """Compare the machine on the table without some columns with that on all of it."""
+    """Compare the SVM on the table without some columns with the SVM on all of it."""
     from truerisk.comparison.learners.perturbed import (  # noqa: PLC0415  (start-up time)
         perturbation_difference,
     )
 
-    kept = table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
+    fewer = table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
     name = options["model"]
-    first, second = (models_from((name,), one, len(one))[name] for one in (kept, table))
+    first, second = (models_from((name,), one, len(one))[name] for one in (fewer, table))
     listed = ", ".join(options["without"])
-    found = perturbation_difference(
+    result = perturbation_difference(
         first,
         second,
-        kept.X,
+        fewer.X,
         table.y,
         second_X=table.X,
         names=(f"without {listed}", "all columns"),
         region=options["region"],
         **settings,
     )
-    return replace(found, notes=(*table.notes, *found.notes))
+    return replace(result, notes=(*table.notes, *result.notes))
 
 
 def _show(
-    found: "Perturbed",
+    result: "Perturbed",
     rivals: "Mapping[str, Estimate]",
     form: str | None,
     source: dict[str, Any],
 ) -> None:
-    rules = {name: replace(found, interval=one) for name, one in found.forms.items()}
+    rules = {name: replace(result, interval=one) for name, one in result.forms.items()}
     listed: list[tuple[str, Estimate]] = [(FORMS[name], one) for name, one in rules.items()]
     listed += [(name.replace("_", " "), one) for name, one in rivals.items()]
     if form is not None:
         rows = [_row(name, one) for name, one in listed]
-        show_rows("perturbation", COLUMNS, rows, form, {**as_plain(found), **source})
+        show_rows("perturbation", COLUMNS, rows, form, {**as_plain(result), **source})
         return
-    from truerisk.reporting.summary import print_sentences  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.render.terminal import print_sentences  # noqa: PLC0415  (needs rich)
 
-    click.echo(f"{found}\n")
-    _print_rules(listed, found.forms["exact"].level)
-    print_sentences(found.notes, console(), heading="Notes")
+    click.echo(f"{result}\n")
+    _print_rules(listed, result.forms["exact"].level)
+    print_sentences(result.notes, console(), heading="Notes")
 
 
 def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
@@ -178,8 +198,8 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
 
     numeric = ("Error rate", interval_heading(level))
@@ -189,15 +209,3 @@ def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
         words = written(one)
         rows.append((name, words.value, words.interval, ABOUT[one.target]))
     print_table(Table("Every rule on the same examples", columns, tuple(rows)), console())
-
-
-def _show_difference(found: "Comparison", form: str | None, source: dict[str, Any]) -> None:
-    from truerisk.reporting.model_comparison import (  # noqa: PLC0415  (needs rich)
-        COMPARISON_FORMATS,
-        print_model_comparison,
-    )
-
-    if form is None:
-        print_model_comparison(found, console())
-    else:
-        click.echo(COMPARISON_FORMATS[form](found, source))

@@ -9,13 +9,18 @@ from truerisk.reporting.wording import percent
 
 
 @click.command(short_help="How large must a test set be?")
-@click.option("--half-width", type=float, help="Wanted half-width of the interval.")
-@click.option("--upper-bound", type=float, help="Error rate that is to be ruled out.")
-@click.option("--expected", type=float, help="Value that is expected.")
-@click.option("--difference", type=float, help="Difference of two classifiers to be seen.")
-@click.option("--discordant", type=float, help="Share of examples on which just one is right.")
-@click.option("--power", type=float, help="Probability of seeing that difference.")
-@click.option("--no-errors", type=int, metavar="N", help="What no error in N examples proves.")
+@click.option("--half-width", type=float, help="Target half-width of the interval.")
+@click.option("--upper-bound", type=float, help="Error rate to be ruled out.")
+@click.option("--expected", type=float, help="Expected value.")
+@click.option("--difference", type=float, help="Difference of two classifiers to be detected.")
+@click.option("--discordant", type=float, help="Share of examples on which exactly one is right.")
+@click.option("--power", type=float, help="Probability of detecting that difference.")
+@click.option(
+    "--no-errors",
+    type=int,
+    metavar="N",
+    help="Bound on the error rate that N examples without an error prove.",
+)
 @level_option
 def plan(no_errors: int | None, level: float, **question: float | None) -> None:
     """Find the size of a test set, or what a size proves.
@@ -31,13 +36,13 @@ def plan(no_errors: int | None, level: float, **question: float | None) -> None:
         sample_size,
     )
 
-    asked: dict[str, Any] = {name: value for name, value in question.items() if value is not None}
-    if (no_errors is None) == (not asked):
+    given: dict[str, Any] = {name: value for name, value in question.items() if value is not None}
+    if (no_errors is None) == (not given):
         raise click.UsageError(
             "Ask one question: --half-width, --upper-bound, --difference or --no-errors."
         )
     if no_errors is None:
-        click.echo(sample_size(level=level, **asked))
+        click.echo(sample_size(level=level, **given))
         return
     bound = proven_by_no_errors(no_errors, level=level)
     click.echo(

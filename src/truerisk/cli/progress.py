@@ -1,6 +1,7 @@
-"""A progress bar for work that takes longer than two seconds; none where nobody looks."""
+"""A progress bar for work that takes longer than two seconds; none where output is no terminal."""
 
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -11,9 +12,9 @@ PATIENCE = 2.0  # seconds
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """A bar on standard error that appears once patience has run out.
+    """A bar on standard error that appears after two seconds, whether or not it was called.
 
-    It is called as `progress(rows_done)`, or, where it is known how much there is, as
+    It is called as `progress(rows_done)`, or, where the total is known, as
     `progress(rows_done, bytes_done, bytes_total)`.
     """
 
@@ -23,8 +24,13 @@ class Progress(AbstractContextManager["Progress"]):
         self._began = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(PATIENCE, self._start)
+        self._timer.daemon = True
 
     def __enter__(self) -> Self:
+        if not self._silent:
+            self._timer.start()
         return self
 
     def __exit__(
@@ -33,8 +39,11 @@ class Progress(AbstractContextManager["Progress"]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._silent = True
+            if self._bar is not None:
+                self._bar.stop()
 
     def __call__(
         self, rows_done: int, bytes_done: int | None = None, bytes_total: int | None = None
@@ -42,8 +51,7 @@ class Progress(AbstractContextManager["Progress"]):
         """Show how far the work is; cheap as long as there is nothing to show."""
         if self._silent or time.monotonic() - self._began < PATIENCE:
             return
-        if self._bar is None:
-            self._start()
+        self._start()
         self._bar.update(
             self._task, completed=bytes_done, total=bytes_total, words=f"{rows_done:,} done"
         )
@@ -55,16 +63,20 @@ class Progress(AbstractContextManager["Progress"]):
             self(done, done, total)
 
     def _start(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  (only work that takes long needs it)
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+        """Show the bar, once; the timer or the first call after two seconds does it."""
+        with self._lock:
+            if self._silent or self._bar is not None:
+                return
+            from rich import progress  # noqa: PLC0415  (only work that takes long needs it)
+            from rich.console import Console  # noqa: PLC0415
 
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[words]}"),
-        )
-        self._bar = Progress(
-            *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-        )
-        self._task = self._bar.add_task(self._title, total=None, words="")
-        self._bar.start()
+            self._bar = progress.Progress(
+                progress.TextColumn("{task.description}"),
+                progress.BarColumn(),
+                progress.TextColumn("{task.fields[words]}"),
+                progress.TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bar.add_task(self._title, total=None, words="")
+            self._bar.start()

@@ -13,8 +13,15 @@ from truerisk.cli.options import (
     level_option,
     unescaped,
 )
-from truerisk.cli.output import console, format_options
-from truerisk.cli.pages import check_pages, page_options, write_pages
+from truerisk.cli.output import (
+    check_matplotlib,
+    check_outputs,
+    deliver,
+    format_options,
+    page_options,
+    show,
+)
+from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     "--test-share",
     type=float,
     metavar="SHARE",
-    help="Rows of one data set are folds, each tried on this share of it: 0.1 for ten folds.",
+    help="Rows of one data set are folds, each tested on this share of it: 0.1 for ten folds.",
 )
 @click.option("--dataset", metavar="COLUMN", help="Column that names the data sets.")
 @level_option
@@ -51,7 +58,9 @@ if TYPE_CHECKING:
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the ranks.")
 @page_options
 def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
-    """Compare classifiers by their SCORES: a CSV file, one row a data set, one column a classifier.
+    """Compare classifiers over many data sets by their SCORES, a CSV file.
+
+    It has one row per data set and one column per classifier.
 
     Wilcoxon's signed-rank test with Holm's adjustment, the sign test, the Bayesian signed-rank
     test; for three classifiers or more Friedman, Iman-Davenport, Nemenyi and the
@@ -61,27 +70,22 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
     truerisk rank scores.csv
     truerisk rank errors.csv --lower-is-better --control baseline --plot ranks.svg
     truerisk rank folds.csv --test-share 0.1 --region 0.01
-
-    Exit code: 0, 2 wrong option, 3 wrong input, 5 when the machine stood in the way.
     """
     picture, form = options["plot"], options["form"]
-    check_pages(options, [scores])
+    check_outputs(options, [scores])
     _check_picture(scores, picture)
-    table = _read(scores, options)
-    found = _ranked(table, options)
-    if form is None:
-        from truerisk.reporting.rankings import print_ranking  # noqa: PLC0415  (start-up time)
+    with Progress("Comparing"):
+        table = _read(scores, options)
+        ranking = _rank(table, options)
+        if picture is not None:
+            _write_picture(ranking, picture)
 
-        print_ranking(found, console())
-    else:
-        from truerisk.reporting.rankings import RANKING_FORMATS  # noqa: PLC0415
-
-        click.echo(RANKING_FORMATS[form](found))
-    if picture is not None:
-        _write_picture(found, picture)
-        if form is None:
+    def print_result() -> None:
+        show(ranking, form)
+        if picture is not None and form is None:
             click.echo(f"The picture is in {picture}")
-    write_pages(found, options, source=table.source)
+
+    deliver(ranking, options, print_result, source=table.source)
 
 
 def _check_picture(scores: Path, picture: Path | None) -> None:
@@ -89,16 +93,17 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
         return
     if picture.suffix.lower() != ".svg":
         raise InputError(f"`--plot` must name a file that ends in .svg; got {str(picture)!r}.")
+    check_matplotlib("--plot")
     from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pictures)
 
     check_destination(picture, [scores])
 
 
-def _write_picture(found: "OverDatasets", path: Path) -> None:
-    from truerisk.reporting.figures.figure_files import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
+def _write_picture(ranking: "OverDatasets", path: Path) -> None:
     from truerisk.reporting.files import write_whole  # noqa: PLC0415
+    from truerisk.reporting.render.figures import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
 
-    write_whole(path, figure_bytes(pictures_of(found)["ranks"], "svg").decode("utf-8"))
+    write_whole(path, figure_bytes(pictures_of(ranking)["ranks"], "svg").decode("utf-8"))
 
 
 def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
@@ -117,8 +122,8 @@ def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
     )
 
 
-def _ranked(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
-    from truerisk.comparison.datasets.many_datasets import compare_over_datasets  # noqa: PLC0415
+def _rank(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
+    from truerisk.comparison.datasets.over_datasets import compare_over_datasets  # noqa: PLC0415
 
     return compare_over_datasets(
         table.scores,

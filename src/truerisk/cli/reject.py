@@ -1,4 +1,4 @@
-"""`truerisk reject`: how much must be left undecided for a wanted error."""
+"""`truerisk reject`: how many examples to leave undecided for a target error."""
 
 import dataclasses
 from pathlib import Path
@@ -8,8 +8,13 @@ import click
 import numpy as np
 
 from truerisk.cli.options import FILE, positive_option, reading_from, reading_options
-from truerisk.cli.output import format_options, show_rows
-from truerisk.cli.pages import check_pages, figure_options, write_pages
+from truerisk.cli.output import (
+    check_outputs,
+    deliver,
+    figure_options,
+    format_options,
+    show_rows,
+)
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.wording import count, number
 
@@ -20,11 +25,11 @@ OPTIMISTIC = (
 )
 
 
-@click.command(short_help="How much must be left undecided for a wanted error.")
+@click.command(short_help="How many examples to leave undecided for a target error.")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option("--want-error", type=float, help="Error rate that the answers may have.")
 @click.option("--want-rejection", type=float, help="Share that may be left undecided.")
-@click.option("--threshold", type=float, help="Scores from here on mean positive; 0.5 if absent.")
+@click.option("--threshold", type=float, help="Predict positive from this score on; 0.5 if absent.")
 @positive_option
 @reading_options
 @format_options("json", "csv")
@@ -43,7 +48,7 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
     from truerisk.measures.rejection import rejection  # noqa: PLC0415
 
-    check_pages(options, files)
+    check_outputs(options, files)
     roles, strictness = reading_from(options)
     examples = read_scores(files, roles, strictness)
     if examples.scores.ndim == 1:
@@ -59,32 +64,38 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
             pos_label=options["pos_label"],
             threshold=options["threshold"],
         )
-    wanted = {
-        name: find(options[f"want_{name}"])
-        for name, find in (
-            ("error", curve.threshold_for_error),
-            ("rejection", curve.threshold_for_rejection),
-        )
+    finders = (
+        ("error", curve.threshold_for_error),
+        ("rejection", curve.threshold_for_rejection),
+    )
+    chosen = {
+        name: (options[f"want_{name}"], find(options[f"want_{name}"]))
+        for name, find in finders
         if options[f"want_{name}"] is not None
     }
-    points = [curve.threshold_for_rejection(rate) for rate in SHOWN_RATES]
+
+    def print_result() -> None:
+        _show(curve, chosen, examples.roles, options["form"])
+
+    deliver({"error_reject": curve}, options, print_result)
+
+
+def _show(curve: Any, chosen: dict[str, Any], roles: str, form: str | None) -> None:  # noqa: ANN401
     columns = ("rejected", "error_rate", "accepted", "errors", "evidence_at_least")
+    points = [curve.threshold_for_rejection(rate) for rate in SHOWN_RATES]
     rows = list(dict.fromkeys(map(_row, points)))
-    if options["form"] is None:
-        click.echo(f"{visible(examples.roles)}\n")
-        for name, point in wanted.items():
-            click.echo(_sentence(name, options[f"want_{name}"], point))
-        click.echo(f"Area under the error-reject curve: {number(curve.area, 4)}\n")
-        words = [
-            (f"{100 * row[0]:.1f} %", number(row[1], 4), *map(_short, row[2:])) for row in rows
-        ]
-        show_rows("Error and rejection", columns, words)
-        click.echo(OPTIMISTIC)
-    else:
-        asked = {f"for_{name}": dataclasses.asdict(point) for name, point in wanted.items()}
-        facts = {"columns": examples.roles, **asked, "area": curve.area, "note": OPTIMISTIC}
-        show_rows("reject", columns, rows, options["form"], facts)
-    write_pages({"error_reject": curve}, options)
+    if form is not None:
+        targets = {f"for_{name}": dataclasses.asdict(point) for name, (_, point) in chosen.items()}
+        facts = {"columns": roles, **targets, "area": curve.area, "note": OPTIMISTIC}
+        show_rows("reject", columns, rows, form, facts)
+        return
+    click.echo(f"{visible(roles)}\n")
+    for name, (target, point) in chosen.items():
+        click.echo(_sentence(name, target, point))
+    click.echo(f"Area under the error-reject curve: {number(curve.area, 4)}\n")
+    words = [(f"{100 * row[0]:.1f} %", number(row[1], 4), *map(_short, row[2:])) for row in rows]
+    show_rows("Error and rejection", columns, words)
+    click.echo(OPTIMISTIC)
 
 
 def _row(point: Any) -> tuple[float, ...]:  # noqa: ANN401
@@ -101,12 +112,12 @@ def _short(value: float) -> str:
     return count(value) if isinstance(value, int) else f"{value:.4g}"
 
 
-def _sentence(name: str, wanted: float, point: Any) -> str:  # noqa: ANN401
+def _sentence(name: str, target: float, point: Any) -> str:  # noqa: ANN401
     what = {"error": "an error rate", "rejection": "a rejection rate"}[name]
     if np.isnan(point.error_rate):
-        return f"For {what} of at most {wanted:g} everything must be rejected."
+        return f"For {what} of at most {target:g} everything must be rejected."
     return (
-        f"For {what} of at most {wanted:g}: answer when the evidence is at least "
+        f"For {what} of at most {target:g}: answer when the evidence is at least "
         f"{point.threshold:.6g}. That rejects {100 * point.rejection_rate:.1f} %; of the "
         f"{count(point.accepted)} answers {count(point.errors)} are wrong "
         f"({number(point.error_rate, 4)})."

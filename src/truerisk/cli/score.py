@@ -7,17 +7,28 @@ import click
 
 from truerisk.cli.options import (
     FILE,
+    READING_NAMES,
     costs_option,
     level_option,
     positive_option,
-    read_bounds,
     read_costs,
     reading_from,
     reading_options,
     seed_option,
 )
-from truerisk.cli.output import check_names, finish, format_options, show
-from truerisk.cli.pages import check_pages, page_options, write_pages
+from truerisk.cli.output import (
+    check_bounds,
+    check_names,
+    check_options,
+    check_outputs,
+    deliver,
+    finish,
+    format_options,
+    page_options,
+    quiet_option,
+    refuse_options,
+    show,
+)
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import place_of
 from truerisk.errors import InputError
@@ -25,6 +36,7 @@ from truerisk.measures import AVERAGES, MEASURES
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
+OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster")
 COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 
 
@@ -49,16 +61,18 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     show_default=True,
     help="Interval of the other measures of counts.",
 )
-@click.option("--replicates", type=int, default=1000, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--replicates", type=int, default=1000, show_default=True, help="Replicates of the bootstrap."
+)
 @seed_option
-@click.option("--threshold", type=float, help="Call positive what scores at least this.")
+@click.option("--threshold", type=float, help="Predict positive from this score on.")
 @click.option("--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier.")
-@click.option("--reject-label", metavar="LABEL", help="Predicted label that means: undecided.")
+@click.option("--reject-label", metavar="LABEL", help="Predicted label that means undecided.")
 @click.option(
     "--zero-division",
     type=float,
     default=float("nan"),
-    help="Value that stands in for an undefined one; undefined stays undefined if absent.",
+    help="Value to use for an undefined measure; it stays undefined if absent.",
 )
 @click.option(
     "--average-over",
@@ -66,7 +80,13 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     metavar="LABEL",
     help="Average over this class; may be repeated.",
 )
-@click.option("--max-classes", type=int, default=10_000, show_default=True, help="Refuse more.")
+@click.option(
+    "--max-classes",
+    type=int,
+    default=10_000,
+    show_default=True,
+    help="Refuse more classes than this.",
+)
 @click.option(
     "--measure",
     "measures",
@@ -78,30 +98,17 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
 @format_options("json", "csv", "markdown", "latex")
 @page_options
-@click.option(
-    "--fail-under",
-    callback=read_bounds,
-    metavar="NAME=NUMBER",
-    multiple=True,
-    help="End with 1 unless the interval lies above this; may be repeated.",
-)
-@click.option(
-    "--fail-over",
-    callback=read_bounds,
-    metavar="NAME=NUMBER",
-    multiple=True,
-    help="End with 1 unless the interval lies below this; may be repeated.",
-)
+@check_options
 @click.option(
     "--cluster", metavar="ADDRESS", help="Read the files on the Dask cluster at this address."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print no result; the exit code tells.")
+@quiet_option
 def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     """Score predictions: every measure with its interval, and a verdict in words.
 
-    FILE is CSV, Parquet or JSON lines (also .gz), told by its content; several files, or a folder,
-    are one set of predictions.  Columns are found by their usual names (y_true, y_pred, score …)
-    or named by options; what was guessed is always printed.
+    FILE is CSV, Parquet or JSON lines (also .gz), recognized by its content; several files, or a
+    folder, are one set of predictions.  Columns are found by their usual names (y_true, y_pred,
+    score …) or named by options; what was guessed is always printed.
 
     \b
     truerisk score predictions.csv
@@ -111,31 +118,27 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk score predictions.csv --costs fp=1,fn=5 --beta 2
     truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
     truerisk score --counts 50,50,40,850
-
-    Exit code: 0, 1 when a check failed, 2 wrong option, 3 wrong input, 4 when a measure is
-    undefined, 5 when the machine stood in the way.
     """
-    checks = {name: options.pop(name) for name in ("fail_under", "fail_over")}
-    check_pages(options, files)
+    check_outputs(options, files)
+    check_bounds(options)
     evaluation = _evaluation(files, options)
-    check_names(evaluation, *checks.values())
-    if not options["quiet"]:
-        show(evaluation, options["form"])
-    write_pages(evaluation, options)
-    finish(evaluation, **checks)
+    check_names(evaluation, options)
+    deliver(evaluation, options, lambda: show(evaluation, options["form"]))
+    finish(evaluation, options)
 
 
 def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
     from truerisk.evaluation import (  # noqa: PLC0415  (costs start-up time)
-        Request,
         evaluate_counts,
         evaluate_files,
     )
 
     if (options["counts"] is None) == (not files):
         raise click.UsageError("Give either files or --counts.")
+    if not files:
+        refuse_options(OF_FILES, "files of predictions, not for --counts")
     roles, strictness = reading_from(options)
-    asked = {
+    settings = {
         "level": options["level"],
         "pos_label": options["pos_label"],
         "betas": options["beta"],
@@ -145,19 +148,23 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         "replicates": options["replicates"],
         "random_state": options["seed"],
         "zero_division": options["zero_division"],
-        "probabilities": options["probabilities"],
-        "threshold": options["threshold"],
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
         "measures": options["measures"] or None,
         "max_classes": options["max_classes"],
     }
     if options["counts"] is not None:
-        return evaluate_counts(read_counts(options["counts"]), **asked)
+        return evaluate_counts(read_counts(options["counts"]), **settings)
     place = place_of(options["cluster"])
     with place, Progress("Reading", quiet=options["quiet"]) as progress:
         return evaluate_files(
-            files, roles=roles, options=strictness, request=Request(**asked), progress=progress
+            files,
+            roles=roles,
+            options=strictness,
+            probabilities=options["probabilities"],
+            threshold=options["threshold"],
+            progress=progress,
+            **settings,
         )
 
 

@@ -10,33 +10,56 @@ from numpy.typing import NDArray
 
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
-from truerisk.evaluation.positive import positive_of_two
-from truerisk.inputs import ReadingOptions, Roles, open_predictions
+from truerisk.inputs import Predictions, ReadingOptions, ResolvedRoles, Roles, open_predictions
+from truerisk.labels import positive_of_two
 
 
 @dataclass(frozen=True)
 class ScoredExamples:
     """The true label and the score of every example; several scores are one for each class."""
 
-    labels: tuple[str, ...]
-    codes: NDArray[Any]
-    scores: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    classes: tuple[str, ...] | None
+    predictions: Predictions
     roles: str
 
-    def pos_label(self, asked: str | None) -> str:
-        """Give the positive label; refuse to guess it."""
-        return positive_of_two(self.labels, asked)
+    @property
+    def scores(self) -> Any:  # noqa: ANN401
+        """One score for each example, or one for each example and class."""
+        return self.predictions.score
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """The classes of several score columns."""
+        return self.predictions.classes
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """The weights of the examples, if they have any."""
+        return self.predictions.weight
+
+    def pos_label(self, given: str | None) -> str:
+        """Return the positive label; refuse to guess it."""
+        return positive_of_two(self.predictions.labels_of_truth, given)
 
     def is_positive(self, pos_label: str) -> NDArray[np.bool_]:
-        """Say of each example whether it belongs to the positive class."""
-        at = self.labels.index(pos_label) if pos_label in self.labels else -1
-        return np.asarray(self.codes == at)
+        """Return for each example whether it belongs to the positive class."""
+        members = self.predictions.members
+        is_positive = np.array([one == (pos_label,) for one in members])
+        return np.asarray(is_positive[self.predictions.truth])
 
     def truth(self) -> NDArray[np.str_]:
-        """Give the true labels themselves."""
-        return np.asarray(np.array(self.labels)[self.codes], dtype=np.str_)
+        """Return the true labels themselves."""
+        labels = np.array([one[0] if one else "" for one in self.predictions.members])
+        return np.asarray(labels[self.predictions.truth], dtype=np.str_)
+
+    def one_score(self, pos_label: str) -> NDArray[Any]:
+        """Return the scores of the positive label, of one column or of two classes."""
+        score: NDArray[Any] = self.predictions.with_one_score(pos_label).score  # type: ignore[assignment]
+        if score.ndim != 1:
+            raise InputError(
+                f"`score` must be one column here; got {score.shape[1]}. "
+                "Name the one of the positive class with --score."
+            )
+        return score
 
 
 def read_scores(paths: Sequence[Path], roles: Roles, options: ReadingOptions) -> ScoredExamples:
@@ -47,40 +70,11 @@ def read_scores(paths: Sequence[Path], roles: Roles, options: ReadingOptions) ->
             f"`score` must be a column of the file; the columns are {', '.join(files.columns)}. "
             "Say which with --score."
         )
-    codes, scores, weights = [], [], []
-    rows = 0
     with Progress("Reading") as progress:
-        for batch in files.batches():
-            if batch.truth is None or batch.score is None:
-                raise TypeError("Files were opened with truth and score required.")
-            codes.append(batch.truth.codes)
-            scores.append(batch.score)
-            if batch.weight is not None:
-                weights.append(batch.weight)
-            rows += len(batch)
-            progress(rows)
-    texts, places = np.unique(np.concatenate(codes), return_inverse=True)
-    return ScoredExamples(
-        labels=tuple(files.labels.texts[code] for code in texts),
-        codes=places,
-        scores=np.concatenate(scores),
-        weight=np.concatenate(weights) if weights else None,
-        classes=files.roles.score_classes,
-        roles=_told(files.roles),
-    )
+        return ScoredExamples(files.read(progress), _columns_in_words(files.roles))
 
 
-def one_score(examples: ScoredExamples) -> NDArray[Any]:
-    """Give the scores if there is one an example."""
-    if examples.scores.ndim != 1:
-        raise InputError(
-            f"`score` must be one column here; got {examples.scores.shape[1]}. "
-            "Name the one of the positive class with --score."
-        )
-    return examples.scores
-
-
-def _told(roles: Any) -> str:  # noqa: ANN401
+def _columns_in_words(roles: ResolvedRoles) -> str:
     used = {"truth": roles.truth, "score": " + ".join(roles.score_columns), "weight": roles.weight}
     guessed = {role: " (guessed)" if role in roles.guessed else "" for role in used}
     return ", ".join(f"{role}: {name}{guessed[role]}" for role, name in used.items() if name)

@@ -1,17 +1,18 @@
-"""`truerisk split`: divide examples into folds, and write down which is where."""
+"""`truerisk split`: divide examples into folds, and write the folds to a file."""
 
 import secrets
 from pathlib import Path
 
 import click
 
-from truerisk.cli.options import seed_option
+from truerisk.cli.options import InputPath, seed_option
+from truerisk.cli.progress import Progress
 from truerisk.reporting.files import check_destination, write_whole
-from truerisk.reporting.formats import csv_lines
+from truerisk.reporting.render.formats import csv_lines
 
 
-@click.command(short_help="Divide examples into folds, and write down which is where.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.command(short_help="Divide examples into folds, and write the folds to a file.")
+@click.argument("data", type=InputPath(exists=True, dir_okay=False, path_type=Path))
 @click.option("--target", metavar="COLUMN", help="Column of the labels; the last one if absent.")
 @click.option(
     "--method",
@@ -22,11 +23,14 @@ from truerisk.reporting.formats import csv_lines
 )
 @click.option("--folds", type=int, default=10, show_default=True, help="Folds of k_fold.")
 @click.option("--stratified/--no-stratified", default=True, help="Keep the shares of the classes.")
-@click.option("--allow-small-classes", is_flag=True, help="Let a class miss some folds.")
-@click.option("--delimiter", default=",", show_default=True, help="What separates cells.")
+@click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
+@click.option("--delimiter", default=",", show_default=True, help="Separator of the cells.")
 @seed_option
 @click.option(
-    "--output", type=click.Path(path_type=Path), metavar="FILE", help="CSV to write; else printed."
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="CSV file to write; printed if absent.",
 )
 def split(
     data: Path,
@@ -51,16 +55,17 @@ def split(
     if output is not None:
         check_destination(output, [data])
     drawn = secrets.randbelow(2**32) if seed is None else seed
-    columns = split_file(
-        data,
-        target,
-        method,
-        delimiter=delimiter,
-        folds=folds,
-        stratified=stratified,
-        allow_small_classes=allow_small_classes,
-        random_state=drawn,
-    )
+    with Progress("Dividing"):
+        columns = split_file(
+            data,
+            target,
+            method,
+            delimiter=delimiter,
+            folds=folds,
+            stratified=stratified,
+            allow_small_classes=allow_small_classes,
+            random_state=drawn,
+        )
     text = csv_lines(tuple(columns), list(zip(*columns.values(), strict=True)))
     if output is None:
         click.echo(text)

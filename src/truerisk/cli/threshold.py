@@ -1,14 +1,12 @@
-"""`truerisk threshold`: the best threshold for scores, and what it costs to move it."""
+"""`truerisk threshold`: the best threshold for scores, and the cost of other ones."""
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from truerisk.cli import PARTIAL
 from truerisk.cli.options import (
     FILE,
     costs_option,
@@ -17,8 +15,14 @@ from truerisk.cli.options import (
     reading_from,
     reading_options,
 )
-from truerisk.cli.output import format_options, show_rows
-from truerisk.cli.pages import check_pages, figure_options, write_pages
+from truerisk.cli.output import (
+    check_outputs,
+    deliver,
+    exit_partial,
+    figure_options,
+    format_options,
+    show_rows,
+)
 from truerisk.errors import InputError
 from truerisk.measures import MEASURES
 from truerisk.reporting.escaping import visible
@@ -27,8 +31,7 @@ from truerisk.tallies.cells import BinaryCounts
 
 if TYPE_CHECKING:
     from truerisk.measures.thresholds import Sweep, Threshold
-    from truerisk.tallies.ranking import Ranking
-    from truerisk.tallies.ranking_summary import Breakeven
+    from truerisk.tallies.ranking import Breakeven, Ranking
 
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 CRITERIA = ("f1", "gmean", "youden", "balanced_accuracy", "accuracy", "cost")
@@ -38,12 +41,12 @@ OPTIMISTIC = (
 )
 
 
-@click.command(short_help="The best threshold for scores, and what it costs to move it.")
+@click.command(short_help="The best threshold for scores, and the cost of other ones.")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option(
     "--best",
     type=click.Choice(CRITERIA),
-    help="What is to be as good as possible: f1 if absent, cost if costs are given.",
+    help="What is optimized: f1 if absent, cost if costs are given.",
 )
 @click.option("--beta", type=float, help="Take F with this β for f1.")
 @costs_option
@@ -53,48 +56,49 @@ OPTIMISTIC = (
 @format_options("json", "csv")
 @figure_options
 def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
-    """Find the threshold that does best: a score of at least that much is called positive.
+    """Find the best threshold: a score of at least that much is predicted positive.
 
     \b
     truerisk threshold predictions.csv --best f1
     truerisk threshold predictions.csv --best cost --costs fp=1,fn=5
     truerisk threshold predictions.csv --sweep 1000 --csv
     """
-    from truerisk.cli.scores import one_score, read_scores  # noqa: PLC0415  (costs start-up time)
+    from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
     from truerisk.measures.from_scores import breakeven  # noqa: PLC0415
     from truerisk.measures.thresholds import best_threshold, sweep  # noqa: PLC0415
     from truerisk.tallies.ranking import rank  # noqa: PLC0415
 
-    check_pages(options, files)
+    check_outputs(options, files)
     roles, strictness = reading_from(options)
     chosen = _criterion(**{name: options[name] for name in ("best", "beta", "costs")})
     examples = read_scores(files, roles, strictness)
     pos_label = examples.pos_label(options["pos_label"])
-    ranking = rank(one_score(examples), examples.is_positive(pos_label), examples.weight)
+    ranking = rank(examples.one_score(pos_label), examples.is_positive(pos_label), examples.weight)
     best, meeting = best_threshold(ranking, **chosen), breakeven(ranking)
     rows = _rows(sweep(ranking), options["sweep"])
     columns = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "f1")
-    form = options["form"]
-    if form is None:
+
+    def print_result() -> None:
+        if options["form"] is not None:
+            facts = {
+                "pos_label": pos_label,
+                "columns": examples.roles,
+                "best": dataclasses.asdict(best),
+                "breakeven": dataclasses.asdict(meeting),
+                "note": OPTIMISTIC,
+            }
+            show_rows("threshold", columns, rows, options["form"], facts)
+            return
         click.echo(f"{visible(examples.roles)}; positive: {visible(pos_label)}\n")
-        _tell(best, meeting, chosen)
+        _print_best(best, meeting, chosen)
         if rows:
-            words = [tuple(map(_short, row)) for row in rows]
-            show_rows("As the threshold moves", columns, words)
+            show_rows("As the threshold moves", columns, [tuple(map(_short, row)) for row in rows])
         click.echo(OPTIMISTIC)
-    else:
-        facts = {
-            "pos_label": pos_label,
-            "columns": examples.roles,
-            "best": dataclasses.asdict(best),
-            "breakeven": dataclasses.asdict(meeting),
-            "note": OPTIMISTIC,
-        }
-        show_rows("threshold", columns, rows, form, facts)
-    if options["figures"] is not None:
-        write_pages(_curves(ranking, chosen["costs"]), options)
+
+    curves = _curves(ranking, chosen["costs"]) if options["figures"] is not None else {}
+    deliver(curves, options, print_result)
     if np.isnan(best.value):
-        sys.exit(PARTIAL)
+        exit_partial(f"{chosen['by']} is undefined at every threshold")
 
 
 def _criterion(best: str | None, beta: float | None, costs: str | None) -> dict[str, Any]:
@@ -120,23 +124,27 @@ def _curves(ranking: "Ranking", costs: dict[str, float] | None) -> dict[str, Any
     return found if costs is None else {**found, "cost": curves.cost_curve(ranking, costs)}
 
 
-def _tell(best: "Threshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:
+def _print_best(best: "Threshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:
     criterion = f"F{chosen['beta']:g}" if chosen["by"] == "f_beta" else title_of(chosen["by"])
     counts = BinaryCounts(best.tp, best.fp, best.fn, best.tn)
-    told = ", ".join(f"{name} {count(getattr(best, name))}" for name in ("tp", "fp", "fn", "tn"))
+    outcomes = ", ".join(
+        f"{name} {count(getattr(best, name))}" for name in ("tp", "fp", "fn", "tn")
+    )
     values = [f"{title_of(m)} {number(float(MEASURES[m].value(counts)))}" for m in AT_THRESHOLD]
     kind = "between thresholds, nearest " if meeting.interpolated else ""
     click.echo(
         f"Best threshold by {criterion}: {best.at:.10g} ({criterion} {number(best.value)})\n"
-        f"  {told}\n"
+        f"  {outcomes}\n"
         f"  {', '.join(values)}\n"
         f"Breakeven point: {number(meeting.value)}, {kind}at the threshold "
         f"{meeting.threshold:.10g}\n"
     )
 
 
-def _rows(table: "Sweep", wanted: int) -> list[tuple[float, ...]]:
-    chosen = np.unique(np.linspace(0, len(table) - 1, min(wanted, len(table))).round().astype(int))
+def _rows(table: "Sweep", number_of_rows: int) -> list[tuple[float, ...]]:
+    chosen = np.unique(
+        np.linspace(0, len(table) - 1, min(number_of_rows, len(table))).round().astype(int)
+    )
     counts = BinaryCounts(table.tp, table.fp, table.fn, table.tn)
     names = ("precision", "recall", "f1")
     columns = [table.threshold, table.tp, table.fp, table.fn, table.tn]

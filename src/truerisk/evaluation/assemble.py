@@ -1,5 +1,6 @@
-"""Tallies → Evaluation: the one road that arrays, files and tables of counts all take."""
+"""Tallies → Evaluation, whether they come from arrays, files or tables of counts."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -8,25 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.checks import shown
-from truerisk.evaluation.cell_sample import CellSample
 from truerisk.evaluation.count_estimates import CountEstimates, finished
-from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
-from truerisk.evaluation.ranking_estimates import RankingEstimates
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.score_estimates import ScoreEstimates
 from truerisk.evaluation.verdict import verdict_of
+from truerisk.intervals.cell_sample import CellSample
+from truerisk.intervals.choose import proportion_interval
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import precision_recall_curve, roc_curve
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, base_measure, find_measure
 from truerisk.measures.thresholds import sweep
-from truerisk.results import Estimate, Evaluation, Finding
+from truerisk.results import Estimate, Evaluation, Finding, Interval
 from truerisk.tallies.cells import Cells, Rejections
 from truerisk.tallies.votes import GroupedJudgements
 
 MAX_LISTED = 10  # labels that one sentence names
 
 
-class ScoreEstimates(Protocol):
+class OfferedScores(Protocol):
     """What scores have to offer: of all classes, and of each."""
 
     def overall(self) -> Iterator[Estimate]:
@@ -42,14 +43,17 @@ def assemble(
     *,
     notes: Iterable[str] = (),
     source: Mapping[str, Any] | None = None,
-    scores: ScoreEstimates | None = None,
+    scores: OfferedScores | None = None,
 ) -> Evaluation:
     """Estimate everything that the tallies allow; `scores` speaks for them where it is given."""
     counted = _count_estimates(tallies, request)
-    ranked = RankingEstimates(tallies, request) if scores is None else scores
-    found = [*_overall(tallies, request, counted), *ranked.overall()]
-    estimates = {one.measure: one for one in found if _is_wanted(one, request)}
+    ranked = ScoreEstimates(tallies, request) if scores is None else scores
+    every = [*_overall(tallies, request, counted), *ranked.overall()]
+    estimates = {one.measure: one for one in every if _is_requested(one, request)}
     by_class = _by_class(counted, ranked) if tallies.pos_label is None else {}
+    for name in request.measures or ():
+        if name not in estimates and not any(name in one for one in by_class.values()):
+            estimates[name] = _unavailable(name, tallies, request)
     return Evaluation(
         estimates=estimates,
         by_class=by_class,
@@ -85,7 +89,7 @@ def _overall(
     yield from counted.overall()
     if tallies.pos_label is not None and len(counted.cells.labels) <= 2:
         yield from counted.of_label(counted.cells.labels.index(tallies.pos_label))
-    else:
+    if tallies.pos_label is None or len(counted.cells.labels) > 2 or request.measures is not None:
         yield from counted.averaged()
 
 
@@ -104,12 +108,49 @@ def _rejection_rate(cells: Cells, request: Request) -> Estimate:
     return finished(measure, value, interval, cells.n)
 
 
-def _is_wanted(estimate: Estimate, request: Request) -> bool:
+def _is_requested(estimate: Estimate, request: Request) -> bool:
     return request.measures is None or estimate.measure in request.measures
 
 
+def _unavailable(name: str, tallies: Tallies, request: Request) -> Estimate:
+    """Give a requested measure that these predictions do not have: no value, and the reason."""
+    note = Finding(f"undefined: {_reason(name, tallies)}", code="unavailable")
+    interval = Interval(*base_measure(name).measure_range, request.level, "undefined")
+    return Estimate(
+        value=math.nan,
+        interval=interval,
+        measure=name,
+        method="holdout",
+        n=tallies.n,
+        notes=(note,),
+    )
+
+
+def _reason(name: str, tallies: Tallies) -> str:
+    measure, average = base_measure(name), base_and_average(name)[1]
+    of_scores = measure.needs in {"ranking", "documents", "probabilities"}
+    reasons = (
+        (of_scores and not tallies.rankings, "there are no scores"),
+        (
+            measure.needs == "probabilities" and not tallies.multilabel,
+            "the scores are not said to be probabilities (--probabilities, probabilities=True)",
+        ),
+        (measure.needs == "probabilities", "an example has several true labels"),
+        (of_scores, "there is one column of scores, and none to average over"),
+        (tallies.cells is None, "there are no predicted labels, and no threshold for the scores"),
+        (name == "cost", "there are no costs (--costs, costs=)"),
+        (name == "rejection_rate", "no label means rejected (--reject-label, reject=)"),
+        (
+            average == "samples" or (name == "hamming_loss" and not tallies.multilabel),
+            "each example has one label, not a set of labels",
+        ),
+        (tallies.multilabel, "the examples have sets of labels"),
+    )
+    return next((reason for holds, reason in reasons if holds), "no example has an answer")
+
+
 def _by_class(
-    counted: CountEstimates | None, ranked: ScoreEstimates
+    counted: CountEstimates | None, ranked: OfferedScores
 ) -> dict[str, dict[str, Estimate]]:
     table = {} if counted is None else counted.by_class()
     for label, estimates in ranked.by_class().items():

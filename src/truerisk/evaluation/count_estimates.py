@@ -9,26 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.evaluation.cell_sample import (
+from truerisk.evaluation.request import Request
+from truerisk.intervals.binomial import binomial_bounds
+from truerisk.intervals.cell_sample import (
     CellSample,
     Function,
     binary_counts,
     outcomes,
     with_every_cell,
 )
-from truerisk.evaluation.count_intervals import Question, cell_interval, proportion_interval
-from truerisk.evaluation.request import Request
-from truerisk.intervals.binomial import binomial_bounds
+from truerisk.intervals.choose import Question, cell_interval, proportion_interval
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
-from truerisk.measures.proportion import Proportion, ratio
-from truerisk.measures.registry import Measure, find_measure, measures_that_need
-from truerisk.results import Estimate, Interval
-from truerisk.tallies.cells import Cells, ClassCounts
+from truerisk.measures.registry import (
+    AVERAGE_NAMES,
+    AVERAGED_COUNTS,
+    Measure,
+    base_and_average,
+    find_measure,
+    measures_that_need,
+)
+from truerisk.results import Estimate, Finding, Interval
+from truerisk.tallies.cells import Cells, ClassCounts, Proportion, ratio
 
 OVERALL = ("accuracy", "error_rate", "balanced_accuracy", "matthews_correlation", "cohen_kappa")
 OVERALL_OF_SETS = ("accuracy", "hamming_loss")
-AVERAGED = ("precision", "recall", "f1", "jaccard", "specificity")
 BY_CLASS = ("precision", "recall", "specificity", "f1", "jaccard", "gmean")
 MICRO_IS_ACCURACY = {
     "precision": None,
@@ -59,7 +64,7 @@ class CountEstimates:
 
     @cached_property
     def over(self) -> NDArray[np.bool_] | None:
-        """The classes to average over, where they were asked for."""
+        """The classes to average over, where they were requested."""
         if self.request.average_over is None:
             return None
         return np.isin(self.cells.labels, self.request.average_over)
@@ -81,11 +86,29 @@ class CountEstimates:
     def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:
         """Estimate the measures of one label against the rest."""
         sample = self.sample.collapsed(outcomes(self.every, label))
-        for name in names or self.request.wanted(self.binary_names()):
+        if names is None:
+            names = self._requested(self._binary_names(), (None,))
+        for name in names:
             yield self._estimate(find_measure(name), sample, binary_counts)
 
-    def binary_names(self) -> tuple[str, ...]:
-        """List the measures of one class, with the β asked for in place of the general ones."""
+    def _requested(
+        self, usual: tuple[str, ...], averages: tuple[str | None, ...]
+    ) -> tuple[str, ...]:
+        """Give the measures of one class to estimate: all usual ones, or just those requested.
+
+        A request for a measure that is not among the usual ones is met all the same.
+        """
+        if self.request.measures is None:
+            return usual
+        named = dict.fromkeys(
+            base
+            for base, average in map(base_and_average, self.request.measures)
+            if average in averages and find_measure(base).needs == "binary counts"
+        )
+        return (*(one for one in usual if one in named), *(n for n in named if n not in usual))
+
+    def _binary_names(self) -> tuple[str, ...]:
+        """List the measures of one class, with the requested β in place of the general ones."""
         general = ("f_beta", "e_beta")
         names = [m.name for m in measures_that_need("binary counts") if m.name not in general]
         betas = [f"{letter}{beta:g}" for beta in self.request.betas for letter in "fe"]
@@ -93,24 +116,27 @@ class CountEstimates:
 
     def averaged(self) -> Iterator[Estimate]:
         """Estimate the micro, macro and weighted averages over the classes."""
-        betas = tuple(f"f{beta:g}" for beta in self.request.betas if beta != 1)
+        usual = AVERAGED_COUNTS + self._betas
         for average in AVERAGES.values():
-            for name in self.request.wanted(AVERAGED + betas, f"_{average.name}"):
+            for name in self._requested(usual, (average.name,)):
                 yield self._average(find_measure(name), average)
         if self.cells.multilabel:
-            for name in self.request.wanted(AVERAGED + betas, "_samples"):
+            for name in self._requested(usual, ("samples",)):
                 yield self._average_over_examples(find_measure(name))
+
+    @property
+    def _betas(self) -> tuple[str, ...]:
+        return tuple(f"f{beta:g}" for beta in self.request.betas if beta != 1)
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of every class: k of n for all classes at once."""
-        betas = tuple(f"f{beta:g}" for beta in self.request.betas if beta != 1)
         table: dict[str, dict[str, Estimate]] = {label: {} for label in self.cells.labels}
-        for name in self.request.wanted_somehow(BY_CLASS + betas):
+        for name in self._requested(BY_CLASS + self._betas, (None, *AVERAGE_NAMES)):
             measure = find_measure(name)
-            found = measure(self.class_counts.one_vs_rest)
-            if isinstance(found, Proportion) and self.sample.independent:
+            shares = measure(self.class_counts.one_vs_rest)
+            if isinstance(shares, Proportion) and self.sample.independent:
                 for label, estimate in zip(
-                    self.cells.labels, self._proportions(measure, found), strict=True
+                    self.cells.labels, self._proportions(measure, shares), strict=True
                 ):
                     table[label][name] = estimate
             else:
@@ -118,14 +144,14 @@ class CountEstimates:
                     table[label][name] = next(self.of_label(at, (name,)))
         return table
 
-    def _proportions(self, measure: Measure, found: Proportion) -> Iterator[Estimate]:
+    def _proportions(self, measure: Measure, shares: Proportion) -> Iterator[Estimate]:
         low, high = binomial_bounds(
-            found.k, found.n, level=self.request.level, method=self.request.binomial
+            shares.k, shares.n, level=self.request.level, method=self.request.binomial
         )
-        if found.transform is not None:
-            low, high = found.transform(low), found.transform(high)
+        if shares.transform is not None:
+            low, high = shares.transform(low), shares.transform(high)
         ends = zip(np.minimum(low, high), np.maximum(low, high), strict=True)
-        for value, n, (least, most) in zip(found.value, found.n, ends, strict=True):
+        for value, n, (least, most) in zip(shares.value, shares.n, ends, strict=True):
             interval = Interval(
                 float(least), float(most), self.request.level, self.request.binomial
             )
@@ -134,8 +160,8 @@ class CountEstimates:
     def _estimate(
         self, measure: Measure, sample: CellSample, read: Callable[[NDArray[Any]], Any]
     ) -> Estimate:
-        found = measure(read(sample.features))
-        if isinstance(found, Proportion):
+        result = measure(read(sample.features))
+        if isinstance(result, Proportion):
             interval = proportion_interval(
                 sample,
                 lambda features: measure(read(features)),
@@ -143,8 +169,8 @@ class CountEstimates:
                 method=self.request.binomial,
             )
             n = sample.counted(lambda features: measure(read(features)).n)
-            return self._finished(measure, float(found.value), interval, n)
-        value = float(found)
+            return self._finished(measure, float(result.value), interval, n)
+        value = float(result)
         interval = self._cell_interval(
             sample, lambda features: measure.value(read(features)), value, measure
         )
@@ -198,13 +224,15 @@ class CountEstimates:
         which = "that occur" if self.over is None else "asked for"
         n_classes = int(np.count_nonzero(chosen))
         missing = left_out(measure, counts, self.over)
-        if not missing.any():
-            return (f"over the {n_classes} classes {which}",)
         named = ", ".join(np.array(self.cells.labels)[missing][:10])
-        if not np.isnan(self.request.zero_division):
-            return (f"undefined in {named}, counted there as {self.request.zero_division:g}",)
-        taken = n_classes - int(missing.sum())
-        return (f"over {taken} of the {n_classes} classes {which}; undefined in {named}",)
+        if not missing.any():
+            text = f"over the {n_classes} classes {which}"
+        elif np.isnan(self.request.zero_division):
+            taken = n_classes - int(missing.sum())
+            text = f"over {taken} of the {n_classes} classes {which}; undefined in {named}"
+        else:
+            text = f"undefined in {named}, counted there as {self.request.zero_division:g}"
+        return (Finding(text, code="classes_averaged"),)
 
     def _finished(
         self,
@@ -258,10 +286,8 @@ def finished(
         low, high = measure.measure_range
         interval = replace(interval, low=low, high=high, method="undefined")
         reason = f"undefined: {measure.undefined}"
-        notes = (
-            reason if np.isnan(zero_division) else f"{reason}; set to {zero_division:g}",
-            *notes,
-        )
+        reason += "" if np.isnan(zero_division) else f"; set to {zero_division:g}"
+        notes = (Finding(reason, code="undefined"), *notes)
         value = zero_division
     return Estimate(
         value=value, interval=interval, measure=measure.name, method="holdout", n=n, notes=notes
@@ -269,5 +295,5 @@ def finished(
 
 
 def generator_for(name: str, request: Request) -> np.random.Generator:
-    """Give each measure its own stream, so that leaving one out does not change another."""
+    """Give each measure its own stream: leaving one out does not change another."""
     return np.random.default_rng([request.random_state or 0, zlib.crc32(name.encode())])

@@ -1,32 +1,198 @@
-"""Files tallied by the workers of a cluster, and put together here as if they were read here."""
+"""Files tallied by the workers of a cluster, and put together here as if they were read here.
 
+A piece is a file, or some row groups of a large Parquet file; each is read by one worker.
+"""
+
+import copy
 import dataclasses
 import itertools
 import pickle  # of what workers of this run send, over the connection that runs code anyway
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
 
 from truerisk.checks import shown
-from truerisk.evaluation.batch_columns import columns_of
-from truerisk.evaluation.file_pieces import (
-    PieceReading,
-    TalliedPiece,
-    pieces_of,
-    tally_piece,
-)
-from truerisk.evaluation.joint_scores import MAX_ENTRIES
-from truerisk.evaluation.prediction_tally import PredictionTally
-from truerisk.evaluation.recoding import merge_recoded
+from truerisk.errors import InputError, ResourceError
+from truerisk.evaluation.prediction_tally import PredictionTally, merge_recoded
 from truerisk.evaluation.request import Request
 from truerisk.execution import Result, run_each
-from truerisk.inputs import Batch, PredictionFiles
-from truerisk.inputs.ids import Hashes, UniqueIds
-from truerisk.inputs.predictions import wanted_columns
-from truerisk.inputs.records.checked_batches import BatchMaker
-from truerisk.inputs.records.refusals import refusal
+from truerisk.inputs import Batch, LabelBook, PredictionFiles, ReadingOptions, ResolvedRoles
+from truerisk.inputs.files import Source, check_some_rows, coded_batches, wanted_columns
+from truerisk.inputs.records.checked_batches import BatchMaker, Hashes, UniqueIds, hashes
+from truerisk.inputs.records.parquet import DAMAGE, ParquetFile
+from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
+from truerisk.inputs.records.rows import Reader, Rows, Wanted
+from truerisk.tallies.scored_rows import MAX_ENTRIES
+
+ROWS_A_PIECE = 2**22  # of a Parquet file: some seconds of work, and some 20 MB of scores sent back
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Which part of the files: all of one, or some row groups of a Parquet file."""
+
+    place: int
+    row_groups: tuple[int, ...] | None = None
+    first_row: int = 1
+
+
+@dataclass(frozen=True)
+class TalliedPiece:
+    """What a worker has found in a piece; the codes of its tally are those of its own books."""
+
+    tally: PredictionTally
+    labels: tuple[str, ...]
+    groups: tuple[str, ...]
+    rows: int
+    lost: int
+    lost_by_column: Counter[str]
+    whole_floats: tuple[str, ...]
+    id_hashes: tuple[NDArray[Any], ...]
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class PieceReading:
+    """All that a worker needs to know to read any piece."""
+
+    sources: tuple[Source, ...]
+    roles: ResolvedRoles
+    options: ReadingOptions
+    wanted: Wanted
+    request: Request
+
+    def empty_tally(self) -> PredictionTally:
+        """Begin a tally of predictions such as these."""
+        return PredictionTally.of_classes(
+            self.request, self.roles.score_classes, multilabel=self.options.multilabel
+        )
+
+
+def pieces_of(sources: Sequence[Source]) -> list[Piece]:
+    """Cut files into pieces: text files stay whole, row groups are put together."""
+    pieces: list[Piece] = []
+    for place, source in enumerate(sources):
+        if source.facts.format != "parquet":
+            pieces.append(Piece(place))
+            continue
+        try:
+            footer = parquet.read_metadata(source.path)
+        except (pa.ArrowException, OSError):
+            pieces.append(Piece(place))  # who reads it says what is wrong with it
+            continue
+        lengths = [footer.row_group(at).num_rows for at in range(footer.num_row_groups)]
+        pieces += _row_groups(place, lengths)
+    return pieces
+
+
+def _row_groups(place: int, lengths: list[int]) -> Iterator[Piece]:
+    chosen: list[int] = []
+    first_row = next_row = 1
+    for group, length in enumerate(lengths):
+        chosen.append(group)
+        next_row += length
+        if next_row - first_row >= ROWS_A_PIECE:
+            yield Piece(place, tuple(chosen), first_row)
+            chosen, first_row = [], next_row
+    if chosen or not lengths:
+        yield Piece(place, tuple(chosen), first_row)
+
+
+def tally_piece(reading: PieceReading, piece: Piece) -> TalliedPiece:
+    """Read a piece and count what is in it."""
+    reader = reading.sources[piece.place].reader
+    if piece.row_groups is not None and isinstance(reader, ParquetFile):
+        reader = RowGroups(reader, piece)
+    labels, groups = LabelBook(), LabelBook()
+    maker = BatchMaker(reading.roles, reading.options, labels, groups)
+    tally = reading.empty_tally()
+    rows = lost = 0
+    id_hashes: list[NDArray[Any]] = []
+
+    def batches() -> Iterator[Batch]:
+        nonlocal rows, lost
+        for found in _rows(reader, reading, piece.place):
+            batch, lost_here = maker.batch(found)
+            rows, lost = rows + found.count, lost + lost_here
+            if batch.ids is not None and len(batch.ids):
+                id_hashes.append(hashes(batch.ids))
+            if len(batch):
+                yield batch
+
+    for predictions in coded_batches(batches(), labels, reading.options, reading.roles):
+        tally.add(predictions)
+    return TalliedPiece(
+        tally=tally,
+        labels=labels.texts,
+        groups=groups.texts,
+        rows=rows,
+        lost=lost,
+        lost_by_column=maker.dropped,
+        whole_floats=tuple(
+            encoder.column for encoder in (*maker.labels, *maker.groups) if encoder.whole_floats
+        ),
+        id_hashes=tuple(id_hashes),
+        sha256=reader.sha256,
+    )
+
+
+def _rows(reader: Reader, reading: PieceReading, place: int) -> Iterator[Rows]:
+    """Read a file that the worker sees as the caller does, and that stays as it is."""
+    path, seen_by_caller = reading.sources[place].path, reading.sources[place].fingerprint
+    if seen_by_caller is None:
+        raise TypeError("A cluster reads files, not frames.")
+    try:
+        here = Fingerprint.of(path)
+    except InputError:
+        raise InputError(
+            f"{shown_path(path)}: must be seen by every worker of the cluster; one of them has no "
+            "such file. Put the files on storage that all of them share, under one path."
+        ) from None
+    # Numbers of devices, and on some file systems of files, differ from machine to machine.
+    if (here.size, here.modified) != (seen_by_caller.size, seen_by_caller.modified):
+        raise ResourceError(
+            f"{shown_path(path)}: is another file for a worker of the cluster ({here.size} bytes) "
+            f"than here ({seen_by_caller.size} bytes), or it changes. Nothing of it was used."
+        )
+    with here.watched(path):
+        yield from reader.rows(reading.wanted)
+
+
+class RowGroups(ParquetFile):
+    """Some row groups of a Parquet file, read as the whole file is."""
+
+    def __init__(self, whole: ParquetFile, piece: Piece) -> None:
+        vars(self).update(vars(copy.copy(whole)))
+        self._groups = list(piece.row_groups or ())
+        self._rows_before = piece.first_row - 1
+        with self._open() as file:
+            lengths = [file.metadata.row_group(at).num_rows for at in self._groups]
+        self.count = sum(lengths)
+        if self._rows_before:
+            # One worker is enough to hash the file.
+            self.options = dataclasses.replace(whole.options, hash_all=False, max_hashed_bytes=0)
+
+    def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+        try:
+            with self._open(self._text_columns(wanted)) as file:
+                yield from file.iter_batches(
+                    batch_size=self.options.batch_rows,
+                    row_groups=self._groups,
+                    columns=list(dict.fromkeys(wanted.columns)),
+                    use_threads=True,
+                )
+        except DAMAGE as error:
+            raise self._damaged(error) from error
+
+    def _numbered(self, batch: pa.RecordBatch, first_row: int) -> Rows:
+        return super()._numbered(batch, first_row + self._rows_before)
 
 
 class FilesOnCluster(PredictionFiles):
@@ -35,15 +201,13 @@ class FilesOnCluster(PredictionFiles):
     def tally(self, request: Request, progress: Callable[[int], None] | None) -> PredictionTally:
         """Count all files; afterwards `labels`, `files` and `notes` are as after `batches`."""
         reading = PieceReading(
-            paths=self._paths,
-            readers=tuple(self._readers),
-            fingerprints=tuple(self._fingerprints),
+            sources=self.sources,
             roles=self.roles,
             options=self.options,
             wanted=wanted_columns(self.roles),
             request=request,
         )
-        pieces = pieces_of(self.files, self._paths)
+        pieces = pieces_of(self.sources)
         whole = reading.empty_tally()
         maker = BatchMaker(self.roles, self.options, self.labels, self.groups)
         unique = HashedIds()
@@ -55,7 +219,8 @@ class FilesOnCluster(PredictionFiles):
             self._note(maker, found)
             unique.add_hashes(found.id_hashes)
             if at == len(pieces) or pieces[at].place != piece.place:
-                self._check_rows(piece.place)
+                facts = self.files[piece.place]
+                check_some_rows(self.sources[piece.place].path, facts.rows or 0, facts.dropped)
             if progress is not None:
                 progress(whole.n)
         if self.roles.id is not None:
@@ -71,15 +236,15 @@ class FilesOnCluster(PredictionFiles):
         tally = reading.empty_tally()
         with closing(cast("Generator[Batch]", self.batches())) as batches:
             first = itertools.islice(batches, 1)
-            for columns in columns_of(first, self.labels, self.options):
-                tally.add(columns)
+            for predictions in coded_batches(first, self.labels, self.options, self.roles):
+                tally.add(predictions)
         return dataclasses.replace(reading.request, pos_label=next(iter(tally.rankings), None))
 
     def _take(self, whole: PredictionTally, found: TalliedPiece, place: int) -> None:
         labels = [self.labels.add(text) for text in found.labels]
         if len(self.labels) > self.options.max_labels:
             raise refusal(
-                self._paths[place],
+                self.sources[place].path,
                 f"{shown(self.roles.truth)} must have at most {self.options.max_labels} distinct "
                 "labels. Was an id or a score chosen? Otherwise raise --max-labels.",
             )
@@ -98,16 +263,6 @@ class FilesOnCluster(PredictionFiles):
         maker.dropped.update(found.lost_by_column)
         for encoder in (*maker.labels, *maker.groups):
             encoder.whole_floats |= encoder.column in found.whole_floats
-
-    def _check_rows(self, place: int) -> None:
-        rows, dropped = self.files[place].rows, self.files[place].dropped
-        if rows == 0:
-            raise refusal(self._paths[place], "must hold predictions; the file has 0 data rows.")
-        if dropped == rows:
-            raise refusal(
-                self._paths[place],
-                f"must hold predictions; all {rows} rows have a value missing.",
-            )
 
 
 class HashedIds(UniqueIds):

@@ -1,7 +1,8 @@
 """One pass over predictions, from arrays or from files: all that the measures will need."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,40 +10,29 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.evaluation.grouped_scores import GroupedScores, joined
-from truerisk.evaluation.joint_scores import MAX_ENTRIES, JointScores
-from truerisk.evaluation.positive import other_of_pair, positive_of_two
 from truerisk.evaluation.request import Request
-from truerisk.tallies.cells import Cells, CellTally
+from truerisk.inputs.arrays import Members
+from truerisk.inputs.predictions import Predictions, positive_of_pair, unscored
+from truerisk.labels import (
+    check_same_spelling,
+    in_order,
+    other_of_pair,
+    plain_positive,
+    positive_of_two,
+)
+from truerisk.tallies.cells import CODE_BITS, Cells, CellTally, cell_code
 from truerisk.tallies.documents import DocumentTally
-from truerisk.tallies.labels import in_order, plain_positive
-from truerisk.tallies.losses import ProbabilityTally
+from truerisk.tallies.losses import ProbabilityTally, check_probabilities
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
+from truerisk.tallies.scored_rows import MAX_ENTRIES, GroupedScores, JointScores, joined
 
+LOWEST_BITS = 2**CODE_BITS - 1
 MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made
 
 MIN_WEIGHT = 1e-100
 
 THE_REST = ("\0",)  # stands for the label that is not positive until all labels are known
-
-Members = Sequence[tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Some rows of predictions; `members` gives the label set of each code met so far.
-
-    `complement` is the probability of the other of two classes, where it is given for itself.
-    """
-
-    truth: NDArray[Any]
-    members: Members
-    predicted: NDArray[Any] | None = None
-    score: NDArray[Any] | None = None
-    weight: NDArray[np.float64] | None = None
-    group: NDArray[Any] | None = None
-    complement: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,38 +77,60 @@ class PredictionTally:
     pooled: ScoreTally | None = None
     documents: DocumentTally | None = None
     probabilities: ProbabilityTally | None = None
+    pair: tuple[str, ...] = ()
+    has_predictions: bool = False
     made: dict[tuple[str, ...], int] = field(default_factory=dict)
     truth_codes: set[int] = field(default_factory=set)
     grouped_rows: dict[str, list[GroupedScores]] = field(default_factory=dict)
     joint_rows: list[JointScores] = field(default_factory=list)
 
-    def add(self, columns: Columns) -> "PredictionTally":
+    @classmethod
+    def of_classes(
+        cls,
+        request: Request,
+        classes: tuple[str, ...] | None,
+        *,
+        multilabel: bool = False,
+    ) -> "PredictionTally":
+        """Begin a tally; of two classes whose positive label is settled, one column is used."""
+        if not multilabel and positive_of_pair(classes, request.pos_label) is not None:
+            return cls(request, pair=classes or ())
+        return cls(request, multilabel, classes)
+
+    def add(self, predictions: Predictions) -> "PredictionTally":
         """Count some rows; return the tally itself."""
-        _refuse_extreme(columns.weight)
-        self.n += len(columns.truth)
-        if columns.score is not None and columns.score.ndim == 2 and self.classes is None:
+        self.has_predictions |= predictions.predicted is not None
+        if self.pair:
+            predictions = with_one_score(predictions, self.request)
+        _refuse_extreme(predictions.weight)
+        self.n += len(predictions.truth)
+        if predictions.score is not None and predictions.score.ndim == 2 and self.classes is None:
             raise InputError(
-                f"Each of the {columns.score.shape[1]} scores of a row must say which class it is "
-                "of; a list does not. Write one column a class, such as score_cat, score_dog."
+                f"Each of the {predictions.score.shape[1]} scores of a row must say which class it "
+                "is of; a list does not. Write one column per class: score_cat, score_dog."
             )
-        predicted = self._predicted(columns) if columns.predicted is None else columns.predicted
+        predicted = (
+            self._predicted(predictions) if predictions.predicted is None else predictions.predicted
+        )
         if predicted is None:
-            self.truth_codes.update(_distinct(columns))
+            self.truth_codes.update(_distinct(predictions))
         else:
             if self.cells is None:
-                weighted, grouped = columns.weight is not None, columns.group is not None
+                weighted, grouped = predictions.weight is not None, predictions.group is not None
                 self.cells = CellTally(weighted=weighted, grouped=grouped)
-            self.cells.add(columns.truth, predicted, weight=columns.weight, group=columns.group)
-        self._add_scores(columns)
+            self.cells.add(
+                predictions.truth, predicted, weight=predictions.weight, group=predictions.group
+            )
+        self._add_scores(predictions)
         return self
 
-    def _predicted(self, columns: Columns) -> NDArray[Any] | None:
+    def _predicted(self, predictions: Predictions) -> NDArray[Any] | None:
         """Make predictions of scores, where it is plain how."""
-        score, threshold = columns.score, self.request.threshold
+        score, threshold = predictions.score, self.request.threshold
         if score is None or (score.ndim == 1 and threshold is None):
             return None
         if score.ndim == 1:
-            codes = np.array([self._made(THE_REST), self._made((self._positive(columns),))])
+            codes = np.array([self._made(THE_REST), self._made((self._positive(predictions),))])
             return np.asarray(codes[(score >= threshold).astype(np.intp)])
         classes = self.classes or ()
         if not self.multilabel:
@@ -133,69 +145,70 @@ class PredictionTally:
     def _made(self, label_set: tuple[str, ...]) -> int:
         return self.made.setdefault(label_set, MADE_CODES + len(self.made))
 
-    def _add_scores(self, columns: Columns) -> None:
-        score = columns.score
+    def _add_scores(self, predictions: Predictions) -> None:
+        score = predictions.score
         if score is None:
             return
         if score.ndim == 1:
-            names: tuple[str, ...] = (self._positive(columns),)
+            names: tuple[str, ...] = (self._positive(predictions),)
             score = score[:, None]
         else:
             names = self.classes or ()
-        truth = np.column_stack([_belongs(name, columns) for name in names])
+        truth = np.column_stack([_belongs(name, predictions) for name in names])
         for at, name in enumerate(names):
-            self._add_ranking(name, np.ascontiguousarray(score[:, at]), truth[:, at], columns)
+            self._add_ranking(name, np.ascontiguousarray(score[:, at]), truth[:, at], predictions)
         if len(names) == 1:
-            self._add_probabilities(score[:, 0], truth[:, 0], columns)
+            self._add_probabilities(score[:, 0], truth[:, 0], predictions)
         else:
             self.documents = self.documents or DocumentTally()
-            self.documents.add(score, truth, columns.weight)
-            self._add_joint_rows(score, truth, columns)
+            self.documents.add(score, truth, predictions.weight)
+            self._add_joint_rows(score, truth, predictions)
             if not self.multilabel:
-                self._refuse_unscored(truth, columns)
-                self._add_probabilities(score, truth.argmax(axis=1), columns)
+                self._refuse_unscored(truth, predictions)
+                self._add_probabilities(score, truth.argmax(axis=1), predictions)
 
     def _add_ranking(
-        self, name: str, score: NDArray[Any], is_positive: NDArray[np.bool_], columns: Columns
+        self,
+        name: str,
+        score: NDArray[Any],
+        is_positive: NDArray[np.bool_],
+        predictions: Predictions,
     ) -> None:
-        self.rankings.setdefault(name, ScoreTally()).add(score, is_positive, columns.weight)
+        self.rankings.setdefault(name, ScoreTally()).add(score, is_positive, predictions.weight)
         if self.classes is not None:
             self.pooled = self.pooled or ScoreTally()
-            self.pooled.add(score, is_positive, columns.weight)
-        if columns.group is not None:
+            self.pooled.add(score, is_positive, predictions.weight)
+        if predictions.group is not None:
             rows = GroupedScores(
-                score, is_positive, columns.group, columns.weight, columns.complement
+                score, is_positive, predictions.group, predictions.weight, predictions.complement
             )
             self.grouped_rows.setdefault(name, []).append(rows)
 
     def _add_joint_rows(
-        self, score: NDArray[Any], truth: NDArray[np.bool_], columns: Columns
+        self, score: NDArray[Any], truth: NDArray[np.bool_], predictions: Predictions
     ) -> None:
-        if columns.group is None and self.n * score.shape[1] <= MAX_ENTRIES:
-            rows = JointScores(score.astype(np.float64), truth, columns.weight)
+        if predictions.group is None and self.n * score.shape[1] <= MAX_ENTRIES:
+            rows = JointScores(score.astype(np.float64), truth, predictions.weight)
             self.joint_rows.append(rows)
 
     def _add_probabilities(
-        self, score: NDArray[Any], truth: NDArray[Any], columns: Columns
+        self, score: NDArray[Any], truth: NDArray[Any], predictions: Predictions
     ) -> None:
         if self.request.probabilities:
             self.probabilities = self.probabilities or ProbabilityTally()
-            self.probabilities.add(score, truth, columns.weight, columns.complement)
+            self.probabilities.add(score, truth, predictions.weight, predictions.complement)
 
-    def _refuse_unscored(self, truth: NDArray[np.bool_], columns: Columns) -> None:
-        unscored = ~truth.any(axis=1)
-        if unscored.any():
-            label = columns.members[int(columns.truth[unscored][0])][0]
-            raise InputError(
-                f"Every class must have a score column; {shown(label)} has none, the columns are "
-                f"of {', '.join(map(shown, self.classes or ()))}."
-            )
+    def _refuse_unscored(self, truth: NDArray[np.bool_], predictions: Predictions) -> None:
+        without = ~truth.any(axis=1)
+        if without.any():
+            label = predictions.members[int(predictions.truth[without][0])][0]
+            raise unscored(label, self.classes or ())
 
-    def _positive(self, columns: Columns) -> str:
+    def _positive(self, predictions: Predictions) -> str:
         """Settle what one column of scores is the score of, once and for all."""
         if self.rankings:
             return next(iter(self.rankings))
-        labels = _labels(columns)
+        labels = _labels(predictions)
         asked = self.request.pos_label or plain_positive(labels)
         if asked is None and len(labels) > 2:
             raise InputError(
@@ -210,6 +223,7 @@ class PredictionTally:
             raise InputError("Tallies must share the codes of made predictions to be merged.")
         self.n += other.n
         self.truth_codes |= other.truth_codes
+        self.has_predictions |= other.has_predictions
         for name in ("cells", "pooled", "documents", "probabilities"):
             mine, theirs = getattr(self, name), getattr(other, name)
             setattr(self, name, theirs if mine is None else mine.merge(theirs) if theirs else mine)
@@ -230,6 +244,7 @@ class PredictionTally:
         reject = self.request.reject
         if reject is not None and not self.multilabel:
             every = {code: () if one == (reject,) else one for code, one in every.items()}
+        self._check_spelling(every)
         codes = self.truth_codes if self.cells is None else self.cells.codes()
         met = {label for code in codes for label in every[code]}
         pos_label = self._final_positive(in_order({*met, *(self.classes or ())}))
@@ -263,6 +278,16 @@ class PredictionTally:
             documents=self.documents,
             probabilities=self.probabilities,
         )
+
+    def _check_spelling(self, every: dict[int, tuple[str, ...]]) -> None:
+        """Refuse predictions that were given in other labels than the truth."""
+        if self.cells is None or not self.has_predictions:
+            return
+        pairs = self.cells.counts
+        true = {label for code in {pair >> CODE_BITS for pair in pairs} for label in every[code]}
+        called = {label for code in {pair & LOWEST_BITS for pair in pairs} for label in every[code]}
+        known = (*(self.classes or ()), *self.pair, *(self.request.average_over or ()))
+        check_same_spelling(true, called, known, self.request.pos_label)
 
     def _joint_scores(self) -> JointScores | None:
         """Put the rows of all classes together, if all of them could be kept."""
@@ -301,6 +326,14 @@ class PredictionTally:
         return positive_of_two(labels, asked)
 
 
+def with_one_score(predictions: Predictions, request: Request) -> Predictions:
+    """Keep the positive label's column of two; both must be probabilities if they are called so."""
+    is_pair = predictions.positive_of_pair(request.pos_label) is not None
+    if request.probabilities and is_pair and predictions.score is not None:
+        check_probabilities(predictions.score)
+    return predictions.with_one_score(request.pos_label, request.threshold, request.reject)
+
+
 def _refuse_extreme(weight: NDArray[np.float64] | None) -> None:
     """Refuse weights whose squares, which the intervals need, are no numbers any more."""
     if weight is None:
@@ -313,18 +346,82 @@ def _refuse_extreme(weight: NDArray[np.float64] | None) -> None:
         )
 
 
-def _belongs(label: str, columns: Columns) -> NDArray[np.bool_]:
+def _belongs(label: str, predictions: Predictions) -> NDArray[np.bool_]:
     """Tell the examples of a label."""
-    codes = [code for code, one in enumerate(columns.members) if label in one]
+    codes = [code for code, one in enumerate(predictions.members) if label in one]
     if len(codes) == 1:  # a comparison is several times as fast as a look-up
-        return np.asarray(columns.truth == codes[0])
-    return np.asarray(np.isin(np.arange(len(columns.members)), codes)[columns.truth])
+        return np.asarray(predictions.truth == codes[0])
+    return np.asarray(np.isin(np.arange(len(predictions.members)), codes)[predictions.truth])
 
 
-def _distinct(columns: Columns) -> list[int]:
-    found = np.bincount(columns.truth, minlength=len(columns.members))
+def _distinct(predictions: Predictions) -> list[int]:
+    found = np.bincount(predictions.truth, minlength=len(predictions.members))
     return np.flatnonzero(found).tolist()
 
 
-def _labels(columns: Columns) -> tuple[str, ...]:
-    return in_order({label for code in _distinct(columns) for label in columns.members[code]})
+def _labels(predictions: Predictions) -> tuple[str, ...]:
+    return in_order(
+        {label for code in _distinct(predictions) for label in predictions.members[code]}
+    )
+
+
+def merge_recoded(
+    whole: PredictionTally, part: PredictionTally, labels: Sequence[int], groups: Sequence[int]
+) -> PredictionTally:
+    """Add to a tally what another one has seen; return the tally.
+
+    Parameters
+    ----------
+    whole
+        The tally that grows.
+    part
+        The one that is added; it must not be used afterwards.
+    labels, groups
+        The code in `whole` of each code in `part`.
+
+    Examples
+    --------
+    >>> whole, part = PredictionTally(Request()), PredictionTally(Request())
+    >>> truth = np.array([0, 0, 1])
+    >>> _ = whole.add(Predictions(truth, [("cat",), ("dog",)], predicted=truth))
+    >>> _ = part.add(Predictions(truth, [("dog",), ("cat",)], predicted=truth))
+    >>> merged = merge_recoded(whole, part, labels=[1, 0], groups=[])
+    >>> merged.cells.codes(), sorted(merged.cells.counts.values())
+    ({0, 1}, [3, 3])
+    """
+    codes = dict(enumerate(labels))
+    for label_set, code in part.made.items():
+        codes[code] = whole.made.setdefault(label_set, _next_made(whole))
+    new_group = np.asarray(groups, dtype=np.int64)
+    recoded = replace(
+        part,
+        made=whole.made,
+        truth_codes={codes[code] for code in part.truth_codes},
+        cells=None if part.cells is None else _recoded_cells(part.cells, codes, groups),
+        grouped_rows={
+            name: [replace(one, group=new_group[one.group]) for one in rows]
+            for name, rows in part.grouped_rows.items()
+        },
+    )
+    return whole.merge(recoded)
+
+
+def _next_made(tally: PredictionTally) -> int:
+    return MADE_CODES + len(tally.made)
+
+
+def _recoded_cells(cells: CellTally, codes: dict[int, int], groups: Sequence[int]) -> CellTally:
+    def pair(old: int) -> int:
+        return cell_code(codes[old >> CODE_BITS], codes[old & LOWEST_BITS])
+
+    def crossed(counter: Counter[tuple[int, int]]) -> Counter[tuple[int, int]]:
+        return Counter({(groups[group], pair(old)): n for (group, old), n in counter.items()})
+
+    return replace(
+        cells,
+        counts=Counter({pair(old): n for old, n in cells.counts.items()}),
+        units=Counter({pair(old): n for old, n in cells.units.items()}),
+        square_units=Counter({pair(old): n for old, n in cells.square_units.items()}),
+        group_counts=crossed(cells.group_counts),
+        group_units=crossed(cells.group_units),
+    )

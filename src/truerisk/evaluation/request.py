@@ -1,15 +1,19 @@
-"""What a caller may ask of an evaluation, checked once."""
+"""The settings of an evaluation, checked once."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
-from truerisk.measures.averages import AVERAGE_NAMES, base_and_average
-from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS, find_measure
+from truerisk.measures.registry import (
+    AVERAGE_NAMES,
+    BINOMIAL_INTERVALS,
+    CELL_INTERVALS,
+    base_measure,
+)
 from truerisk.tallies.cells import MAX_CLASSES
 
 AVERAGE_ENDINGS = tuple(f"_{name}" for name in AVERAGE_NAMES)
@@ -37,14 +41,14 @@ class Request:
     replicates
         Bootstrap replicates, where an interval needs them.
     random_state
-        Seed; drawn, and told in the result, when not given.
+        Seed; drawn when not given, and stated in the result.
     zero_division
         Value that stands in for an undefined one, for compatibility with other tools; NaN says
         that it is undefined, and leaves the class out of averages.
     average_over
         The labels to average over; those that occur in the truth, when not given.
     probabilities
-        Whether the scores are probabilities, so that log loss and Brier score exist.
+        Whether the scores are probabilities, which have a log loss and a Brier score.
     threshold
         Call an example positive when its score is at least this, if no predictions are given.
     reject
@@ -76,12 +80,29 @@ class Request:
     measures: tuple[str, ...] | None = None
     max_classes: int = MAX_CLASSES
 
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> "Request":
+        """Take the settings among the arguments of a public function, and check them.
+
+        Examples
+        --------
+        >>> Request.of({"y_true": [0, 1], "level": 0.9, "measures": "f1"}).measures
+        ('f1',)
+        """
+        given = {name: arguments[name] for name in cls.__dataclass_fields__ if name in arguments}
+        for name in ("betas", "average_over", "measures"):
+            if given.get(name) is not None:
+                given[name] = _several(given[name])
+        if given.get("average_over") is not None:
+            given["average_over"] = tuple(map(str, given["average_over"]))
+        return cls(**given).checked()
+
     def wanted(self, names: Iterable[str], ending: str = "") -> list[str]:
-        """Keep the names that, with the ending, were asked for."""
+        """Keep the names that, with the ending, are requested."""
         return [name for name in names if self.measures is None or name + ending in self.measures]
 
     def wanted_somehow(self, names: Iterable[str]) -> list[str]:
-        """Keep the names that were asked for, averaged or not."""
+        """Keep the names that are requested, averaged or not."""
         endings = ("", *AVERAGE_ENDINGS)
         return [name for name in names if any(self.wanted([name], one) for one in endings)]
 
@@ -99,13 +120,19 @@ class Request:
         for beta in self.betas:
             check_number(beta, "beta", low=0.0)
         for name in self.measures or ():
-            find_measure(base_and_average(name)[0])
+            base_measure(name)
         seed = self.random_state
         if seed is None:
             seed = int(np.random.default_rng().integers(LARGEST_SEED))
         check_whole_number(seed, "random_state")
         pos_label = None if self.pos_label is None else str(self.pos_label)
         return replace(self, random_state=seed, pos_label=pos_label)
+
+
+def _several(values: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """Make a tuple of one value or of several."""
+    is_one = isinstance(values, (str, int, float)) or callable(values)
+    return (values,) if is_one else tuple(values)
 
 
 def _is_nan(value: float) -> bool:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.checks import shown
-from truerisk.evaluation.cell_sample import CellSample
-from truerisk.evaluation.count_intervals import proportion_interval
 from truerisk.evaluation.prediction_tally import Tallies
-from truerisk.measures.proportion import Proportion
+from truerisk.intervals.cell_sample import CellSample
+from truerisk.intervals.choose import proportion_interval
 from truerisk.results import Estimate, Finding, Interval
-from truerisk.tallies.cells import Cells
+from truerisk.tallies.cells import Cells, Proportion
 
 RARE = 0.1  # a class with a smaller share makes accuracy misleading
 WIDE = 0.2  # an interval wider than this leaves the question open
@@ -236,7 +235,7 @@ RULES = (
 
 
 def _is_undefined(estimate: Estimate) -> bool:
-    """Whether there is no value, or only one that was asked for in its place."""
+    """Whether there is no value, or only one that was set in its place."""
     stand_in = estimate.interval is not None and estimate.interval.method == "undefined"
     return stand_in or not estimate.is_defined
 

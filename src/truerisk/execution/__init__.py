@@ -6,9 +6,8 @@ stopped go on.
 """
 
 from truerisk.execution.batches import Result, Task
-from truerisk.execution.checkpoint import Checkpoint
+from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.execution.cluster import Cluster, cluster_in_use, use_cluster
-from truerisk.execution.fingerprint import fingerprint
 from truerisk.execution.running import Progress, run_each
 
 __all__ = [

@@ -1,28 +1,77 @@
 """Items in batches, some of them under way at a time, and their results in the order of the items.
 
-Both engines go by this: a worker runs a batch (`run_batch`), the caller keeps a bounded number of
-batches under way (`in_order`).
+Both engines use this: a worker runs a batch (`run_batch`), the caller keeps a bounded number of
+batches under way (`in_order`).  Each task has one BLAS and OpenMP thread: several workers with
+several threads each slow each other down, and a product of matrices may differ in its last bit with
+the number of threads.
 """
 
+import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.execution.one_thread import hold_this_thread_to_one
+# Read by libraries when they are loaded: a worker sets them before it loads any.
+ENVIRONMENT = {
+    "BLIS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+}
 
+_this_thread = threading.local()
 Result = dict[str, NDArray[Any]]
 Task = Callable[[Mapping[str, Any], Any], Result]
 Finished = tuple[list[Result], float]  # the results of a batch, and the seconds it took
-
-UNDER_WAY = 3  # batches a worker: one that runs, and two so that it never waits for the caller
+UNDER_WAY = 3  # batches per worker: one that runs, and two ahead: it never waits for the caller
 SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
 MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
+
+
+class OneThread:
+    """Hold the caller's own process to one thread while a task runs, and give it back afterwards.
+
+    To look for the libraries takes longer than a small task; it is done again only after further
+    modules have been imported.
+    """
+
+    def __init__(self) -> None:
+        self._modules = -1
+        self._controller: Any = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Limit the libraries that are loaded by now."""
+        if self._controller is None or self._modules != len(sys.modules):
+            self._controller = _libraries()
+            self._modules = len(sys.modules)
+        with self._controller.limit(limits=1):
+            yield
+
+
+def hold_this_thread_to_one() -> None:
+    """Limit this thread of a worker for good: nobody else uses the worker.
+
+    OpenMP keeps its limit for each thread that calls it, so each thread of a worker comes here.
+    """
+    if getattr(_this_thread, "modules", -1) != len(sys.modules):
+        _libraries().limit(limits=1)
+        _this_thread.modules = len(sys.modules)
+
+
+def _libraries() -> Any:  # noqa: ANN401  (threadpoolctl has no types)
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415  (only where a task is run)
+
+    return ThreadpoolController()
 
 
 class WorkerDied(Exception):  # noqa: N818  (it never leaves the package)
@@ -90,7 +139,7 @@ def as_stored(result: Result) -> Result:
 def in_order(
     submit: Callable[[Sequence[Any]], Future], items: Sequence[Any], workers: int
 ) -> Iterator[Result]:
-    """Give the result of each item in turn, with `UNDER_WAY` batches a worker submitted ahead."""
+    """Give the result of each item in turn, with `UNDER_WAY` batches per worker submitted ahead."""
     under_way: deque[tuple[Future, int]] = deque()
     size, at = 1, 0
     try:

@@ -1,27 +1,161 @@
-"""Results kept on disk while a run goes on, so that a run that was stopped can go on later.
+"""Results kept on disk during a run, which can then be continued after a stop.
 
 The folder holds `run.json`, what the run was made of; `results-1`, `results-2`, … with the results
 of the first, second, … call of `run_each`; and `lock`.
+
+A file of results only grows.  A record is 4 bytes "TRR1", the length of its content (8 bytes), the
+CRC-32 of the content and the CRC-32 of these 16 bytes (4 each), then the content.  The content of a
+result is the length of a JSON list (4 bytes), the list of [name, type, shape], and the bytes of the
+arrays.  Numbers are little-endian.  Nothing in it is ever executed: a checkpoint is input like any
+other file.
 """
 
+import hashlib
 import json
+import math
 import os
+import struct
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+import numpy as np
+
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.execution.batches import Result
-from truerisk.execution.records import Damaged, decoded, encoded, framed, next_content
 
-FACTS, LOCK, RESULTS = "run.json", "lock", "results-"
+MARK = b"TRR1"
+HEAD = struct.Struct("<4sQI")
+CHECKSUM = struct.Struct("<I")
+PLAIN_KINDS = "biufcSU"
 UNFINISHED = ".unfinished"  # ends the name of a file until it is whole
 FORMAT = 1
 SECONDS_UNSYNCED = 1.0  # what a loss of power may cost; a killed process loses nothing
+
+
+class Damaged(Exception):  # noqa: N818  (the checkpoint makes a sentence of it)
+    """The bytes are not those that were written."""
+
+
+def framed(content: bytes) -> bytes:
+    """Put length and checksums before the content of a record."""
+    head = HEAD.pack(MARK, len(content), zlib.crc32(content))
+    return head + CHECKSUM.pack(zlib.crc32(head)) + content
+
+
+def next_content(file: BinaryIO, bytes_left: int) -> bytes | None:
+    """Read one record; return None at the end, and where the last one was not finished.
+
+    A process that is killed leaves a record short; a computer that loses power may leave it long
+    enough, with zeros or the wrong bytes at its end.  Anything else is damage.
+    """
+    length = HEAD.size + CHECKSUM.size
+    head = file.read(length)
+    if len(head) < length:
+        return None
+    if zlib.crc32(head[: HEAD.size]) != CHECKSUM.unpack(head[HEAD.size :])[0]:
+        if not any(head) and not any(file.read()):
+            return None
+        raise Damaged
+    mark, size, checksum = HEAD.unpack(head[: HEAD.size])
+    if mark != MARK:
+        raise Damaged
+    if size > bytes_left - length:
+        return None
+    content = file.read(size)
+    if zlib.crc32(content) != checksum:
+        if size == bytes_left - length:
+            return None
+        raise Damaged
+    return content
+
+
+def encoded(result: Result) -> bytes:
+    """Write the arrays of a result as bytes.
+
+    Examples
+    --------
+    >>> decoded(encoded({"error": np.array([0.25])}))
+    {'error': array([0.25])}
+    """
+    described = [[name, array.dtype.str, array.shape] for name, array in result.items()]
+    head = json.dumps(described).encode()
+    arrays = [array.tobytes() for array in result.values()]
+    return b"".join([CHECKSUM.pack(len(head)), head, *arrays])
+
+
+def decoded(content: bytes) -> Result:
+    """Read what `encoded` wrote; refuse anything else."""
+    try:
+        start = CHECKSUM.size + CHECKSUM.unpack_from(content)[0]
+        described = json.loads(content[CHECKSUM.size : start])
+        result: Result = {}
+        for name, kind, shape in described:
+            array = _array(content, start, kind, shape)
+            start += array.nbytes
+            result[str(name)] = array
+    except (struct.error, ValueError, TypeError, OverflowError, RecursionError):
+        raise Damaged from None
+    if start != len(content):
+        raise Damaged
+    return result
+
+
+def _array(content: bytes, start: int, kind: Any, shape: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+    dtype = np.dtype(str(kind))
+    sizes = [int(size) for size in shape]
+    if dtype.kind not in PLAIN_KINDS or min(sizes, default=0) < 0:
+        raise Damaged
+    # Compared before anything is made: a few bytes must not ask for all memory.
+    if math.prod(sizes) * dtype.itemsize > len(content) - start:
+        raise Damaged
+    return np.ndarray(sizes, dtype, buffer=content, offset=start).copy()
+
+
+def fingerprint(*arrays: Any) -> str:  # noqa: ANN401  (arrays, sparse matrices, sequences)
+    """Return the SHA-256 of arrays or sparse matrices: their types, shapes and bytes, in turn.
+
+    Equal arrays have one fingerprint, whether laid out by rows or by columns.  Python objects count
+    as they print: those without a value of their own never have the same twice.
+
+    Examples
+    --------
+    >>> fingerprint(np.arange(3), None)[:12] == fingerprint(np.arange(3), None)[:12]
+    True
+    >>> fingerprint(np.arange(3)) == fingerprint(np.arange(3.0))
+    False
+    """
+    sha = hashlib.sha256()
+    for array in arrays:
+        for part in _parts(array):
+            sha.update(f"{part.dtype.str} {part.shape} ".encode())
+            sha.update(_content(part))
+    return sha.hexdigest()
+
+
+def _parts(array: Any) -> tuple[np.ndarray[Any, Any], ...]:  # noqa: ANN401
+    if not hasattr(array, "tocoo"):
+        return (np.asarray(array),)
+    # Formats that are slow to compute with (lists, diagonals) are brought to rows.
+    matrix = array if array.format in {"csr", "csc"} else array.tocsr()
+    words = np.array([matrix.format, str(matrix.shape)])
+    return words, matrix.data, matrix.indices, matrix.indptr
+
+
+def _content(array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401  (anything with a buffer)
+    if array.dtype.hasobject:
+        return repr(array.tolist()).encode()
+    if array.nbytes == 0:
+        return b""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+FACTS, LOCK, RESULTS = "run.json", "lock", "results-"
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
@@ -70,7 +204,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             path.mkdir(parents=True, exist_ok=True)
             lock = _locked(path)
         except OSError as error:
-            raise _machine_error(path, error) from error
+            raise _resource_error(path, error) from error
         try:
             _same_run(path, facts)
         except BaseException:
@@ -120,7 +254,7 @@ class Part:
                 f"{self._end:,}. Remove the folder to compute everything anew."
             ) from None
         except OSError as error:
-            raise _machine_error(self._path, error) from error
+            raise _resource_error(self._path, error) from error
         if self._end == 0:
             self._write(json.dumps(self._heading).encode())
 
@@ -129,8 +263,8 @@ class Part:
         self._write(encoded(result))
         self.stored += 1
 
-    def kept(self) -> str:
-        """Say what is kept and how it is used."""
+    def summary(self) -> str:
+        """Say what is stored and how it is used."""
         return (
             f"{self.stored:,} results are kept in {self._path.parent}: start the same run again "
             "with it to go on."
@@ -143,7 +277,7 @@ class Part:
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise _machine_error(self._path, error) from error
+            raise _resource_error(self._path, error) from error
         finally:
             self._file.close()
 
@@ -164,13 +298,13 @@ class Part:
 
     def _check_heading(self, content: bytes) -> None:
         try:
-            found = json.loads(content)
+            heading = json.loads(content)
         except ValueError:
             raise Damaged from None
-        if found != self._heading:
+        if heading != self._heading:
             raise InputError(
                 f"{self._path} must hold results of {shown(self._heading)}; it has "
-                f"{shown(found)}. Remove the folder to compute everything anew."
+                f"{shown(heading)}. Remove the folder to compute everything anew."
             )
 
     def _write(self, content: bytes) -> None:
@@ -188,7 +322,7 @@ class Part:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(number, self._end)
-            raise _machine_error(self._path, error) from error
+            raise _resource_error(self._path, error) from error
         self._end += len(record)
 
 
@@ -212,7 +346,7 @@ def _same_run(folder: Path, facts: Mapping[str, Any]) -> None:
     except (ValueError, RecursionError):
         stored = None
     except OSError as error:
-        raise _machine_error(path, error) from error
+        raise _resource_error(path, error) from error
     if not isinstance(stored, dict):
         raise InputError(f"{path} must hold the facts of a run; it is damaged or not ours.")
     for name in (*given, *stored):
@@ -236,7 +370,7 @@ def _write_whole(path: Path, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             unfinished.unlink()
-        raise _machine_error(path, error) from error
+        raise _resource_error(path, error) from error
 
 
 def _locked(folder: Path) -> BinaryIO:
@@ -260,7 +394,7 @@ def _locked(folder: Path) -> BinaryIO:
     return file
 
 
-def _machine_error(path: Path, error: OSError) -> ResourceError:
+def _resource_error(path: Path, error: OSError) -> ResourceError:
     return ResourceError(
         f"The checkpoint {path} could not be read or written: {error.strerror}. What it holds so "
         "far stays usable: put that right and start the same run again to go on."

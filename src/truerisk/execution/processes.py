@@ -1,29 +1,118 @@
-"""Several processes on this machine, by loky.
+"""Several processes on this computer, by loky, with the data mapped by all of them.
 
-joblib's `Parallel(return_as="generator")` runs on and keeps every result until it is asked for;
-here the caller's pace bounds what is under way, so loky's pool is used as it is.  A pool outlives
-its run, because to start processes and to import scikit-learn in them takes a second.
+joblib's `Parallel(return_as="generator")` runs on and keeps every result until it is read; here the
+caller's pace bounds what is under way, so loky's pool is used as it is.  A pool outlives its run,
+because starting processes and importing scikit-learn in them takes a second.
+
+What every task needs is written once: the object is pickled without its arrays (protocol 5, "out of
+band"), wherever in it they are; the arrays go to one file, and workers see them there, read-only.
 """
 
+import mmap
 import os
+import pickle  # workers of this very run read what it wrote, from a folder of its user
+import shutil
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from truerisk.execution.batches import Finished, Result, Task, WorkerDied, in_order, run_batch
-from truerisk.execution.one_thread import ENVIRONMENT
-from truerisk.execution.shared_memory import mapped, written_once
+from truerisk.errors import ResourceError
+from truerisk.execution.batches import (
+    ENVIRONMENT,
+    Finished,
+    Result,
+    Task,
+    WorkerDied,
+    in_order,
+    run_batch,
+)
 
+IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of one's own is made in it)
+ROOM_LEFT = 2  # the share of the memory's folder that may be taken is one of this many
+ALIGNMENT = 64  # bytes: as NumPy's own arrays or better, for the same instructions to run
+MAX_MAPPED = 1  # objects a worker keeps mapped: the one of the run it is in
 IDLE_SECONDS = 60.0  # after which a process that waits for work ends itself
 LARGE = 2**26  # bytes that workers may keep mapped while they wait for the next run
 SECONDS_BETWEEN_LOOKS = 0.5  # of a worker for its parent
+
+
+@contextmanager
+def written_once(content: object) -> Iterator[Path]:
+    """Write an object where workers can map it; the folder goes away at the end, whatever the end.
+
+    Should this process be killed, loky's tracker removes the folder.
+    """
+    import cloudpickle  # noqa: PLC0415  (only several workers need it)
+    from joblib.externals.loky.backend import resource_tracker  # noqa: PLC0415
+
+    buffers: list[pickle.PickleBuffer] = []
+    pickled = cloudpickle.dumps(content, protocol=5, buffer_callback=buffers.append)
+    arrays = [buffer.raw() for buffer in buffers]
+    size = sum(array.nbytes + ALIGNMENT for array in arrays) + len(pickled)
+    folder = Path(tempfile.mkdtemp(prefix="truerisk-", dir=_parent(size)))
+    resource_tracker.register(str(folder), "folder")
+    try:
+        try:
+            _write(folder, pickled, arrays)
+        except OSError as error:
+            raise ResourceError(
+                f"The data for the workers could not be written to {folder.parent}: "
+                f"{error.strerror}. {size:,} bytes are needed there; `n_jobs=1` needs none."
+            ) from error
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        resource_tracker.unregister(str(folder), "folder")
+
+
+def mapped(folder: Path) -> Any:  # noqa: ANN401  (whatever was written)
+    """Read in a worker what was written once; the arrays stay in the file."""
+    if folder not in _mapped:
+        while len(_mapped) >= MAX_MAPPED:
+            _mapped.pop(next(iter(_mapped)))
+        _mapped[folder] = _read(folder)
+    return _mapped[folder]
+
+
+_mapped: dict[Path, Any] = {}
+
+
+def _parent(size: int) -> Path | None:
+    """Choose the folder that is memory where there is room, else the system's for such files."""
+    if IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM_LEFT * size:
+        return IN_MEMORY
+    return None
+
+
+def _write(folder: Path, pickled: bytes, arrays: list[memoryview]) -> None:
+    places: list[tuple[int, int]] = []
+    with (folder / "arrays").open("wb") as file:
+        for array in arrays:
+            file.write(bytes(-file.tell() % ALIGNMENT))
+            places.append((file.tell(), array.nbytes))
+            file.write(array)
+        file.write(b"\0")  # an empty file cannot be mapped
+    with (folder / "object").open("wb") as file:
+        pickle.dump(places, file)
+        file.write(pickled)
+
+
+def _read(folder: Path) -> Any:  # noqa: ANN401
+    with (folder / "arrays").open("rb") as file:
+        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    with (folder / "object").open("rb") as file:
+        places = pickle.load(file)  # noqa: S301  (see the import)
+        return pickle.load(  # noqa: S301
+            file, buffers=[whole[at : at + length] for at, length in places]
+        )
 
 
 def run_in_processes(

@@ -1,14 +1,15 @@
-"""Files of predictions → columns: strict, streaming, in bounded memory.
+"""What comes in: predictions, tables and corpora, from memory and from files.
 
-`open_predictions` tells the format by content, settles which column plays which role, and gives
-`PredictionFiles`; its `batches` are checked columns.  Labels are text throughout.
+Whatever predictions come from, they end as `Predictions`: labels as codes, scores, weights, groups.
+`open_predictions` and `open_frame` read files and frames: strict, streaming, in bounded memory.
 """
 
+from truerisk.inputs.files import PredictionFiles, open_frame, open_predictions
 from truerisk.inputs.labels import LabelBook, LabelColumn
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.predictions import PredictionFiles, open_predictions
-from truerisk.inputs.records.batch import Batch
+from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.records.formats import FileFacts
+from truerisk.inputs.records.rows import Batch
 from truerisk.inputs.roles import ResolvedRoles, Roles
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "LabelBook",
     "LabelColumn",
     "PredictionFiles",
+    "Predictions",
     "ReadingOptions",
     "ResolvedRoles",
     "Roles",
+    "open_frame",
     "open_predictions",
 ]

@@ -1,6 +1,6 @@
 """Labels are text; each distinct one gets a number, in order of first appearance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.labels import Spelling
 
 MANY_LABELS = 1000
 COMMON_SEPARATORS = "|;,"
@@ -53,17 +54,21 @@ class LabelBook:
         get = self._codes.get
         return [get(text, otherwise) for text in texts]  # type: ignore[arg-type]
 
-    def sets(self, separator: str, *, strip: bool = False) -> tuple[tuple[str, ...], ...]:
-        """Split each distinct cell once; give the sorted labels of each code.
+    def members(
+        self, separator: str | None, spelling: Spelling | None = None
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the label set of each code: the label itself, or the sorted parts of the cell.
 
         Examples
         --------
         >>> book = LabelBook()
         >>> _ = book.add("dog|cat"), book.add("")
-        >>> book.sets("|")
+        >>> book.members("|")
         (('cat', 'dog'), ())
         """
-        return tuple(_split(text, separator, strip=strip) for text in self)
+        if separator is None:
+            return tuple((text,) for text in self)
+        return tuple(_split(text, separator, spelling or Spelling()) for text in self)
 
     def notes(self, what: str, separator: str | None) -> Iterator[str]:
         """Say what looks like a slip in the labels that were met."""
@@ -94,10 +99,20 @@ class LabelBook:
                 )
 
 
-def _split(text: str, separator: str, *, strip: bool) -> tuple[str, ...]:
+def label_notes(
+    members: Iterable[tuple[str, ...]], separator: str | None, what: str = "labels"
+) -> Iterator[str]:
+    """Say what looks like a slip in label sets, in memory as in a file."""
+    book = LabelBook()
+    for label in (label for one in members for label in one):
+        book.add(label)
+    return book.notes(what, separator)
+
+
+def _split(text: str, separator: str, spelling: Spelling) -> tuple[str, ...]:
     if text == "":
         return ()
-    parts = [part.strip() if strip else part for part in text.split(separator)]
+    parts = [spelling(part) for part in text.split(separator)]
     if "" in parts:
         raise InputError(
             f"A cell of labels must hold no empty label; got {shown(text)}. "

@@ -1,11 +1,14 @@
 """How strictly files are read, and where reading stops."""
 
 import codecs
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
 
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
+from truerisk.labels import Spelling
 
 MIB = 2**20
 Missing = Literal["refuse", "drop"]
@@ -32,6 +35,10 @@ class ReadingOptions:
         Whether a score may be infinite.
     strip
         Whether white space around labels is removed.
+    numeric_labels
+        Whether labels that are numbers get one spelling: 1.0, 01 and True are 1.
+    label_map
+        Labels that get another name: ``{"Yes": "yes"}``.
     multilabel_separator
         What separates the labels of one cell; None says that a cell is one label.
     max_line_bytes, max_expanded_bytes, max_ratio
@@ -55,6 +62,8 @@ class ReadingOptions:
     missing: Missing = "refuse"
     allow_inf: bool = False
     strip: bool = False
+    numeric_labels: bool = False
+    label_map: Mapping[Any, Any] = field(default_factory=dict)
     multilabel_separator: str | None = None
     max_line_bytes: int = 16 * MIB
     max_expanded_bytes: int = 2**40
@@ -75,6 +84,7 @@ class ReadingOptions:
             _check_delimiter(self.delimiter)
         if self.delimiter == self.decimal:
             raise InputError(f"`decimal` must differ from `delimiter`; both are {self.decimal!r}.")
+        Spelling.of(label_map=self.label_map)
         if self.multilabel_separator == "":
             raise InputError("`multilabel_separator` must have at least one character; got ''.")
         try:
@@ -84,6 +94,18 @@ class ReadingOptions:
                 f"`encoding` must be an encoding Python knows, such as utf-8, utf-16 or latin-1; "
                 f"got {shown(self.encoding)}."
             ) from None
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether a cell may hold several labels."""
+        return self.multilabel_separator is not None
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """How labels are rewritten."""
+        return Spelling.of(
+            strip=self.strip, numeric_labels=self.numeric_labels, label_map=self.label_map
+        )
 
     @property
     def is_utf8(self) -> bool:

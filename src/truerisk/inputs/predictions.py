@@ -1,192 +1,318 @@
-"""Open files of predictions and read them, batch by batch, as one source."""
+"""Predictions as codes: the one form that arrays, frames, files and comparisons are brought to."""
 
-import dataclasses
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array, Indices
+from truerisk.checks import check_same_length, shown
 from truerisk.errors import InputError
-from truerisk.inputs.labels import LabelBook
-from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.batch import Batch
-from truerisk.inputs.records.formats import FileFacts, Fingerprint, find_files, recognise
-from truerisk.inputs.records.refusals import refusal, shown_path
-from truerisk.inputs.records.rows import Reader, Wanted
-from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
+from truerisk.inputs.arrays import (
+    CodedLabels,
+    Members,
+    as_scores,
+    check_row_labels,
+    check_weights,
+    code_groups,
+    code_label_sets,
+    code_labels,
+    column_names,
+    indicator_names,
+    number_of_rows,
+)
+from truerisk.inputs.roles import classes_of_columns
+from truerisk.labels import Spelling, check_same_spelling, in_order, plain_positive
 
-if TYPE_CHECKING:
-    from truerisk.inputs.records.checked_batches import BatchMaker
+AS_WRITTEN = Spelling()
 
 
-def open_predictions(
-    paths: Sequence[Path | str],
-    *,
-    roles: Roles | None = None,
-    options: ReadingOptions | None = None,
-    needs_truth: bool = True,
-) -> "PredictionFiles":
-    r"""Open CSV, Parquet and JSON lines files (or folders of them) as one source of predictions.
+@dataclass(frozen=True)
+class Predictions:
+    """Some rows of predictions; `members` is the label set of each code met so far.
 
-    The format is told by a file's content.  Headers are read and roles settled here; everything
-    else is read by `PredictionFiles.batches`.
-
-    Parameters
-    ----------
-    paths
-        Files, or folders whose files are read in the order of their names.
-    roles
-        Which column plays which role; what is not given is guessed from the usual names.
-    options
-        What is allowed in the files.
-    needs_truth
-        Whether files without true labels are refused.
+    `classes` names the columns of a score matrix; without it a score is that of the positive label.
+    `complement` is the probability of the other of two classes, where it is given for itself.
+    `truth` is None only for a further model of a comparison whose file repeats no true labels.
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "predictions.csv"
-    ...     _ = path.write_text("y_true,y_pred\ncat,dog\ndog,dog\n")
-    ...     files = open_predictions([path])
-    ...     [batch.truth.texts() for batch in files.batches()]
-    [['cat', 'dog']]
+    >>> predictions = Predictions.from_arrays(["no", "yes"], y_score=[[0.9, 0.1], [0.2, 0.8]])
+    >>> predictions.classes
+    ('no', 'yes')
+    >>> one = predictions.with_one_score("yes")
+    >>> one.score.tolist(), one.predicted.tolist(), one.classes
+    ([0.1, 0.8], [0, 1], None)
     """
-    return PredictionFiles(
-        paths, roles or Roles(), options or ReadingOptions(), needs_truth=needs_truth
+
+    truth: Any
+    members: Members
+    predicted: NDArray[Any] | None = None
+    score: NDArray[Any] | None = None
+    weight: Array | None = None
+    group: NDArray[Any] | None = None
+    multilabel: bool = False
+    classes: tuple[str, ...] | None = None
+    ids: Any = None
+    complement: Array | None = None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        y_true: Any,  # noqa: ANN401
+        y_pred: Any = None,  # noqa: ANN401
+        *,
+        y_score: Any = None,  # noqa: ANN401
+        sample_weight: Any = None,  # noqa: ANN401
+        groups: Any = None,  # noqa: ANN401
+        multilabel: bool = False,
+        labels: Sequence[Any] | None = None,
+        allow_inf: bool = False,
+        spelling: Spelling = AS_WRITTEN,
+    ) -> "Predictions":
+        """Check and code columns in memory, and name the columns of a score matrix."""
+        coded = cls.unnamed(
+            y_true,
+            y_pred,
+            y_score=y_score,
+            sample_weight=sample_weight,
+            groups=groups,
+            multilabel=multilabel,
+            labels=labels,
+            allow_inf=allow_inf,
+            spelling=spelling,
+        )
+        return coded.with_classes(
+            score_classes(y_true, y_score, coded, labels=labels, spelling=spelling)
+        )
+
+    @classmethod
+    def unnamed(
+        cls,
+        y_true: Any,  # noqa: ANN401
+        y_pred: Any = None,  # noqa: ANN401
+        *,
+        y_score: Any = None,  # noqa: ANN401
+        sample_weight: Any = None,  # noqa: ANN401
+        groups: Any = None,  # noqa: ANN401
+        multilabel: bool = False,
+        labels: Sequence[Any] | None = None,
+        allow_inf: bool = False,
+        spelling: Spelling = AS_WRITTEN,
+        names: tuple[str, str] = ("y_pred", "y_score"),
+    ) -> "Predictions":
+        """Check and code columns in memory; `names` is what messages call the two of a model."""
+        pred_name, score_name = names
+        given = {
+            "y_true": y_true,
+            pred_name: y_pred,
+            score_name: y_score,
+            "sample_weight": sample_weight,
+            "groups": groups,
+        }
+        check_row_labels(**given)
+        lengths = {
+            name: range(number_of_rows(column))
+            for name, column in given.items()
+            if column is not None
+        }
+        check_same_length(**lengths)
+        score = None if y_score is None else as_scores(y_score, score_name, allow_inf=allow_inf)
+        weight = None if sample_weight is None else check_weights(sample_weight)
+        group = None if groups is None else code_groups(groups)
+        try:
+            if multilabel:
+                coded = code_label_sets(y_true, y_pred, labels)
+            else:
+                coded = code_labels(y_true, y_pred)
+                _refuse_empty(coded)
+        except InputError as error:
+            raise InputError(str(error).replace("`y_pred`", f"`{pred_name}`")) from None
+        coded = _respelt(coded, spelling)
+        return cls(coded.truth, coded.members, coded.predicted, score, weight, group, multilabel)
+
+    @property
+    def n(self) -> int:
+        """How many examples there are."""
+        columns = (self.truth, self.predicted, self.score)
+        return next(len(column) for column in columns if column is not None)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Every label that some example has or that is predicted."""
+        return in_order(self._labels_of(self.truth) | self._labels_of(self.predicted))
+
+    @property
+    def labels_of_truth(self) -> tuple[str, ...]:
+        """Every label that some example has."""
+        return in_order(self._labels_of(self.truth))
+
+    def _labels_of(self, column: NDArray[Any] | None) -> set[str]:
+        if column is None:
+            return set()
+        codes = np.flatnonzero(np.bincount(column, minlength=len(self.members))).tolist()
+        return {label for code in codes for label in self.members[code]}
+
+    def check_spelling(self, known: Collection[str], pos_label: str | None) -> None:
+        """Refuse predictions in other labels than the truth; `known` ones are classes anyway."""
+        true, predicted = self._labels_of(self.truth), self._labels_of(self.predicted)
+        check_same_spelling(true, predicted, known, pos_label)
+
+    def with_classes(self, names: tuple[str, ...] | None) -> "Predictions":
+        """Name the columns of the score matrix, if there is one."""
+        if self.score is None or self.score.ndim == 1 or names is None:
+            return self
+        if len(names) != self.score.shape[1]:
+            raise InputError(
+                f"`labels` must name the {self.score.shape[1]} columns of `y_score`; got "
+                f"{len(names)} ({', '.join(names[:10])})."
+            )
+        # A row may be given either class, though neither the truth nor a prediction has it.
+        book = dict.fromkeys([*self.members, *([] if self.multilabel else [(n,) for n in names])])
+        return replace(self, classes=names, members=tuple(book))
+
+    def taken(self, rows: Indices) -> "Predictions":
+        """Take some rows, in this order."""
+        columns = ("truth", "predicted", "score", "weight", "group", "ids", "complement")
+        of_rows = {name: getattr(self, name) for name in columns}
+        return replace(
+            self, **{name: one[rows] for name, one in of_rows.items() if one is not None}
+        )
+
+    def recoded(self, book: dict[tuple[str, ...], int]) -> "Predictions":
+        """Use the codes of a book that several models share; it grows where labels are new."""
+        places = np.array([book.setdefault(one, len(book)) for one in self.members])
+        return replace(
+            self,
+            truth=None if self.truth is None else places[self.truth],
+            predicted=None if self.predicted is None else places[self.predicted],
+            members=tuple(book),
+        )
+
+    def positive_of_pair(self, pos_label: str | None) -> str | None:
+        """Return the positive label if the score columns are of two classes, and it is settled."""
+        return None if self.multilabel else positive_of_pair(self.classes, pos_label)
+
+    def with_one_score(
+        self, pos_label: str | None, threshold: float | None = None, reject: str | None = None
+    ) -> "Predictions":
+        """Keep, of the score columns of two classes, that of the positive label.
+
+        Without predictions the class that scores highest is predicted, unless a `threshold` says
+        what is.  Anything but two score columns with a settled positive label stays as it is.
+        """
+        positive = self.positive_of_pair(pos_label)
+        if positive is None or self.score is None or self.classes is None:
+            return self
+        self._refuse_others(self.classes, reject)
+        made = self
+        if self.predicted is None and threshold is None:
+            codes = np.array([self.members.index((label,)) for label in self.classes])
+            made = replace(self, predicted=codes[self.score.argmax(axis=1)])
+        at = self.classes.index(positive)
+        return replace(
+            made,
+            score=np.ascontiguousarray(self.score[:, at]),
+            complement=self.score[:, 1 - at].astype(np.float64),
+            classes=None,
+        )
+
+    def _refuse_others(self, classes: tuple[str, ...], reject: str | None) -> None:
+        strange = [
+            code
+            for code, one in enumerate(self.members)
+            if one not in {(label,) for label in classes}
+        ]
+        for column, may_reject in ((self.truth, False), (self.predicted, True)):
+            if column is None or not strange:
+                continue
+            wrong = np.isin(column, strange)
+            if may_reject and reject is not None:
+                wrong &= column != _code_of(reject, self.members)
+            if wrong.any():
+                label = self.members[int(column[wrong][0])][0]
+                raise unscored(label, classes)
+
+
+def positive_of_pair(classes: Collection[str] | None, pos_label: str | None) -> str | None:
+    """Return the positive one of two classes that have a score column each; None if not settled.
+
+    It is settled if it is given, or plain from the classes themselves.
+
+    Examples
+    --------
+    >>> positive_of_pair(("0", "1"), None), positive_of_pair(("ham", "spam"), None)
+    ('1', None)
+    """
+    if classes is None or len(classes) != 2:
+        return None
+    positive = plain_positive(classes) if pos_label is None else pos_label
+    return positive if positive in classes else None
+
+
+def unscored(label: str, classes: Iterable[str]) -> InputError:
+    """Make the error of a label that has no score column."""
+    return InputError(
+        f"Every class must have a score column; {shown(label)} has none, the columns are of "
+        f"{', '.join(map(shown, classes))}."
     )
 
 
-class PredictionFiles:
-    """Files of predictions, read as one source with bounded memory, as often as needed.
+def score_classes(
+    y_true: Any,  # noqa: ANN401
+    y_score: Any,  # noqa: ANN401
+    coded: Predictions,
+    *,
+    labels: Sequence[Any] | None,
+    spelling: Spelling = AS_WRITTEN,
+    sorted_labels: tuple[str, ...] | None = None,
+) -> tuple[str, ...] | None:
+    """Name the columns of a score matrix: as given, as the frame does, or the sorted labels."""
+    if coded.score is None or coded.score.ndim == 1:
+        return None
+    if labels is not None:
+        return tuple(spelling(str(label)) for label in labels)
+    found = indicator_names(y_true, None) if coded.multilabel else None
+    names = (sorted_labels or coded.labels) if found is None else found
+    in_frame = column_names(y_score)
+    if in_frame is not None and len(set(in_frame)) == len(in_frame):
+        for candidates in (in_frame, classes_of_columns(in_frame)):
+            spelt = tuple(map(spelling, candidates))
+            if set(spelt) == set(names):
+                return spelt
+    return names
 
-    Labels of truth and prediction share `labels`, groups have `groups`; both grow while reading
-    and keep their codes from one reading to the next.  `files` and `notes` are complete after the
-    last batch.  What was read of a file that turns out to be broken must be thrown away:
-    `batches` raises, and no row of it counts.
-    """
 
-    def __init__(
-        self,
-        paths: Sequence[Path | str],
-        roles: Roles,
-        options: ReadingOptions,
-        *,
-        needs_truth: bool,
-    ) -> None:
-        self.options = options
-        self.labels = LabelBook()
-        self.groups = LabelBook()
-        found, folder_notes = find_files(paths)
-        self._paths = found
-        self._readers: list[Reader] = []
-        self._fingerprints: list[Fingerprint] = []
-        facts: list[FileFacts] = []
-        opening_notes = list(folder_notes)
-        for place, path in enumerate(found):
-            fact, fingerprint, note = recognise(path, options)
-            reader = _reader(fact, path, options)
-            try:
-                if place == 0:
-                    self.roles = resolve_roles(reader.columns, roles, needs_truth=needs_truth)
-                    self.columns = reader.columns
-                else:
-                    check_columns(reader.columns, self.roles)
-            except InputError as error:
-                raise refusal(path, str(error)) from None
-            self._readers.append(reader)
-            self._fingerprints.append(fingerprint)
-            facts.append(fact)
-            opening_notes += [note] if note is not None else []
-        self.files = tuple(facts)
-        self._opening_notes = tuple(opening_notes)
-        self.notes = self._opening_notes
+def _code_of(label: str, members: Members) -> int:
+    return next((code for code, one in enumerate(members) if one == (label,)), -1)
 
-    @property
-    def guessed(self) -> tuple[str, ...]:
-        """The roles whose columns were guessed."""
-        return self.roles.guessed
 
-    def batches(self) -> Iterator[Batch]:
-        """Read all files from start to end; at the end, `files` and `notes` are complete."""
-        # Arrow is loaded when a file is read, not when its types are named.
-        from truerisk.inputs.ids import UniqueIds  # noqa: PLC0415
-        from truerisk.inputs.records.checked_batches import BatchMaker  # noqa: PLC0415
-
-        maker = BatchMaker(self.roles, self.options, self.labels, self.groups)
-        unique = UniqueIds()
-        facts = list(self.files)
-        for place, path in enumerate(self._paths):
-            rows = dropped = 0
-            for found in self._rows(place, wanted_columns(self.roles)):
-                batch, lost = maker.batch(found)
-                rows, dropped = rows + found.count, dropped + lost
-                if batch.ids is not None:
-                    unique.add(batch.ids)
-                if len(batch):
-                    yield batch
-            if rows == 0:
-                raise refusal(path, "must hold predictions; the file has 0 data rows.")
-            if dropped == rows:
-                raise refusal(path, f"must hold predictions; all {rows} rows have a value missing.")
-            facts[place] = dataclasses.replace(
-                facts[place], rows=rows, dropped=dropped, sha256=self._readers[place].sha256
+def _refuse_empty(coded: CodedLabels) -> None:
+    if ("",) not in coded.members:
+        return
+    empty = coded.members.index(("",))
+    for name, codes in (("y_true", coded.truth), ("y_pred", coded.predicted)):
+        count = 0 if codes is None else int(np.count_nonzero(codes == empty))
+        if count:
+            raise InputError(
+                f"`{name}` must have a label everywhere; {count} are empty. "
+                "Drop these examples first, or give the class a name."
             )
-        if self.roles.id is not None:
-            unique.check(self.roles.id, self._ids_again)
-        self.files = tuple(facts)
-        self.notes = (*self._opening_notes, *self._closing_notes(maker, facts))
-
-    def _rows(self, place: int, wanted: Wanted) -> Iterator[Any]:
-        path, fingerprint = self._paths[place], self._fingerprints[place]
-        fingerprint.check_unchanged(path)
-        try:
-            yield from self._readers[place].rows(wanted)
-        except InputError:
-            # What looks like a broken file may be one that is still being written.
-            fingerprint.check_unchanged(path)
-            raise
-        fingerprint.check_unchanged(path)
-
-    def _ids_again(self) -> Iterator[tuple[str, int, Any]]:
-        from truerisk.inputs.ids import as_text  # noqa: PLC0415 - as in `batches`
-
-        name = self.roles.id
-        if name is not None:
-            for place, path in enumerate(self._paths):
-                for rows in self._rows(place, Wanted(texts=(name,))):
-                    yield shown_path(path), rows.first_row, as_text(rows, name).fill_null("")
-
-    def _closing_notes(self, maker: "BatchMaker", facts: Sequence[FileFacts]) -> Iterator[str]:
-        dropped, rows = sum(fact.dropped for fact in facts), sum(fact.rows or 0 for fact in facts)
-        if dropped:
-            by_column = ", ".join(f"{name} {count}" for name, count in maker.dropped.items())
-            yield f"{dropped} of {rows} rows dropped for a missing value ({by_column})."
-        for encoder in (*maker.labels, *maker.groups):
-            if encoder.whole_floats:
-                yield f"{encoder.column}: whole numbers such as 1.0 are read as the label '1'."
-        yield from self.labels.notes("labels", self.options.multilabel_separator)
-        yield from (note for note in self.groups.notes("groups", "") if "white" in note)
-        for fact in facts:
-            if fact.sha256 is None:
-                yield f"{shown_path(fact.path)}: too large to be hashed beside reading; --hash-all."
 
 
-def wanted_columns(roles: ResolvedRoles) -> Wanted:
-    """List the columns that the roles need, by how they are read."""
-    ids = (roles.id,) if roles.id is not None else ()
-    return Wanted(labels=roles.label_columns, numbers=roles.number_columns, texts=ids)
-
-
-def _reader(fact: FileFacts, path: Path, options: ReadingOptions) -> Reader:
-    # Each parser is loaded when a file needs it: together they take a quarter of a second.
-    if fact.format == "parquet":
-        from truerisk.inputs.records.parquet import ParquetFile  # noqa: PLC0415
-
-        return ParquetFile(path, options)
-    if fact.format == "json lines":
-        from truerisk.inputs.records.json_lines import JsonLinesFile  # noqa: PLC0415
-
-        return JsonLinesFile(path, fact.compression, options)
-    from truerisk.inputs.records.csv_rows import CsvFile  # noqa: PLC0415
-
-    return CsvFile(path, fact.compression, options)
+def _respelt(coded: CodedLabels, spelling: Spelling) -> CodedLabels:
+    """Rewrite the labels, and give one code to those that become the same."""
+    if not spelling:
+        return coded
+    book: dict[tuple[str, ...], int] = {}
+    places = np.array(
+        [
+            book.setdefault(tuple(sorted(set(map(spelling, one)))), len(book))
+            for one in coded.members
+        ]
+    )
+    predicted = None if coded.predicted is None else places[coded.predicted]
+    return replace(coded, truth=places[coded.truth], predicted=predicted, members=tuple(book))

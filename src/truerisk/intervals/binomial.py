@@ -4,23 +4,39 @@ Every interval lies in [0, 1], contains k/n, and is [0, 1] when nothing was trie
 """
 
 import functools
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import expit, ndtri
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincc, expit, ndtri
 
 from truerisk.aliases import Array, Bounds
-from truerisk.checks import check_choice, check_counts, check_level, check_number
-from truerisk.intervals.beta_quantile import beta_log_odds, score_end, score_start
-from truerisk.intervals.blaker import blaker_log_odds
-from truerisk.intervals.exact_ends import exact_lower, exact_upper, mid_p_log_odds
+from truerisk.checks import (
+    check_choice,
+    check_counts,
+    check_level,
+    check_number,
+    check_whole_number,
+)
+from truerisk.intervals.beta_quantile import (
+    beta_log_odds,
+    beta_tail,
+    deviance,
+    log_beta_kernel,
+    log_peak,
+    score_end,
+    score_start,
+    solve_in_log_odds,
+)
 from truerisk.results import Interval
 
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
 
 BINOMIAL: dict[str, Method] = {}
+Alternative = Literal["two-sided", "less", "greater"]
+AS_PROBABLE = 1e-7  # counts whose probabilities differ by less are taken as equally probable
 
 
 def _method(bounds: Callable[[Array, Array, float], Bounds]) -> Method:
@@ -77,7 +93,7 @@ def wilson(k: Array, n: Array, level: float) -> Bounds:
     .. math:: |k/n - p| \le z \sqrt{p (1 - p) / n}
 
     Covers about as often as it promises on average over p, not for every p: near 0 and 1 a
-    95 % interval covers 84 % (`truerisk.audit.enumeration`).
+    95 % interval covers 84 % (docs/coverage.md).
 
     References
     ----------
@@ -307,3 +323,223 @@ def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
 def _normal_quantile(level: float) -> Any:  # noqa: ANN401
     # The tail, not 1 − tail: near level 1 only the former still has its digits.
     return -ndtri((1 - level) / 2)
+
+
+def exact_lower(k: Array, n: Array, tail: float) -> Array:
+    """Give the p at which k or more of n have the probability `tail`; counts may be fractional."""
+    low = np.zeros(n.shape)
+    some = k > 0
+    a, b = k[some], n[some] - k[some] + 1
+    low[some] = expit(beta_log_odds(a, b, np.full_like(a, tail)))
+    return low
+
+
+def exact_upper(k: Array, n: Array, tail: float) -> Array:
+    """Give the p at which k or fewer of n have the probability `tail`; 1 at k = n."""
+    high = np.ones(n.shape)
+    some = k < n
+    a, b = n[some] - k[some], k[some] + 1
+    high[some] = expit(-beta_log_odds(a, b, np.full_like(a, tail)))
+    return high
+
+
+def mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
+    """Give the log-odds of the p with P(X > k) + ½ P(X = k) = tail; −∞ at k = 0."""
+    log_odds = np.full_like(n, -np.inf)
+    every = k == n
+    with np.errstate(divide="ignore"):
+        # ½ pⁿ = tail, and the odds of that p.
+        log_p = np.log(2 * tail) / n[every]
+        log_odds[every] = log_p - np.log(-np.expm1(log_p))
+    between = (k > 0) & ~every
+    k, n = k[between], n[between]
+    above, below, peak, peak_next = k + 1, n - k, log_peak(k, n - k + 1), log_peak(k + 1, n - k)
+
+    def log_tail(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+        first = beta_tail(k[at], below[at] + 1, log_odds)
+        value = np.log(0.5 * (first + beta_tail(above[at], below[at], log_odds)))
+        slope = np.exp(peak[at] - deviance(k[at], below[at] + 1, log_odds) - value)
+        slope_next = np.exp(peak_next[at] - deviance(above[at], below[at], log_odds) - value)
+        return value, 0.5 * (slope + slope_next)
+
+    start = score_start(k, n, np.full_like(n, -ndtri(tail)))
+    target = np.full_like(n, np.log(tail))
+    log_odds[between] = solve_in_log_odds(log_tail, target, np.log(start) - np.log1p(-start))
+    return log_odds
+
+
+def blaker_log_odds(k: Array, n: Array, miss: float) -> Array:
+    """Give the log-odds of the lower end of Blaker's interval; −∞ at k = 0.
+
+    The least p with P(X ≥ k) + P(X ≤ j) > miss, j = j(p) the largest with P(X ≤ j) ≤ P(X ≥ k).
+    j(p) rises by one where P(X ≤ j) = P(X ≥ k), and there the sum is 2 P(X ≥ k): it exceeds miss at
+    the first such jump beyond Clopper and Pearson's end.  Between two jumps the sum falls, then
+    rises (the ratio of its two slopes is monotone in p), and so meets miss at most once before that
+    jump.  The end is that meeting, or else the jump.  Klaschka finds it by stepping; here both
+    points are solved for.
+    """
+    log_odds = np.full(n.shape, -np.inf)
+    some = k > 0
+    log_odds[some] = _lower(k[some], n[some], miss)
+    return log_odds
+
+
+def _lower(k: Array, n: Array, miss: float) -> Array:
+    outer = beta_log_odds(k, n - k + 1, np.full_like(n, miss / 2))
+    j = _quantile(k, n, outer, miss / 2)
+    jump = _jump(k, n, j, outer)
+    before = j - 1
+    at_jump = beta_tail(k, n - k + 1, jump) + _tail_at_most(before, n, jump)
+    meets = at_jump > miss
+    k, n, before, outer = k[meets], n[meets], before[meets], outer[meets]
+
+    def total(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+        a, b, opposite = k[at], n[at] - k[at] + 1, before[at]
+        value = beta_tail(a, b, log_odds) + _tail_at_most(opposite, n[at], log_odds)
+        rise = np.exp(log_beta_kernel(a, b, log_odds))
+        return np.log(value), (rise - _fall(opposite, n[at], log_odds)) / value
+
+    end = jump.copy()
+    end[meets] = solve_in_log_odds(
+        total,
+        np.full_like(n, np.log(miss)),
+        0.5 * (outer + jump[meets]),
+        low=outer,
+        high=jump[meets],
+        tolerance=1e-12,
+    )
+    return end
+
+
+def _tail_at_most(j: Array, n: Array, log_odds: Array) -> Array:
+    """Give P(X ≤ j), also for j = −1."""
+    some = j >= 0
+    probability = np.zeros(n.shape)
+    probability[some] = beta_tail(n[some] - j[some], j[some] + 1, -log_odds[some])
+    return probability
+
+
+def _fall(j: Array, n: Array, log_odds: Array) -> Array:
+    """Give how fast P(X ≤ j) falls in log-odds."""
+    some = j >= 0
+    slope = np.zeros(n.shape)
+    slope[some] = np.exp(log_beta_kernel(n[some] - j[some], j[some] + 1, -log_odds[some]))
+    return slope
+
+
+def _quantile(k: Array, n: Array, log_odds: Array, tail: float) -> Array:
+    """Give the smallest j with P(X ≤ j) > tail; it is under k where P(X ≥ k) = tail < ½."""
+    low, high = np.full(n.shape, -1.0), k - 1
+    while np.any(high - low > 1):
+        middle = np.floor((low + high) / 2)
+        reached = _tail_at_most(middle, n, log_odds) > tail
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return high
+
+
+def _jump(k: Array, n: Array, j: Array, outer: Array) -> Array:
+    """Give the log-odds at which P(X ≤ j) = P(X ≥ k)."""
+
+    def ratio(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+        a, b = k[at], n[at] - k[at] + 1
+        above, below = beta_tail(a, b, log_odds), _tail_at_most(j[at], n[at], log_odds)
+        rise = np.exp(log_beta_kernel(a, b, log_odds)) / above
+        return np.log(above) - np.log(below), rise + _fall(j[at], n[at], log_odds) / below
+
+    return solve_in_log_odds(ratio, np.zeros_like(n), outer, low=outer, tolerance=1e-9)
+
+
+def binomial_test(
+    k: int, n: int, p0: float = 0.5, *, alternative: Alternative = "two-sided"
+) -> float:
+    r"""Give the p-value of the exact test of a proportion p0 when k of n were seen.
+
+    Two-sided, it is the probability of all counts that are no more probable than k:
+
+    .. math:: \sum_{j :\, P(X = j) \le P(X = k)} P(X = j)
+
+    If the proportion is p0, the p-value is at most t with probability at most t.  The opposite tail
+    is found by halving; n may be many millions.
+
+    Parameters
+    ----------
+    k, n
+        Successes and trials.  With no trial the p-value is 1.
+    p0
+        The proportion that is tested.
+    alternative
+        Whether the proportion may differ either way, be "less" or be "greater".
+
+    References
+    ----------
+    .. [1] W. J. Conover, "Practical nonparametric statistics", Wiley 1999, section 3.1.
+
+    Examples
+    --------
+    >>> round(binomial_test(2, 4, 0.3), 4)  # 0, 2, 3 and 4 are no more probable than 2
+    0.5884
+    """
+    trials = check_whole_number(n, "n")
+    count = check_whole_number(k, "k", high=trials)
+    check_number(p0, "p0", low=0.0, high=1.0)
+    check_choice(alternative, ("two-sided", "less", "greater"), "alternative")
+    if alternative == "less":
+        return _at_most(count, trials, p0)
+    if alternative == "greater":
+        return _at_least(count, trials, p0)
+    if count > trials * p0:  # by symmetry the observed count is the low one
+        return _two_sided(trials - count, trials, 1 - p0)
+    return _two_sided(count, trials, p0)
+
+
+def _two_sided(count: int, trials: int, p0: float) -> float:
+    """Add the tail up to `count`, which is at most n·p0, to the opposite one."""
+    observed = log_probability(count, trials, p0) + AS_PROBABLE
+    mode = math.floor((trials + 1) * p0)
+    if count >= mode or log_probability(min(mode, trials), trials, p0) <= observed:
+        return 1.0
+    low, high = mode, trials + 1  # more probable than observed; not, or past the end
+    while high - low > 1:
+        middle = (low + high) // 2
+        if log_probability(middle, trials, p0) <= observed:
+            high = middle
+        else:
+            low = middle
+    return min(1.0, _at_most(count, trials, p0) + _at_least(high, trials, p0))
+
+
+def log_probability(j: int, n: int, p: float) -> float:
+    """Give log P(X = j) for n trials of probability p, precise at any n."""
+    if p in (0.0, 1.0):
+        return 0.0 if j == n * p else -math.inf
+    if j == 0:
+        return n * math.log1p(-p)
+    if j == n:
+        return n * math.log(p)
+    return float(log_probabilities(np.array([float(j)]), float(n), p)[0])
+
+
+def log_probabilities(j: Array, n: float, p: float) -> Array:
+    """Give log P(X = j) for 1 ≤ j ≤ n and p > 0, elementwise."""
+    if p >= 1:
+        return np.where(j == n, 0.0, -np.inf)
+    log_odds = np.full_like(j, math.log(p) - math.log1p(-p))
+    kernel = log_beta_kernel(j, n - j + 1, log_odds)
+    return np.asarray(kernel - np.log(j) - math.log1p(-p))
+
+
+def at_least(j: Array, n: Array, p: float) -> Array:
+    """Give P(X ≥ j) for n trials of probability p, elementwise."""
+    possible = (j >= 1) & (j <= n)
+    probability = np.where(j < 1, 1.0, 0.0)
+    count, trials = j[possible], n[possible]
+    probability[possible] = betainc(count, trials - count + 1, min(max(p, 0.0), 1.0))
+    return probability
+
+
+def _at_most(j: int, n: int, p: float) -> float:
+    return 1.0 if j >= n else float(betaincc(j + 1, n - j, p))
+
+
+def _at_least(j: int, n: int, p: float) -> float:
+    return float(at_least(np.array([float(j)]), np.array([float(n)]), p)[0])

@@ -94,6 +94,8 @@ Watch = cython.struct(
 @cython.final
 @cython.cclass
 class Dual:
+    """A problem and where its solution stands."""
+
     gram: cython.double[:, ::1]
     diagonal: cython.double[::1]
     lower: cython.double[::1]
@@ -113,6 +115,8 @@ class Dual:
 @cython.final
 @cython.cclass
 class Moves:
+    """0 where an example may rise or fall, −FAR where it may not; the gain of each partner."""
+
     rise: cython.double[::1]
     fall: cython.double[::1]
     gain: cython.double[::1]
@@ -126,6 +130,8 @@ class Moves:
 @cython.final
 @cython.cclass
 class FreeBlock:
+    """The free examples and their inverse."""
+
     members: cython.longlong[::1]
     inverse: cython.double[:, ::1]
     vectors: cython.double[:, ::1]
@@ -139,6 +145,8 @@ class FreeBlock:
 @cython.final
 @cython.cclass
 class Path:
+    """Where a path stands and where it goes."""
+
     gram: cython.double[:, ::1]
     rows: cython.double[:, ::1]
     at: cython.double[::1]
@@ -154,6 +162,8 @@ class Path:
 @cython.final
 @cython.cclass
 class Ground:
+    """What the reach of every example is computed from."""
+
     diagonal: cython.double[::1]
     widest: cython.double
     one_bound: cython.bint

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Flags
-from truerisk.measures.proportion import ratio
-from truerisk.measures.registry import Measure, find_measure
-from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts
+from truerisk.measures.registry import Measure, base_and_average, find_measure
+from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
 
 
 @dataclass(frozen=True)
@@ -62,21 +61,6 @@ AVERAGES = {
 }
 
 
-AVERAGE_NAMES = (*AVERAGES, "samples")  # the last one is over examples, not over classes
-
-
-def base_and_average(name: str) -> tuple[str, str | None]:
-    """Take the name of an average apart: the measure, and how it is averaged.
-
-    Examples
-    --------
-    >>> base_and_average("f1_macro"), base_and_average("error_rate")
-    (('f1', 'macro'), ('error_rate', None))
-    """
-    base, _, average = name.rpartition("_")
-    return (base, average) if average in AVERAGE_NAMES else (name, None)
-
-
 def value_of_tables(
     name: str, tables: NDArray[Any], pos_label: int | None, over: Flags | None = None
 ) -> NDArray[Any] | None:
@@ -102,16 +86,16 @@ def value_of_tables(
         np.zeros(tables.shape[:-2]),
     )
     if average in AVERAGES and measure.needs == "binary counts":
-        found = AVERAGES[average].function(measure, counts, over, np.nan)
+        values = AVERAGES[average].function(measure, counts, over, np.nan)
     elif measure.needs == "class counts" and average is None and name != "cost":
-        found = measure.value(counts)
+        values = measure.value(counts)
     elif measure.needs == "binary counts" and average is None and pos_label is not None:
         each = counts.one_vs_rest
         parts = (each.tp, each.fp, each.fn, each.tn)
-        found = measure.value(BinaryCounts(*(part[..., pos_label] for part in parts)))
+        values = measure.value(BinaryCounts(*(part[..., pos_label] for part in parts)))
     else:
         return None
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)
 
 
 def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:

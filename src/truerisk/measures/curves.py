@@ -5,17 +5,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array
-from truerisk.checks import check_whole_number
-from truerisk.measures.positive_labels import rank_labels
-from truerisk.measures.proportion import ratio
+from truerisk.checks import check_same_length, check_whole_number, shown
+from truerisk.errors import InputError
+from truerisk.labels import plain_positive
 from truerisk.measures.thresholds import Threshold, best_threshold, mean_cost, outcome_costs, sweep
-from truerisk.tallies.ranking import Ranking
+from truerisk.tallies.cells import ratio
+from truerisk.tallies.ranking import Ranking, rank
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +34,8 @@ class RocCurve:
     where weights or groups leave no such numbers, and the curve then has no band.  `complete` says
     whether every distinct score has its point.
     """
+
+    kind: ClassVar[str] = "roc_curve"
 
     fpr: Array
     tpr: Array
@@ -53,10 +56,10 @@ class RocCurve:
         rises, runs = np.diff(self.tpr) > 0, np.diff(self.fpr) > 0
         corners = np.flatnonzero(np.append(True, rises) & np.append(runs, True))
         corners = np.unique([0, *corners, len(self.fpr) - 1])
-        kept = corners[upper_hull(self.fpr[corners], self.tpr[corners])]
-        fpr, tpr = self.fpr[kept], self.tpr[kept]
+        corners = corners[upper_hull(self.fpr[corners], self.tpr[corners])]
+        fpr, tpr = self.fpr[corners], self.tpr[corners]
         area = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2)
-        return RocCurve(fpr, tpr, self.thresholds[kept], area, self.label)
+        return RocCurve(fpr, tpr, self.thresholds[corners], area, self.label)
 
     def normalised_cost(self, points: int = 101) -> "NormalisedCostCurve":
         r"""Cost of the best threshold against what positives weigh (Drummond and Holte).
@@ -92,6 +95,8 @@ class PrecisionRecallCurve:
     `n_positive`, `n_negative` and `complete` as for `RocCurve`.
     """
 
+    kind: ClassVar[str] = "precision_recall_curve"
+
     recall: Array
     precision: Array
     thresholds: Array
@@ -101,7 +106,7 @@ class PrecisionRecallCurve:
     n_positive: int | None = None
     n_negative: int | None = None
     complete: bool = True
-    fpr: Array | None = None  # which precision does not tell where nothing right is found
+    fpr: Array | None = None  # not known from precision where nothing is retrieved
 
     def plot(self, ax: "Axes") -> "Axes":
         """Draw the curve in steps, with the precision of chance."""
@@ -118,6 +123,8 @@ class CostCurve:
 
     The least cost is measured on the examples the threshold was chosen on: it is optimistic.
     """
+
+    kind: ClassVar[str] = "cost_curve"
 
     thresholds: Array
     cost: Array
@@ -145,6 +152,8 @@ class CostCurve:
 @dataclass(frozen=True, eq=False)
 class NormalisedCostCurve:
     """Cost of the best threshold, as a share of the greatest possible, by mixture of costs."""
+
+    kind: ClassVar[str] = "normalised_cost_curve"
 
     probability_cost: Array
     cost: Array
@@ -228,7 +237,7 @@ def roc(
     y_true
         Labels.
     y_score
-        One number an example; larger means more positive.
+        One number per example; larger means more positive.
     pos_label
         The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.
     sample_weight
@@ -286,7 +295,7 @@ def cost(
 
 
 def plain_label(text: str) -> str:
-    r"""Write a name so that a legend shows it as it is: no mathematics, not left out.
+    r"""Write a name for a legend that shows it as it is: no mathematics, not left out.
 
     Examples
     --------
@@ -295,3 +304,53 @@ def plain_label(text: str) -> str:
     """
     safe = text.encode("utf-8", "backslashreplace").decode("utf-8").replace("$", r"\$")
     return f" {safe}" if safe.startswith("_") else safe
+
+
+def rank_labels(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    pos_label: Any,  # noqa: ANN401
+    weight: ArrayLike | None,
+) -> Ranking:
+    """Rank scores by the labels of their examples."""
+    labels, scores = np.asarray(y_true), np.asarray(y_score)
+    check_same_length(y_true=labels, y_score=scores)
+    return rank(scores, is_positive(labels, pos_label), weight)
+
+
+def is_positive(labels: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401
+    """Tell which labels are the positive one.
+
+    Examples
+    --------
+    >>> is_positive(np.array(["ham", "spam"]), "spam").tolist()
+    [False, True]
+    """
+    if labels.ndim != 1:
+        raise InputError(f"`y_true` must be one column of labels; got shape {labels.shape}.")
+    if labels.dtype == np.bool_ and pos_label is None:
+        return labels
+    if pos_label is not None:
+        matches = np.asarray(labels == pos_label)
+        if matches.shape != labels.shape or not matches.any():
+            some = shown(np.unique(labels)[:5].tolist())
+            raise InputError(
+                f"`pos_label` must be a label that occurs, such as {some}; got {shown(pos_label)}."
+            )
+        return matches.astype(np.bool_)
+    values = np.unique(labels)
+    texts = [_label_text(value) for value in values.tolist()]
+    plain = plain_positive(texts)
+    if plain is None:
+        raise InputError(
+            "`y_true` must hold {0, 1}, {-1, 1} or booleans when the positive label is not named; "
+            f"got {shown(values[:5].tolist())}. Name it with `pos_label=`."
+        )
+    if plain not in texts:
+        return np.zeros(len(labels), dtype=np.bool_)
+    return np.asarray(labels == values[texts.index(plain)])
+
+
+def _label_text(label: Any) -> str:  # noqa: ANN401
+    # 1.0 is the label 1, and −0.0 the label 0.
+    return str(label + 0.0).removesuffix(".0") if isinstance(label, float) else str(label)

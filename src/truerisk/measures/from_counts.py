@@ -1,8 +1,8 @@
-"""Measures of one class against the rest.  Each function *is* the formula, elementwise on counts.
+"""Measures of counts: of all classes at once, then of one class against the rest.
 
-They work on whole arrays of tables, real or complex: the bootstrap hands over its replicates at
-once, and the delta method takes its derivatives by a complex step.  Measures of all classes at
-once are in `from_class_counts`.
+Each function *is* the formula, elementwise on counts.  They work on whole arrays of tables, real or
+complex: the bootstrap passes all replicates at once, and the delta method takes its derivatives by
+a complex step.
 """
 
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import check_number
-from truerisk.measures.proportion import Proportion, ratio
-from truerisk.measures.registry import BINOMIAL_INTERVALS, measure
-from truerisk.tallies.cells import BinaryCounts
+from truerisk.measures.registry import measure
+from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, Rejections, ratio
 
+NO_EXAMPLES = "there is no example"
 NO_POSITIVES = "no example is positive"
 NO_NEGATIVES = "no example is negative"
 NONE_CALLED = "no example is called positive"
@@ -21,13 +21,107 @@ ALL_CALLED = "no example is called negative"
 BOTH_EMPTY = "no example is positive and none is called positive"
 
 
+@measure(title="Accuracy", undefined=NO_EXAMPLES)
+def accuracy(counts: ClassCounts) -> Proportion:
+    r"""Share of the examples which are right (in every label, where there are several).
+
+    .. math:: \frac{TP + TN}{n}
+    """
+    return Proportion(counts.correct, counts.n)
+
+
+@measure(title="Error rate", higher_is_better=False, undefined=NO_EXAMPLES)
+def error_rate(counts: ClassCounts) -> Proportion:
+    r"""Share of the examples which are wrong.
+
+    .. math:: \frac{FP + FN}{n}
+    """
+    return Proportion(counts.n - counts.correct, counts.n)
+
+
+@measure(title="Balanced accuracy", undefined=NO_EXAMPLES)
+def balanced_accuracy(counts: ClassCounts) -> Any:  # noqa: ANN401
+    r"""Mean recall over the classes that occur: each class counts the same.
+
+    .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{TP_k}{TP_k + FN_k}
+    """
+    recalls = ratio(counts.tp, counts.truth)
+    present = ~np.isnan(recalls)
+    return ratio(np.where(present, recalls, 0).sum(axis=-1), present.sum(axis=-1))
+
+
 @measure(
-    title="Precision (positive predictive value)",
-    needs="binary counts",
-    higher_is_better=True,
-    undefined=NONE_CALLED,
-    intervals=BINOMIAL_INTERVALS,
+    title="Matthews correlation (MCC)",
+    undefined="the examples, or the predictions, are all of one class",
+    measure_range=(-1.0, 1.0),
 )
+def matthews_correlation(counts: ClassCounts) -> Any:  # noqa: ANN401
+    r"""Correlation of truth and prediction; Gorodkin's R_K for more than two classes.
+
+    .. math:: \frac{c\,n - \sum_k t_k p_k}
+              {\sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k t_k^2)}}
+
+    with c right, t_k true and p_k predicted examples of class k.  Undefined when the examples, or
+    the predictions, are all of one class.
+    """
+    n, truth, predicted = counts.n, counts.truth, counts.predicted
+    agreement = counts.correct * n - (truth * predicted).sum(axis=-1)
+    spread = (n**2 - (predicted**2).sum(axis=-1)) * (n**2 - (truth**2).sum(axis=-1))
+    return ratio(agreement, np.sqrt(spread))
+
+
+@measure(
+    title="Cohen's κ",
+    undefined="truth and prediction are all of one and the same class",
+    measure_range=(-1.0, 1.0),
+)
+def cohen_kappa(counts: ClassCounts) -> Any:  # noqa: ANN401
+    r"""Agreement beyond that expected by chance.
+
+    .. math:: \frac{c\,n - \sum_k t_k p_k}{n^2 - \sum_k t_k p_k}
+
+    with c right, t_k true and p_k predicted examples of class k.
+    """
+    by_chance = (counts.truth * counts.predicted).sum(axis=-1)
+    return ratio(counts.correct * counts.n - by_chance, counts.n**2 - by_chance)
+
+
+@measure(title="Hamming loss", higher_is_better=False, undefined=NO_EXAMPLES)
+def hamming_loss(counts: ClassCounts) -> Any:  # noqa: ANN401
+    r"""Share of the example-label pairs which are wrong, where examples have several labels.
+
+    .. math:: \frac{1}{nK} \sum_{k=1}^{K} (FP_k + FN_k)
+    """
+    wrong = (counts.truth + counts.predicted - 2 * counts.tp).sum(axis=-1)
+    return ratio(wrong, counts.n * counts.tp.shape[-1])
+
+
+@measure(
+    title="Cost per example",
+    higher_is_better=False,
+    undefined=NO_EXAMPLES,
+    measure_range=(-np.inf, np.inf),
+)
+def cost(counts: ClassCounts) -> Any:  # noqa: ANN401
+    r"""Mean cost of an example, given what each cell of the confusion table costs.
+
+    .. math:: \frac{1}{n} \sum_{j,k} n_{jk}\, c_{jk}
+    """
+    return ratio(counts.cost, counts.n)
+
+
+@measure(title="Rejection rate", higher_is_better=False, undefined=NO_EXAMPLES)
+def rejection_rate(counts: Rejections) -> Proportion:
+    r"""Share of the examples that were refused an answer.
+
+    .. math:: \frac{\text{rejected}}{n}
+
+    The other measures are then those of the accepted examples.
+    """
+    return Proportion(counts.rejected, counts.n)
+
+
+@measure(title="Precision (positive predictive value)", undefined=NONE_CALLED)
 def precision(counts: BinaryCounts) -> Proportion:
     r"""Share of the examples called positive which are positive.
 
@@ -38,13 +132,7 @@ def precision(counts: BinaryCounts) -> Proportion:
     return Proportion(counts.tp, counts.tp + counts.fp)
 
 
-@measure(
-    title="Recall (sensitivity)",
-    needs="binary counts",
-    higher_is_better=True,
-    undefined=NO_POSITIVES,
-    intervals=BINOMIAL_INTERVALS,
-)
+@measure(title="Recall (sensitivity)", undefined=NO_POSITIVES)
 def recall(counts: BinaryCounts) -> Proportion:
     r"""Share of the positive examples which are called positive.
 
@@ -55,13 +143,7 @@ def recall(counts: BinaryCounts) -> Proportion:
     return Proportion(counts.tp, counts.tp + counts.fn)
 
 
-@measure(
-    title="Specificity",
-    needs="binary counts",
-    higher_is_better=True,
-    undefined=NO_NEGATIVES,
-    intervals=BINOMIAL_INTERVALS,
-)
+@measure(title="Specificity", undefined=NO_NEGATIVES)
 def specificity(counts: BinaryCounts) -> Proportion:
     r"""Share of the negative examples which are called negative.
 
@@ -72,13 +154,7 @@ def specificity(counts: BinaryCounts) -> Proportion:
     return Proportion(counts.tn, counts.tn + counts.fp)
 
 
-@measure(
-    title="Negative predictive value",
-    needs="binary counts",
-    higher_is_better=True,
-    undefined=ALL_CALLED,
-    intervals=BINOMIAL_INTERVALS,
-)
+@measure(title="Negative predictive value", undefined=ALL_CALLED)
 def negative_predictive_value(counts: BinaryCounts) -> Proportion:
     r"""Share of the examples called negative which are negative.
 
@@ -93,13 +169,7 @@ def _f1_of_jaccard(jaccard_index: Any) -> Any:  # noqa: ANN401
     return 2 * jaccard_index / (1 + jaccard_index)
 
 
-@measure(
-    title="F1",
-    needs="binary counts",
-    higher_is_better=True,
-    undefined=BOTH_EMPTY,
-    intervals=BINOMIAL_INTERVALS,
-)
+@measure(title="F1", undefined=BOTH_EMPTY)
 def f1(counts: BinaryCounts) -> Proportion:
     r"""Harmonic mean of precision and recall.
 
@@ -112,13 +182,7 @@ def f1(counts: BinaryCounts) -> Proportion:
     return Proportion(counts.tp, counts.tp + counts.fp + counts.fn, _f1_of_jaccard)
 
 
-@measure(
-    title="Jaccard index",
-    needs="binary counts",
-    higher_is_better=True,
-    undefined=BOTH_EMPTY,
-    intervals=BINOMIAL_INTERVALS,
-)
+@measure(title="Jaccard index", undefined=BOTH_EMPTY)
 def jaccard(counts: BinaryCounts) -> Proportion:
     r"""Examples both positive and called so, among those that are either.
 
@@ -129,7 +193,7 @@ def jaccard(counts: BinaryCounts) -> Proportion:
     return Proportion(counts.tp, counts.tp + counts.fp + counts.fn)
 
 
-@measure(title="Fβ", needs="binary counts", higher_is_better=True, undefined=BOTH_EMPTY)
+@measure(title="Fβ", undefined=BOTH_EMPTY)
 def f_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
     r"""Weighted harmonic mean of precision and recall; β is how much more recall matters.
 
@@ -150,7 +214,7 @@ def f_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
     return ratio(hits, hits + beta**2 * counts.fn + counts.fp)
 
 
-@measure(title="Eβ", needs="binary counts", higher_is_better=False, undefined=BOTH_EMPTY)
+@measure(title="Eβ", higher_is_better=False, undefined=BOTH_EMPTY)
 def e_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
     r"""Van Rijsbergen's effectiveness: how little the retrieved and the relevant overlap.
 
@@ -159,19 +223,14 @@ def e_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
     "Evaluation of Text Categorization Systems" (2011, §5) prints FN + TP in the numerator of E1,
     and then 2PR/(P + R); the complement of F is meant.
     """
-    found = f_beta(counts, beta)
-    if not isinstance(found, Proportion):
-        return 1 - found
-    inner = found.transform or (lambda share: share)
-    return Proportion(found.k, found.n, lambda share: 1 - inner(share))
+    overlap = f_beta(counts, beta)
+    if not isinstance(overlap, Proportion):
+        return 1 - overlap
+    inner = overlap.transform or (lambda share: share)
+    return Proportion(overlap.k, overlap.n, lambda share: 1 - inner(share))
 
 
-@measure(
-    title="G-mean",
-    needs="binary counts",
-    higher_is_better=True,
-    undefined="no example is positive, or none is negative",
-)
+@measure(title="G-mean", undefined="no example is positive, or none is negative")
 def gmean(counts: BinaryCounts) -> Any:  # noqa: ANN401
     r"""Geometric mean of recall and specificity: high only when both are.
 
@@ -184,8 +243,6 @@ def gmean(counts: BinaryCounts) -> Any:  # noqa: ANN401
 
 @measure(
     title="Youden's J",
-    needs="binary counts",
-    higher_is_better=True,
     undefined="no example is positive, or none is negative",
     measure_range=(-1.0, 1.0),
 )
@@ -201,8 +258,6 @@ def youden(counts: BinaryCounts) -> Any:  # noqa: ANN401
 
 @measure(
     title="Positive likelihood ratio",
-    needs="binary counts",
-    higher_is_better=True,
     undefined="a class is absent, or nothing at all is called positive",
     measure_range=(0.0, np.inf),
 )
@@ -219,7 +274,6 @@ def positive_likelihood_ratio(counts: BinaryCounts) -> Any:  # noqa: ANN401
 
 @measure(
     title="Negative likelihood ratio",
-    needs="binary counts",
     higher_is_better=False,
     undefined="a class is absent, or nothing at all is called negative",
     measure_range=(0.0, np.inf),

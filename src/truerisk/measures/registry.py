@@ -3,6 +3,7 @@
 Help, tables, tests and checks all read it, so a measure is one small function and one line.
 """
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,12 +11,25 @@ from typing import Any, Literal
 
 import numpy as np
 
+from truerisk.checks import did_you_mean, shown
 from truerisk.errors import InputError
-from truerisk.measures.proportion import Proportion
+from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, Rejections
+from truerisk.tallies.documents import DocumentTally
+from truerisk.tallies.losses import ProbabilityTally
+from truerisk.tallies.ranking import Ranking
 
 Needs = Literal[
     "binary counts", "class counts", "rejections", "ranking", "documents", "probabilities"
 ]
+
+NEEDS: dict[type, Needs] = {
+    BinaryCounts: "binary counts",
+    ClassCounts: "class counts",
+    Rejections: "rejections",
+    Ranking: "ranking",
+    DocumentTally: "documents",
+    ProbabilityTally: "probabilities",
+}
 
 BINOMIAL_INTERVALS = (
     "clopper_pearson",
@@ -29,6 +43,23 @@ BINOMIAL_INTERVALS = (
 )
 CELL_INTERVALS = ("smoothed_delta", "delta", "percentile", "basic", "bca", "dirichlet")
 RANKING_INTERVALS = ("percentile", "basic", "bca")
+DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
+    "binary counts": CELL_INTERVALS,
+    "class counts": CELL_INTERVALS,
+    "ranking": RANKING_INTERVALS,
+    "documents": ("delta",),
+    "probabilities": ("delta",),
+}
+
+AVERAGE_NAMES = ("micro", "macro", "weighted", "samples")  # the last is over examples
+# The averages that every evaluation of several classes has; others of one class are on request.
+AVERAGED_COUNTS = ("precision", "recall", "f1", "jaccard", "specificity")
+AVERAGED_RANKINGS = ("roc_auc", "average_precision", "breakeven_point", "eleven_point_precision")
+AVERAGED = AVERAGED_COUNTS + AVERAGED_RANKINGS
+
+SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
+NAMESAKES = ("Matthews", "Cohen", "Hamming", "Jaccard", "Youden", "Kolmogorov", "Brier")
+SPOKEN_AVERAGES = {"samples": "per-example"}
 
 
 @dataclass(frozen=True)
@@ -53,10 +84,10 @@ class Measure:
     @property
     def formula(self) -> str:
         """The formula of its docstring, in LaTeX."""
-        found = re.search(
+        formula = re.search(
             r"\.\. math::\s*(.+?)(?:\n\s*\n|\Z)", self.function.__doc__ or "", re.DOTALL
         )
-        return " ".join(found.group(1).split()) if found else ""
+        return " ".join(formula.group(1).split()) if formula else ""
 
     def __call__(self, tally: Any) -> Any:  # noqa: ANN401
         """Apply the formula; a `Proportion` where the value is k of n."""
@@ -64,8 +95,8 @@ class Measure:
 
     def value(self, tally: Any) -> Any:  # noqa: ANN401
         """Apply the formula and give the bare number, or array of numbers."""
-        found = self(tally)
-        return found.value if isinstance(found, Proportion) else np.asarray(found)
+        value = self(tally)
+        return value.value if isinstance(value, Proportion) else np.asarray(value)
 
 
 MEASURES: dict[str, Measure] = {}
@@ -74,16 +105,21 @@ MEASURES: dict[str, Measure] = {}
 def measure(
     *,
     title: str,
-    needs: Needs,
-    higher_is_better: bool | None,
     undefined: str,
+    higher_is_better: bool | None = True,
     measure_range: tuple[float, float] = (0.0, 1.0),
     intervals: tuple[str, ...] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter a function in the registry under its own name."""
+    """Enter a function in the registry under its own name.
+
+    Its annotations say the rest: the tally that it takes is what it needs, and what it returns
+    says which intervals it can have (a `Proportion`, the exact ones).
+    """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        default = RANKING_INTERVALS if needs == "ranking" else CELL_INTERVALS
+        tally, *_, value = inspect.get_annotations(function).values()
+        needs = NEEDS[tally]
+        default = BINOMIAL_INTERVALS if value is Proportion else DEFAULT_INTERVALS[needs]
         MEASURES[function.__name__] = Measure(
             name=function.__name__,
             title=title,
@@ -99,7 +135,7 @@ def measure(
     return enter
 
 
-def find_measure(name: str) -> Measure:
+def find_measure(name: object) -> Measure:
     """Look a measure up; `f2`, `f0.5`, `e2` are F_β and E_β with β in the name.
 
     Examples
@@ -107,17 +143,108 @@ def find_measure(name: str) -> Measure:
     >>> find_measure("f2").parameters["beta"]
     2.0
     """
-    if name in MEASURES:
+    if isinstance(name, str) and name in MEASURES:
         return MEASURES[name]
-    found = re.fullmatch(r"([fe])(\d+(?:\.\d+)?|inf)", name)
-    if found is None:
-        close = ", ".join(sorted(MEASURES))
-        raise InputError(f"`measure` must be one of {close}, or f and a number; got {name!r}.")
-    base, beta = MEASURES[{"f": "f_beta", "e": "e_beta"}[found.group(1)]], float(found.group(2))
+    named = re.fullmatch(r"([fe])(\d+(?:\.\d+)?|inf)", name) if isinstance(name, str) else None
+    if named is None:
+        if callable(name):
+            remedy = " Functions are not accepted: see `truerisk measures` for the names."
+        else:
+            averages = (f"{base}_{ending}" for base in AVERAGED for ending in AVERAGE_NAMES)
+            remedy = did_you_mean(name, [*MEASURES, *averages])
+        raise InputError(
+            f"`measure` must be one of {', '.join(sorted(MEASURES))}, or f and a number; "
+            f"got {shown(name)}.{remedy}"
+        )
+    base, beta = MEASURES[{"f": "f_beta", "e": "e_beta"}[named.group(1)]], float(named.group(2))
     title = base.title.replace("β", f"{beta:g}")
-    return replace(base, name=name, title=title, parameters={"beta": beta})
+    return replace(base, name=named.group(), title=title, parameters={"beta": beta})
+
+
+def base_and_average(name: str) -> tuple[str, str | None]:
+    """Split the name of an average into the measure and the kind of average.
+
+    Examples
+    --------
+    >>> base_and_average("f1_macro"), base_and_average("error_rate")
+    (('f1', 'macro'), ('error_rate', None))
+    """
+    base, _, average = name.rpartition("_")
+    return (base, average) if average in AVERAGE_NAMES else (name, None)
+
+
+def base_measure(name: object) -> Measure:
+    """Look up the measure that a name is of, averaged or not; refuse averages that do not exist.
+
+    Examples
+    --------
+    >>> base_measure("f1_macro").name
+    'f1'
+    """
+    if not isinstance(name, str):
+        return find_measure(name)
+    base, average = base_and_average(name)
+    measure = find_measure(base)
+    if average is not None and measure.needs != "binary counts" and base not in AVERAGED:
+        raise InputError(
+            f"`measure` must not be an average of {base}, which is of all classes already; "
+            f"got {shown(name)}. Did you mean {base!r}?"
+        )
+    return measure
 
 
 def measures_that_need(needs: Needs) -> Iterator[Measure]:
     """All measures computed from one kind of tally, in the order of the registry."""
     return (entry for entry in MEASURES.values() if entry.needs == needs)
+
+
+def measure_of(name: str) -> tuple[Measure | None, str]:
+    """Give the registry's entry for a name such as `f1_macro`, and the average's name.
+
+    Examples
+    --------
+    >>> entry, average = measure_of("f1_macro")
+    >>> entry.title, average
+    ('F1', 'macro')
+    """
+    base, average = base_and_average(name)
+    try:
+        return find_measure(base), average or ""
+    except InputError:
+        return None, average or ""
+
+
+def title_of(name: str) -> str:
+    """Give the title of a measure, short enough for a column.
+
+    Examples
+    --------
+    >>> title_of("recall"), title_of("f1_macro"), title_of("f2"), title_of("of_my_own")
+    ('Recall', 'F1, macro', 'F2', 'of_my_own')
+    """
+    entry, average = measure_of(name)
+    if entry is None:
+        return name
+    return f"{_short(entry)}, {average}" if average else _short(entry)
+
+
+def spoken_title(name: str) -> str:
+    """Write the title of a measure as it stands within a sentence.
+
+    Examples
+    --------
+    >>> spoken_title("error_rate"), spoken_title("f1_macro"), spoken_title("roc_auc")
+    ('error rate', 'macro F1', 'ROC AUC')
+    """
+    entry, average = measure_of(name)
+    if entry is None:
+        return name.replace("_", " ")
+    title = _short(entry)
+    # Of abbreviations and of people the capital stays.
+    if title[1:2].isascii() and title[1:2].islower() and not title.startswith(NAMESAKES):
+        title = title[0].lower() + title[1:]
+    return f"{SPOKEN_AVERAGES.get(average, average)} {title}" if average else title
+
+
+def _short(measure: Measure) -> str:
+    return SHORT_TITLES.get(measure.name, measure.title.split(" (")[0])

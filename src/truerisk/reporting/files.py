@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.records.refusals import shown_path
+from truerisk.inputs.records.places import shown_path
 
 
 def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:

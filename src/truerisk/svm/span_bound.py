@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from truerisk.aliases import Array
+from truerisk.kernels import gram as loops
 from truerisk.svm.gram.path import Dual
 from truerisk.svm.solution import Solution
 from truerisk.svm.training_kernel import TrainingKernel
@@ -69,7 +70,7 @@ def _constrained_spans(kernel: TrainingKernel, solution: Solution, squared_radiu
             block, np.diagonal(block).copy(), fall, rise, start, gram[p, others] - block @ start
         )
         scale = float(gram.diagonal().max())
-        kernel.improve(dual, 1e-12 * scale, TOLERANCE * scale, MAX_STEPS)
+        loops.improve(dual, 1e-12 * scale, TOLERANCE * scale, MAX_STEPS)
         square = gram[p, p] - dual.z @ (gram[p, others] + dual.gradient)
         spans[p] = min(max(float(square), 0.0), spans[p])
     return spans

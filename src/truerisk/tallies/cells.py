@@ -9,7 +9,7 @@ many examples there are.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,16 +18,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import InputError
+from truerisk.labels import in_order
 from truerisk.tallies.counting import count_pairs
 from truerisk.tallies.exact_sum import as_float, units_by_code
-from truerisk.tallies.labels import in_order
 
 MAX_CLASSES = 10_000
 DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse
 SMALL_BOOK = 64  # up to this many label codes, a dense table of pairs is counted
 CODE_BITS = 31
-
 Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
+
+
+def ratio(numerator: Any, denominator: Any) -> Any:  # noqa: ANN401
+    """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too.
+
+    Examples
+    --------
+    >>> ratio(3, 4).item(), ratio(3, 0).item()
+    (0.75, nan)
+    """
+    top, bottom = np.asarray(numerator), np.asarray(denominator)
+    undefined = bottom == 0
+    return np.where(undefined, np.nan, top / np.where(undefined, 1, bottom))
+
+
+@dataclass(frozen=True)
+class Proportion:
+    """k of n, or a monotone function of that share: the measures that have exact intervals.
+
+    Given n, the count k is binomial; the exact interval of k/n, taken through `transform`, is an
+    exact interval of the value.
+    """
+
+    k: Any
+    n: Any
+    transform: Callable[[Any], Any] | None = None
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401
+        """The measure itself; NaN where n is 0."""
+        share = ratio(self.k, self.n)
+        return share if self.transform is None else self.transform(share)
 
 
 @dataclass(frozen=True)
@@ -153,7 +184,7 @@ class Cells:
     def confusion(self) -> NDArray[Any]:
         """Give the K × K table of single-label predictions: rows are truth, columns predicted."""
         if self.multilabel:
-            raise InputError("A confusion table needs one label an example; these have sets.")
+            raise InputError("A confusion table needs one label per example; these have sets.")
         table = np.zeros((len(self.labels),) * 2, dtype=self.totals.dtype)
         np.add.at(table, (self.truth.argmax(axis=1), self.predicted.argmax(axis=1)), self.totals)
         return table

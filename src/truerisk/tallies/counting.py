@@ -104,7 +104,7 @@ def _count_binary(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64
         return None
 
     def count(part: slice) -> list[tuple[int, int, int, int]]:
-        return [kernel.count_ones(*pair) for pair in _of_one_type(*columns, part)]
+        return [kernel.count_ones(*pair) for pair in _of_one_type(columns[0], columns[1], part)]
 
     parts = _parts(len(first))
     with ThreadPoolExecutor(len(parts)) as pool:

@@ -22,18 +22,16 @@ from truerisk.kernels import threads_for
 from truerisk.tallies.radix_keys import scores_of_narrow, scores_of_wide
 from truerisk.tallies.ranking import (
     COMPLETE_UP_TO,
+    LEVELS,
+    NO_BREAKEVEN,
     STEPS,
     THINNED_TO,
     TOP,
-    Ranking,
-    refuse_nan,
-)
-from truerisk.tallies.ranking_summary import (
-    LEVELS,
-    NO_BREAKEVEN,
     Breakeven,
+    Ranking,
     RankingSummary,
     breakeven_of,
+    refuse_nan,
 )
 
 Part = tuple[NDArray[Any], NDArray[np.bool_]]

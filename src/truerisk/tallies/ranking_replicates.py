@@ -6,19 +6,23 @@ the bins are still multinomial, and only how positives and negatives lie *inside
 fixed.  With no more than that many scores, the replicates are those of the rows themselves.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array
-from truerisk.checks import check_same_length, check_whole_number
+from truerisk.checks import check_choice, check_same_length, check_whole_number
 from truerisk.errors import InputError
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking import (
+    LEVELS,
+    RECALL_SLACK,
     TOP,
+    Column,
     Ranking,
     as_labels,
     as_scores,
@@ -26,18 +30,169 @@ from truerisk.tallies.ranking import (
     at_steps,
     refuse_nan,
 )
-from truerisk.tallies.ranking_formulas import (
-    Binned,
-    check_names,
-    evaluate,
-    values_of,
-)
-from truerisk.tallies.ranking_summary import Column
 
+Table = NDArray[np.int64] | NDArray[np.float64]
 MAX_BINS = 1000
 BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
 ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
 ENTRIES_AT_ONCE = 2**17  # of a table (replicates, bins): what stays in the cache
+
+
+@dataclass(frozen=True)
+class Binned:
+    """Positives and negatives of R rankings in B bins, descending; shape (R, B).
+
+    A bin that is `spread` holds several scores: its positives and negatives are taken to lie evenly
+    between its ends.  `inside_auc` is the AUC within each bin: ½ for a single score.
+    """
+
+    positives: Table
+    negatives: Table
+    inside_auc: Array
+    spread: NDArray[np.bool_]
+
+    @cached_property
+    def tp(self) -> Array:
+        """Positives found at the lower end of each bin."""
+        return _running(self.positives)
+
+    @cached_property
+    def fp(self) -> Array:
+        """Negatives found at the lower end of each bin."""
+        return _running(self.negatives)
+
+    @cached_property
+    def retrieved(self) -> Array:
+        """Both."""
+        return self.tp + self.fp
+
+    @cached_property
+    def precision(self) -> Array:
+        """At the lower end of each bin; 0 while nothing is found."""
+        return self.tp / np.maximum(self.retrieved, np.finfo(float).tiny)
+
+    @cached_property
+    def n_positive(self) -> Array:
+        """Positives of each ranking; NaN where there are none, and so is what is divided by it."""
+        total = self.tp[:, -1]
+        return np.where(total > 0, total, np.nan)
+
+    @cached_property
+    def n_negative(self) -> Array:
+        """Negatives of each ranking; NaN where there are none."""
+        total = self.fp[:, -1]
+        return np.where(total > 0, total, np.nan)
+
+
+def _running(table: Table) -> Array:
+    # Whole numbers are added four times as fast as they are, and below 2**53 as exactly.
+    return np.cumsum(table, axis=1).astype(np.float64, copy=False)
+
+
+def evaluate(binned: Binned, names: Sequence[str]) -> dict[str, Array]:
+    """Compute the named measures of every ranking."""
+    return {name: FORMULAS[name](binned) for name in names}
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse measures that have no formula here."""
+    for name in names:
+        check_choice(name, FORMULAS, "names")
+
+
+def values_of(ranking: Ranking, name: str) -> float:
+    """Give the exact value of the measure."""
+    summary = ranking.summary
+    if name == "eleven_point_precision":
+        return sum(summary.eleven_point) / LEVELS
+    if name == "breakeven_point":
+        return summary.breakeven.value
+    return float(getattr(summary, {"roc_auc": "auc"}.get(name, name)))
+
+
+def _roc_auc(binned: Binned) -> Array:
+    beaten = binned.tp - binned.positives * (1 - binned.inside_auc)
+    won = np.einsum("rb,rb->r", binned.negatives.astype(np.float64), beaten)
+    return np.asarray(won / (binned.n_positive * binned.n_negative))
+
+
+def _average_precision(binned: Binned) -> Array:
+    at_ends = np.einsum("rb,rb->r", binned.positives.astype(np.float64), binned.precision)
+    if binned.spread.any():
+        at_ends += _inside_bins(binned)
+    return np.asarray(at_ends / binned.n_positive)
+
+
+def _inside_bins(binned: Binned) -> Array:
+    """Add up what positives of spread bins gain over the precision at the bin's end.
+
+    Along a bin with a positives and z negatives, evenly mixed, precision is
+    (TP + au) / (TP + FP + (a + z)u) for u from 0 to 1; its mean is an integral with a logarithm.
+    """
+    chosen = np.flatnonzero(binned.spread)
+    positives = binned.positives[:, chosen].astype(np.float64)
+    size = positives + binned.negatives[:, chosen]
+    before = binned.retrieved[:, chosen] - size
+    tp_before = binned.tp[:, chosen] - positives
+    inside = (positives > 0) & (before > 0)
+    safe_size, safe_before = np.where(inside, size, 1), np.where(inside, before, 1)
+    share = positives / safe_size
+    mean = share + (tp_before - share * before) / safe_size * np.log1p(safe_size / safe_before)
+    gain = np.where(inside, positives * (mean - binned.precision[:, chosen]), 0.0)
+    return np.asarray(gain.sum(axis=1))
+
+
+def _breakeven_point(binned: Binned) -> Array:
+    if binned.spread.any():
+        return _breakeven_inside(binned)
+    total = binned.n_positive[:, None]
+    recall = binned.tp / total
+    distance = np.abs(binned.precision - recall)
+    distance = np.where(binned.tp > 0, distance, np.inf)
+    distance = np.where(binned.retrieved == total, -1.0, distance)
+    mean = (binned.precision + recall) / 2
+    nearest = distance == distance.min(axis=1, keepdims=True)
+    best = np.where(nearest, mean, -np.inf).max(axis=1)
+    return np.where(np.isnan(binned.n_positive), np.nan, best)
+
+
+def _breakeven_inside(binned: Binned) -> Array:
+    """Recall where as many are found as there are positives, by going evenly through that bin."""
+    total = binned.n_positive
+    at = np.argmax(binned.retrieved >= np.nan_to_num(total)[:, None], axis=1)
+    rows = np.arange(len(at))
+    size = (binned.positives + binned.negatives)[rows, at]
+    left_over = binned.retrieved[rows, at] - total
+    share = binned.positives[rows, at] / np.maximum(size, np.finfo(float).tiny)
+    return np.asarray((binned.tp[rows, at] - share * left_over) / total)
+
+
+def _eleven_point(binned: Binned) -> Array:
+    best_from = np.maximum.accumulate(binned.precision[:, ::-1], axis=1)[:, ::-1]
+    scaled = (LEVELS - 1) * binned.tp + RECALL_SLACK * binned.tp[:, -1:]
+    needed = np.arange(LEVELS) * binned.tp[:, -1:]
+    first = np.array([np.searchsorted(*pair) for pair in zip(scaled, needed, strict=True)])
+    total = np.take_along_axis(best_from, first, axis=1).sum(axis=1)
+    return np.where(np.isnan(binned.n_positive), np.nan, total / LEVELS)
+
+
+def _ks(binned: Binned) -> Array:
+    ahead = binned.tp / binned.n_positive[:, None] - binned.fp / binned.n_negative[:, None]
+    return np.asarray(ahead.max(axis=1))
+
+
+def _best_f1(binned: Binned) -> Array:
+    return np.asarray((2 * binned.tp / (binned.n_positive[:, None] + binned.retrieved)).max(axis=1))
+
+
+FORMULAS: dict[str, Callable[[Binned], Array]] = {
+    "roc_auc": _roc_auc,
+    "average_precision": _average_precision,
+    "breakeven_point": _breakeven_point,
+    "eleven_point_precision": _eleven_point,
+    "ks": _ks,
+    "best_f1": _best_f1,
+}
 
 
 @dataclass(frozen=True)
@@ -167,21 +322,8 @@ def cluster_replicates(
 ) -> dict[str, Array]:
     """Resample whole groups of rows, and give the measures of each resample.
 
-    Rows of one group are drawn together, so that what they have in common counts once.  The cost
+    Rows of one group are drawn together, and what they have in common counts once.  The cost
     of a replicate grows with the number of rows.
-
-    Parameters
-    ----------
-    scores, is_positive
-        The rows.
-    groups
-        The group of each row.
-    names
-        As for `replicates`.
-    weight
-        Non-negative weights, which stay with their rows.
-    replicates, rng
-        As for `replicates`.
     """
     check_names(names)
     check_whole_number(replicates, "replicates", low=1)
@@ -202,8 +344,8 @@ def cluster_replicates(
         of_rows = times[:, of_row] * weights
         positives = np.add.reduceat(np.where(positive, of_rows, 0), starts, axis=1)
         negatives = np.add.reduceat(np.where(positive, 0, of_rows), starts, axis=1)
-        found = evaluate(Binned(positives, negatives, single[1], single[0]), names)
-        for name, values in found.items():
+        measured = evaluate(Binned(positives, negatives, single[1], single[0]), names)
+        for name, values in measured.items():
             drawn[name].append(values)
     return {name: np.concatenate(values) for name, values in drawn.items()}
 
@@ -272,5 +414,5 @@ def cluster_auc_variance(
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     column = np.asarray(groups)
     if column.shape != (n,):
-        raise InputError(f"`groups` must have one entry an example; got shape {column.shape}.")
+        raise InputError(f"`groups` must have one entry per example; got shape {column.shape}.")
     return np.unique(column, return_inverse=True)[1]

@@ -7,7 +7,7 @@ from truerisk.comparison.learners.model_comparisons import (
     ModelComparisons,
     Probabilities,
 )
-from truerisk.results import Comparison, Estimate, Interval
+from truerisk.results import Comparison, Estimate, Interval, as_plain
 
 
 def made(kind=Comparison, **more):
@@ -40,13 +40,13 @@ def test_probabilities_are_said_with_the_verdict():
     assert str(found).splitlines()[-1] == (
         "Probability that b is: better 0.900, equivalent 0.070, worse 0.030."
     )
-    assert found.as_plain()["probabilities"] == {"better": 0.9, "equivalent": 0.07, "worse": 0.03}
+    assert found.to_dict()["probabilities"] == {"better": 0.9, "equivalent": 0.07, "worse": 0.03}
 
 
 def test_undefined_probabilities_are_no_numbers():
     shares = Probabilities(better=math.nan, equivalent=math.nan, worse=math.nan)
     assert str(shares) == "better undefined, equivalent undefined, worse undefined"
-    assert made(BayesianComparison, probabilities=shares).as_plain()["probabilities"] == {
+    assert made(BayesianComparison, probabilities=shares).to_dict()["probabilities"] == {
         "better": None,
         "equivalent": None,
         "worse": None,
@@ -62,6 +62,6 @@ def test_several_comparisons_are_a_mapping_that_cannot_be_changed():
     assert len(found) == 1
     assert found["error_rate"] is one
     assert str(found) == str(one)
-    assert found.as_plain() == {"error_rate": one.as_plain()}
+    assert found.to_dict()["comparisons"] == {"error_rate": as_plain(one)}
     with pytest.raises(TypeError):
         found.comparisons["accuracy"] = one

@@ -68,7 +68,7 @@ def test_without_is_the_first_machine_and_sees_the_other_columns() -> None:
 def test_columns_of_a_frame_go_by_name() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     by_name = feature_value(LinearSVM(), frame, Y, drop=["a"], **FEW)
-    assert by_name.as_plain() == feature_value(LinearSVM(), X, Y, drop=[0], **FEW).as_plain()
+    assert by_name.to_dict() == feature_value(LinearSVM(), X, Y, drop=[0], **FEW).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_column_may_be_counted_from_the_end_or_named_twice() -> None:
 def test_what_has_no_columns_or_another_second_table_is_refused() -> None:
     with pytest.raises(InputError, match="must be a table to drop columns of"):
         feature_value(LinearSVM(), ["a text"] * N, Y, drop=[0], **FEW)
-    with pytest.raises(InputError, match="`second_X` must be left out"):
+    with pytest.raises(TypeError, match="second_X"):
         feature_value(LinearSVM(), X, Y, drop=[0], second_X=X, **FEW)
 
 

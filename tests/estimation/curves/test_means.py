@@ -12,7 +12,7 @@ from truerisk.estimation.curves.means import (
     mean_interval,
     resampled_means,
 )
-from truerisk.evaluation.tables import evaluate_counts
+from truerisk.evaluation.evaluate import evaluate_counts
 from truerisk.intervals.binomial import binomial_interval
 
 

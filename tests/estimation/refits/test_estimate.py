@@ -5,16 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score, log_loss, roc_auc_score
 from sklearn.model_selection import LeaveOneOut, PredefinedSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -24,8 +28,8 @@ from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.methods import METHODS, Design
 from truerisk.intervals.agreement import agreement_interval
-from truerisk.measures.averages import base_and_average
-from truerisk.measures.registry import find_measure
+from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.results import has_code
 
 RNG = np.random.default_rng(11)
 N = 60
@@ -353,7 +357,7 @@ def test_texts_are_vectorized_inside_the_folds():
 
 def test_the_result_does_not_depend_on_the_number_of_workers():
     one, two = (
-        json.dumps(estimate(BAYES, X, THREE, n_jobs=n_jobs, **FEW).as_plain()) for n_jobs in (1, 2)
+        json.dumps(estimate(BAYES, X, THREE, n_jobs=n_jobs, **FEW).to_dict()) for n_jobs in (1, 2)
     )
     assert one == two
 
@@ -361,7 +365,7 @@ def test_the_result_does_not_depend_on_the_number_of_workers():
 def test_a_seed_that_is_not_given_is_drawn_and_told():
     found = estimate(TREE, X, TWO, folds=3, repeats=1)
     again = estimate(TREE, X, TWO, folds=3, repeats=1, random_state=found.settings["random_state"])
-    assert found.as_plain() == again.as_plain()
+    assert found.to_dict() == again.to_dict()
 
 
 def test_only_the_measures_asked_for_are_there_and_they_are_the_same():
@@ -444,7 +448,7 @@ def test_the_verdict_and_the_notes_speak_of_the_method():
 
 def test_what_is_saved_is_plain_and_has_no_seconds():
     found = estimate(TREE, X, THREE, **FEW)
-    plain = json.loads(json.dumps(found.as_plain(), allow_nan=False))
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert not {"costs", "called", "scores", "tallies"} & set(plain)
     assert plain["estimates"]["error_rate"]["value"] == pytest.approx(found["error_rate"].value)
     assert len(found.costs.to_induce) == 12
@@ -473,6 +477,81 @@ def test_a_run_can_be_resumed_from_its_folder(tmp_path):
     first = estimate(Counted(), X, TWO, **options)
     again = estimate(Counted(), X, TWO, **options)
     assert len(fitted) == 12
-    assert first.as_plain() == again.as_plain()
+    assert first.to_dict() == again.to_dict()
     with pytest.raises(InputError):
         estimate(Counted(), X + 1, TWO, **options)
+
+
+class Remembers(ClassifierMixin, BaseEstimator):
+    """A model that was trained before, and takes no notice of `fit`."""
+
+    def __init__(self, predict_anyway=None):
+        self.predict_anyway = predict_anyway
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.predict_anyway(X)
+
+
+@pytest.mark.parametrize("method", ["cross_validation", "holdout", "leave_one_out", "bootstrap"])
+def test_a_model_on_which_training_has_no_effect_is_noticed(method):
+    noise = np.random.default_rng(1).integers(0, 2, N)
+    nearest = KNeighborsClassifier(1).fit(X, noise)
+    found = estimate(Remembers(nearest.predict), X, noise, method=method, random_state=1)
+    assert found["error_rate"].value == pytest.approx(0.0)
+    assert found.verdict[0].code == "training_has_no_effect"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(DummyClassifier(strategy=one) for one in ("most_frequent", "prior", "uniform")),
+        DummyClassifier(strategy="stratified", random_state=0),
+        DummyClassifier(strategy="constant", constant=1),
+        KNeighborsClassifier(1),
+        TREE,
+        LinearSVC(),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("method", ["cross_validation", "holdout", "leave_one_out"])
+def test_a_model_that_trains_is_not_suspected(model, method):
+    easy = (X[:, 0] > 0).astype(int)
+    wide = X + 3 * np.sign(X)  # every refit predicts every example rightly
+    found = estimate(model, wide, easy, method=method, random_state=1)
+    assert not has_code(found.verdict, "training_has_no_effect")
+
+
+def test_a_frozen_model_is_refused():
+    frozen = FrozenEstimator(KNeighborsClassifier(1).fit(X, TWO))
+    with pytest.raises(InputError, match="must be trained anew in each refit; got FrozenEstim"):
+        estimate(make_pipeline(StandardScaler(), frozen), X, TWO)
+
+
+def test_the_central_limit_interval_has_one_repetition_unless_told():
+    found = estimate(TREE, X, TWO, interval="central_limit", random_state=1)
+    assert found.refits == 10
+    assert found["error_rate"].interval.width < 0.4
+    assert found["error_rate"].target == "the models of the folds"
+    with pytest.raises(InputError, match="central_limit must have one repetition of cross_val"):
+        estimate(TREE, X, TWO, interval="central_limit", repeats=2)
+    with pytest.raises(InputError, match="central_limit must have one repetition of cross_val"):
+        estimate(TREE, X, TWO, interval="central_limit", method="subsampling")
+
+
+def test_measures_of_all_classes_need_no_positive_label():
+    words = np.where(TWO == 1, "yes", "oui")
+    found = estimate(TREE, X, words, measures=("error_rate", "balanced_accuracy"), **FEW)
+    assert found["error_rate"] == estimate(TREE, X, TWO, **FEW)["error_rate"]
+    with pytest.raises(InputError, match="pos_label"):
+        estimate(TREE, X, words, measures=("recall",), **FEW)
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame])
+def test_a_named_model_takes_a_frame_with_words(form):
+    frame = form({"size": X[:, 1], "colour": np.where(X[:, 0] > 0, "red", "blue")})
+    found = estimate("logistic_regression", frame, TWO, **FEW)
+    assert found["error_rate"].value < 0.4

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.estimation.svm.one_vs_rest_counts import estimate_of, measure_values
-from truerisk.evaluation.arrays import evaluate
+from truerisk.evaluation.evaluate import evaluate
 
 
 def calls(seed, problems, n=40):

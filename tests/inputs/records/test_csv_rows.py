@@ -4,7 +4,7 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.inputs.records.csv_rows import sniff
-from truerisk.inputs.records.line_blocks import Block
+from truerisk.inputs.records.text_blocks import Block
 
 
 def block(text):
@@ -50,3 +50,11 @@ def test_a_blank_line_in_a_file_of_one_column_is_a_missing_cell(write, read):
     files, (batch,) = read(path, needs_truth=False, missing="drop")
     assert batch.pred.texts() == ["a", "b"]
     assert files.files[0].dropped == 1
+
+
+@pytest.mark.parametrize("block_bytes", [1, 8, 16, 1 << 20])
+def test_a_byte_order_mark_that_opens_a_block_belongs_to_its_first_cell(write, read, block_bytes):
+    path = write("y_true,y_pred\n\ufeffa,a\nb,b\n\ufeffa,\ufeffa\n")
+    _, batches = read(path, block_bytes=block_bytes)
+    truth = [text for batch in batches for text in batch.truth.texts()]
+    assert truth == ["\ufeffa", "b", "\ufeffa"]

@@ -7,7 +7,7 @@ from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.encoding import MISSING, LabelEncoder, encode
-from truerisk.inputs.records.refusals import Places
+from truerisk.inputs.records.places import Places
 
 PLACES = Places(Path("p.parquet"), lambda row: f"row {row + 1}")
 

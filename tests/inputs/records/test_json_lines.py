@@ -34,7 +34,7 @@ def test_lists_of_scores_must_keep_their_length_from_block_to_block(write, read)
 def test_lists_of_labels_are_joined_by_the_separator(write, read):
     lines = '{"y_true": ["b", "a"], "y_pred": []}\n{"y_true": "a", "y_pred": [1]}\n'
     files, (batch,) = read(write(lines, "p.jsonl"), multilabel_separator="|")
-    sets = files.labels.sets("|")
+    sets = files.labels.members("|")
     assert [sets[code] for code in batch.truth.codes] == [("a", "b"), ("a",)]
     assert [sets[code] for code in batch.pred.codes] == [(), ("1",)]
 

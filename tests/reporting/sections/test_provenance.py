@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.reporting.page.parts import Chapter
-from truerisk.reporting.page.rendering import rendered
+from truerisk.reporting.document import Chapter
+from truerisk.reporting.render.html import rendered
 from truerisk.reporting.sections.provenance import (
     NOT_HASHED,
     file_table,
@@ -61,8 +61,8 @@ def test_the_machine_is_not_named():
 
 
 def test_what_is_not_loaded_has_no_version(monkeypatch):
-    monkeypatch.delitem(__import__("sys").modules, "numba", raising=False)
-    assert "numba" not in dict(versions())
+    monkeypatch.delitem(__import__("sys").modules, "pyarrow", raising=False)
+    assert "pyarrow" not in dict(versions())
 
 
 def test_a_file_that_was_not_hashed_says_how():

@@ -162,7 +162,7 @@ def test_workers_change_no_bit():
     np.testing.assert_array_equal(one, two)
 
 
-def test_the_order_of_SVMs_and_examples_does_not_matter():
+def test_the_order_of_svms_and_examples_does_not_matter():
     features, y, bounds = problem(50, 4, replicates=2 * LANES)
     rng = np.random.default_rng(1)
     order, shuffled = rng.permutation(len(bounds)), rng.permutation(50)
@@ -192,7 +192,7 @@ def test_one_class_is_what_the_machine_says():
     assert_same_sides(ours[3:], exactly(features, y, np.arange(20), bounds[3:]))
 
 
-def test_one_class_for_all_SVMs():
+def test_one_class_for_all_svms():
     features, _, bounds = problem(6, 2)
     np.testing.assert_array_equal(
         batch_decisions(features, np.ones(6), np.arange(6), bounds), np.ones((12, 6))
@@ -208,7 +208,7 @@ def test_constant_features_leave_the_bias():
 
 
 @pytest.mark.parametrize("limit", ["FEW", "LARGEST"])
-def test_few_SVMs_and_large_tables_go_one_by_one(monkeypatch, limit):
+def test_few_svms_and_large_tables_go_one_by_one(monkeypatch, limit):
     features, y, bounds = problem(30, 2)
     monkeypatch.setattr(batch_features, limit, {"FEW": 99, "LARGEST": 0}[limit])
     ours = batch_decisions(features, y, np.arange(30), bounds)

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import ClassVar
 
-from truerisk.results import Comparison, Reportable, as_plain
+from truerisk.results import Comparison, MissingNameError, Reportable, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Probabilities:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BayesianComparison(Comparison):
     """A comparison that has no test: it says how probable each finding is.
 
@@ -36,9 +36,9 @@ class BayesianComparison(Comparison):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from truerisk import compare_models
-    >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), method="bayesian",
-    ...                        region=0.01, repeats=1, random_state=1)
-    >>> print(found.probabilities)
+    >>> result = compare_models("tree", "majority", *load_iris(return_X_y=True), method="bayesian",
+    ...                         region=0.01, repeats=1, random_state=1)
+    >>> print(result.probabilities)
     better 0.000, equivalent 0.000, worse 1.000
     """
 
@@ -48,7 +48,7 @@ class BayesianComparison(Comparison):
         return f"{super().__str__()}\nProbability that {self.names[1]} is: {self.probabilities}."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ModelComparisons(Reportable, Mapping[str, Comparison]):
     """Two learners compared by several measures: a read-only mapping from measure to comparison.
 
@@ -59,11 +59,13 @@ class ModelComparisons(Reportable, Mapping[str, Comparison]):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from truerisk import compare_models
-    >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), repeats=1,
-    ...                        measures=["error_rate", "f1_macro"], random_state=1)
-    >>> {name: one.finding for name, one in found.items()}
+    >>> result = compare_models("tree", "majority", *load_iris(return_X_y=True), repeats=1,
+    ...                         measures=["error_rate", "f1_macro"], random_state=1)
+    >>> {name: one.finding for name, one in result.items()}
     {'error_rate': 'worse', 'f1_macro': 'worse'}
     """
+
+    kind: ClassVar[str] = "model_comparisons"
 
     comparisons: Mapping[str, Comparison]
 
@@ -71,6 +73,8 @@ class ModelComparisons(Reportable, Mapping[str, Comparison]):
         object.__setattr__(self, "comparisons", MappingProxyType(dict(self.comparisons)))
 
     def __getitem__(self, measure: str) -> Comparison:
+        if measure not in self.comparisons:
+            raise MissingNameError(measure, self.comparisons)
         return self.comparisons[measure]
 
     def __iter__(self) -> Iterator[str]:
@@ -82,6 +86,5 @@ class ModelComparisons(Reportable, Mapping[str, Comparison]):
     def __str__(self) -> str:
         return "\n".join(map(str, self.values()))
 
-    def as_plain(self) -> dict[str, Any]:
-        """Give the comparisons as plain values, ready for JSON."""
-        return as_plain(self.comparisons)  # type: ignore[no-any-return]
+    def _rows(self) -> Iterator[Row]:
+        return (row for one in self.values() for row in one.to_rows())

@@ -1,29 +1,26 @@
 """The predictions of several models on the same examples, coded alike."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.checks import check_same_length, shown
+from truerisk.aliases import Array, Indices
+from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.evaluation.positive import other_of_pair, positive_of_two
-from truerisk.evaluation.prediction_tally import Columns, PredictionTally, Tallies
+from truerisk.evaluation.prediction_tally import PredictionTally, Tallies, with_one_score
 from truerisk.evaluation.request import Request
-from truerisk.tallies.labels import (
-    CodedLabels,
-    as_column,
-    code_groups,
-    code_label_sets,
-    code_labels,
-    in_order,
+from truerisk.inputs.predictions import (
+    AS_WRITTEN,
+    Predictions,
+    positive_of_pair,
+    score_classes,
 )
-from truerisk.tallies.ranking import as_weights
-
-Members = tuple[tuple[str, ...], ...]
+from truerisk.labels import Spelling, in_order, other_of_pair, positive_of_two
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 MANY_CLASSES = 3
@@ -31,9 +28,9 @@ MANY_CLASSES = 3
 
 @dataclass(frozen=True)
 class JoinedPredictions:
-    """What k models say of the same n examples; `members` is the label set of each code.
+    """The predictions of k models for the same n examples; `members` is the label set of each code.
 
-    `predicted` and `scores` hold one entry a model, None where a model has none; `classes` names
+    `predicted` and `scores` hold one entry per model, None where a model has none; `classes` names
     the columns of score matrices.
     """
 
@@ -41,13 +38,41 @@ class JoinedPredictions:
     truth: NDArray[Any]
     predicted: tuple[NDArray[Any] | None, ...]
     scores: tuple[NDArray[Any] | None, ...]
-    members: Members
+    members: tuple[tuple[str, ...], ...]
     multilabel: bool = False
     classes: tuple[str, ...] | None = None
-    weight: NDArray[np.float64] | None = None
-    group: NDArray[np.intp] | None = None
+    weight: Array | None = None
+    group: Indices | None = None
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
+    complements: tuple[Array | None, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        names: tuple[str, ...],
+        models: Sequence[Predictions],
+        *,
+        notes: tuple[str, ...] = (),
+        source: dict[str, Any] | None = None,
+    ) -> "JoinedPredictions":
+        """Join models whose rows stand in one order; the first has what all share."""
+        book: dict[tuple[str, ...], int] = {}
+        alike = [model.recoded(book) for model in models]
+        first = alike[0]
+        return cls(
+            names=names,
+            truth=first.truth,
+            predicted=tuple(model.predicted for model in alike),
+            scores=tuple(model.score for model in alike),
+            members=tuple(book),
+            multilabel=first.multilabel,
+            classes=next((model.classes for model in alike if model.classes is not None), None),
+            weight=first.weight,
+            group=first.group,
+            notes=notes,
+            source=source or {},
+        )
 
     @property
     def n(self) -> int:
@@ -57,9 +82,8 @@ class JoinedPredictions:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label that some example has or some model predicts."""
-        columns = [column for column in (self.truth, *self.predicted) if column is not None]
-        codes = {int(code) for column in columns for code in np.unique(column)}
-        return in_order({label for code in codes for label in self.members[code]})
+        every = [self.model(at).labels for at in range(len(self.names))]
+        return in_order({label for labels in every for label in labels})
 
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
@@ -79,6 +103,7 @@ class JoinedPredictions:
             truth=of(self.truth),
             predicted=tuple(map(of, self.predicted)),
             scores=tuple(map(of, self.scores)),
+            complements=tuple(map(of, self.complements)),
             weight=of(self.weight),
             group=of(self.group),
         )
@@ -88,24 +113,61 @@ class JoinedPredictions:
         classes = self.classes
         if classes is None and (self.multilabel or len(self.labels) >= MANY_CLASSES):
             classes = self.labels
-        columns = Columns(
+        tally = PredictionTally(request, self.multilabel, classes)
+        return tally.add(self.model(model)).finish(self.members)
+
+    def model(self, at: int) -> Predictions:
+        """Return the predictions of one model."""
+        return Predictions(
             self.truth,
             self.members,
-            self.predicted[model],
-            self.scores[model],
+            self.predicted[at],
+            self.scores[at],
             self.weight,
             self.group,
+            self.multilabel,
+            self.classes,
+            complement=self.complements[at] if self.complements else None,
         )
-        return PredictionTally(request, self.multilabel, classes).add(columns).finish(self.members)
 
     def with_made_predictions(self, request: Request) -> "JoinedPredictions":
-        """Call what scores highest, or at least the threshold, where a model has only scores."""
+        """Predict what scores highest, or at least the threshold, where a model has only scores.
+
+        Of the score columns of two classes, that of the positive label stays.
+        """
+        self._check_spelling(request)
+        return self._with_one_score(request).with_highest_or_above(request)
+
+    def with_highest_or_above(self, request: Request) -> "JoinedPredictions":
+        """Make predictions of the scores as they are."""
         book = {one: code for code, one in enumerate(self.members)}
-        called = [
-            self._made(score, request, book) if predicted is None else predicted
-            for predicted, score in zip(self.predicted, self.scores, strict=True)
+        predicted = [
+            self._made(score, request, book) if given is None else given
+            for given, score in zip(self.predicted, self.scores, strict=True)
         ]
-        return replace(self, predicted=tuple(called), members=tuple(book))
+        return replace(self, predicted=tuple(predicted), members=tuple(book))
+
+    def _check_spelling(self, request: Request) -> None:
+        known = (*(self.classes or ()), *(request.average_over or ()))
+        for at, name in enumerate(self.names):
+            try:
+                self.model(at).check_spelling(known, request.pos_label)
+            except InputError as error:
+                raise InputError(f"{shown(name)}: {error}") from None
+
+    def _with_one_score(self, request: Request) -> "JoinedPredictions":
+        if self.multilabel or positive_of_pair(self.classes, request.pos_label) is None:
+            return self
+        members = tuple(dict.fromkeys([*self.members, *((one,) for one in self.classes or ())]))
+        whole = replace(self, members=members)
+        models = [with_one_score(whole.model(at), request) for at in range(len(self.names))]
+        return replace(
+            whole,
+            predicted=tuple(model.predicted for model in models),
+            scores=tuple(model.score for model in models),
+            complements=tuple(model.complement for model in models),
+            classes=None,
+        )
 
     def _made(
         self, score: NDArray[Any] | None, request: Request, book: dict[tuple[str, ...], int]
@@ -135,13 +197,14 @@ class JoinedPredictions:
 def join_arrays(
     y_true: Any,  # noqa: ANN401
     predictions: Sequence[Any],
-    scores: Sequence[ArrayLike | None],
+    scores: Sequence[Any],
     *,
     names: Sequence[str] | None = None,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    groups: Any = None,  # noqa: ANN401
+    sample_weight: Any = None,  # noqa: ANN401
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
+    spelling: Spelling = AS_WRITTEN,
 ) -> JoinedPredictions:
     """Check and code predictions in memory.
 
@@ -151,32 +214,57 @@ def join_arrays(
     >>> joined.names, joined.labels, [codes.tolist() for codes in joined.predicted]
     (('first', 'second'), ('a', 'b'), [[0, 0], [0, 1]])
     """
-    called = checked_names(names, len(predictions))
-    arguments = [f"predictions of {shown(name)}" for name in called]
-    tables = [
-        None if one is None else _scores(one, f"scores of {shown(name)}")
-        for one, name in zip(scores, called, strict=True)
-    ]
-    for name, predicted, table in zip(called, predictions, tables, strict=True):
-        if predicted is None and table is None:
+    model_names = checked_names(names, len(predictions))
+    models = []
+    for name, predicted, score in zip(model_names, predictions, scores, strict=True):
+        if predicted is None and score is None:
             raise InputError(f"{shown(name)} must have predictions or scores; got neither.")
-    lengths = {"y_true": y_true} | dict(zip(arguments, predictions, strict=True))
-    lengths |= {f"scores of {shown(name)}": one for name, one in zip(called, tables, strict=True)}
-    n = check_same_length(**lengths, groups=groups, sample_weight=sample_weight)  # type: ignore[arg-type]
-    truth, codes, members = _coded(
-        y_true, dict(zip(arguments, predictions, strict=True)), labels, multilabel=multilabel
-    )
-    joined = JoinedPredictions(
-        names=called,
-        truth=truth,
-        predicted=tuple(codes),
-        scores=tuple(tables),
-        members=members,
-        multilabel=multilabel,
-        weight=None if sample_weight is None else _weights(sample_weight, n),
-        group=None if groups is None else code_groups(groups),
-    )
-    return replace(joined, classes=_classes(joined, labels, y_true))
+        models.append(
+            Predictions.unnamed(
+                y_true,
+                predicted,
+                y_score=score,
+                sample_weight=sample_weight,
+                groups=groups,
+                multilabel=multilabel,
+                labels=labels,
+                spelling=spelling,
+                names=(f"predictions of {shown(name)}", f"scores of {shown(name)}"),
+            )
+        )
+    joined = JoinedPredictions.of(model_names, models)
+    # Score columns are of the labels of all models, in one order.
+    named = [
+        one.with_classes(
+            score_classes(
+                y_true, score, one, labels=labels, spelling=spelling, sorted_labels=joined.labels
+            )
+        )
+        for one, score in zip(models, scores, strict=True)
+    ]
+    return JoinedPredictions.of(model_names, in_one_order(model_names, named))
+
+
+def in_one_order(names: tuple[str, ...], models: Sequence[Predictions]) -> list[Predictions]:
+    """Put the score columns of all models in the order of the first that has several."""
+    classes = next((model.classes for model in models if model.classes is not None), None)
+    if classes is None:
+        return list(models)
+    ordered = []
+    for name, model in zip(names, models, strict=True):
+        own, score = model.classes, model.score
+        if own is None or score is None or own == classes:
+            ordered.append(model)
+            continue
+        if set(own) != set(classes):
+            odd = min(set(own) ^ set(classes))
+            raise InputError(
+                f"The models must score the same classes; {shown(odd)} is not scored by all, "
+                f"{shown(name)} scores {', '.join(map(shown, own))}."
+            )
+        columns = [own.index(label) for label in classes]
+        ordered.append(replace(model, score=score[:, columns], classes=classes))
+    return ordered
 
 
 def checked_names(names: Sequence[str] | None, models: int) -> tuple[str, ...]:
@@ -185,106 +273,60 @@ def checked_names(names: Sequence[str] | None, models: int) -> tuple[str, ...]:
         later = (f"model {at}" for at in range(len(ORDINALS) + 1, models + 1))
         return (*ORDINALS[:models], *later)
     if isinstance(names, str) or len(names) != models:
-        raise InputError(f"`names` must be {models} names, one a model; got {shown(names)}.")
-    found = tuple(str(name) for name in names)
-    if not all(name.strip() for name in found):
-        raise InputError(f"`names` must not be empty; got {shown(found)}.")
-    if len(set(found)) < models:
-        raise InputError(f"`names` must differ from one another; got {shown(found)}.")
-    return found
+        raise InputError(f"`names` must be {models} names, one per model; got {shown(names)}.")
+    texts = tuple(str(name) for name in names)
+    if not all(name.strip() for name in texts):
+        raise InputError(f"`names` must not be empty; got {shown(texts)}.")
+    if len(set(texts)) < models:
+        raise InputError(f"`names` must differ from one another; got {shown(texts)}.")
+    return texts
 
 
-def _coded(
-    y_true: Any,  # noqa: ANN401
-    predictions: dict[str, Any],
-    labels: Sequence[Any] | None,
-    *,
-    multilabel: bool,
-) -> tuple[NDArray[Any], list[NDArray[Any] | None], Members]:
-    book: dict[tuple[str, ...], int] = {}
+def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
+    """Leave out what says nothing, and put the rows in an order that depends on their content.
 
-    def in_book(codes: NDArray[Any], members: Members) -> NDArray[Any]:
-        places = np.array([book.setdefault(one, len(book)) for one in members])
-        return np.asarray(places[codes])
+    Rows of weight 0 are left out; weights that are all alike, and groups of one row each, are
+    dropped.  Neither the order in which the rows came nor that of the models changes the order
+    here, so that resamples of one seed fall on the same examples.
 
-    first = _coded_pair(y_true, None, labels, "y_true", multilabel=multilabel)
-    truth = in_book(first.truth, first.members)
-    found: list[NDArray[Any] | None] = []
-    for argument, predicted in predictions.items():
-        if predicted is None:
-            found.append(None)
-            continue
-        coded = _coded_pair(y_true, predicted, labels, argument, multilabel=multilabel)
-        found.append(in_book(np.asarray(coded.predicted), coded.members))
-    members = tuple(book)
-    if not multilabel and ("",) in book:
-        raise InputError(
-            "`y_true` and the predictions must have a label everywhere; some are empty. Drop these "
-            "examples first, or give the class a name."
-        )
-    return truth, found, members
+    Examples
+    --------
+    >>> joined = join_arrays([1, 0, 1], [[1, 0, 0], [0, 0, 1]], [None, None], groups=[7, 8, 9],
+    ...                      sample_weight=[2.0, 2.0, 0.0])
+    >>> rows = rows_that_count(joined)
+    >>> rows.n, rows.weight, rows.group
+    (2, None, None)
+    """
+    weight = joined.weight
+    counted = joined if weight is None else joined.taken(np.flatnonzero(weight > 0))
+    if counted.weight is not None and (counted.weight == counted.weight[0]).all():
+        counted = replace(counted, weight=None)
+    if counted.group is not None:
+        codes = np.unique(counted.group, return_inverse=True)[1].astype(np.intp)
+        counted = replace(counted, group=None if codes.max() + 1 == counted.n else codes)
+    return counted.taken(np.lexsort(_keys(counted)[::-1]))
 
 
-def _coded_pair(
-    y_true: Any,  # noqa: ANN401
-    predicted: Any,  # noqa: ANN401
-    labels: Sequence[Any] | None,
-    argument: str,
-    *,
-    multilabel: bool,
-) -> CodedLabels:
-    try:
-        if multilabel:
-            return code_label_sets(y_true, predicted, labels)
-        return code_labels(as_column(y_true), None if predicted is None else as_column(predicted))
-    except InputError as error:
-        raise InputError(str(error).replace("`y_pred`", f"`{argument}`")) from None
+def _keys(joined: JoinedPredictions) -> list[NDArray[Any]]:
+    """Give what the rows are ordered by, the weightiest first."""
+    ranks = joined.ranks
+    keys: list[NDArray[Any]] = [] if joined.group is None else [joined.group]
+    keys.append(ranks[joined.truth])
+    keys += [] if joined.weight is None else [joined.weight]
+    models = [
+        [*_score_columns(score), *([] if called is None else [ranks[called]])]
+        for called, score in zip(joined.predicted, joined.scores, strict=True)
+    ]
+    return keys + [column for model in sorted(models, key=_fingerprint) for column in model]
 
 
-def _scores(scores: ArrayLike, argument: str) -> NDArray[Any]:
-    table = np.asarray(scores)
-    if table.ndim not in {1, 2} or table.dtype.kind not in "fiub":
-        raise InputError(
-            f"`{argument}` must be numbers, n of them or an n × K matrix; "
-            f"got {table.dtype} of shape {table.shape}."
-        )
-    strange = int(np.count_nonzero(~np.isfinite(table)))
-    if strange:
-        raise InputError(f"`{argument}` must be finite numbers; {strange} are NaN or infinite.")
-    return table
+def _score_columns(score: NDArray[Any] | None) -> list[NDArray[Any]]:
+    if score is None:
+        return []
+    table = score[:, None] if score.ndim == 1 else score
+    return [column.astype(np.float64) + 0.0 for column in table.T]  # −0.0 + 0.0 is 0.0
 
 
-def _weights(sample_weight: ArrayLike, n: int) -> NDArray[np.float64]:
-    weights = as_weights(sample_weight, n)
-    if not weights.any():
-        raise InputError("`sample_weight` must not be 0 for every example.")
-    return weights
-
-
-def _classes(
-    joined: JoinedPredictions,
-    labels: Sequence[Any] | None,
-    y_true: Any,  # noqa: ANN401
-) -> tuple[str, ...] | None:
-    """Name the columns of the score matrices."""
-    widths = {score.shape[1] for score in joined.scores if score is not None and score.ndim == 2}
-    if not widths:
-        return None
-    if labels is not None:
-        names = tuple(str(label) for label in labels)
-    elif joined.multilabel and getattr(y_true, "ndim", 1) == 2:
-        names = tuple(str(at) for at in range(y_true.shape[1]))
-    else:
-        names = joined.labels
-    return check_columns(names, widths)
-
-
-def check_columns(names: tuple[str, ...], widths: Iterable[int]) -> tuple[str, ...]:
-    """Refuse score matrices whose columns are not the classes."""
-    for width in widths:
-        if width != len(names):
-            raise InputError(
-                f"`labels` must name the {width} columns of the scores; got {len(names)} "
-                f"({', '.join(names[:10])})."
-            )
-    return names
+def _fingerprint(columns: list[NDArray[Any]]) -> tuple[bytes, ...]:
+    """Tell one model from another, whatever the order of the rows."""
+    return tuple(hashlib.sha256(np.sort(column).tobytes()).digest() for column in columns)

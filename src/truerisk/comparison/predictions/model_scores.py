@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.comparison.predictions.block_resamples import BlockDraw
-from truerisk.evaluation.grouped_scores import GroupedScores, document_averages, loss_of_rows
 from truerisk.evaluation.prediction_tally import Tallies
-from truerisk.measures.averages import base_and_average
+from truerisk.measures.registry import base_and_average
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking_replicates import cluster_replicates
+from truerisk.tallies.scored_rows import GroupedScores, document_averages, loss_of_rows
 
 DOCUMENTS = "eleven_point_documents"
 MAX_ENTRIES = 2 * 10**7  # rows × classes × replicates: about a second

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.evaluation.positive import positive_of_two
+from truerisk.inputs.arrays import CodedLabels, as_column, code_groups, code_labels
+from truerisk.labels import positive_of_two
 from truerisk.learners.refits import number_of_rows
-from truerisk.tallies.labels import CodedLabels, as_column, code_groups, code_labels
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ import numpy as np
 
 from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
-from truerisk.evaluation.arrays import evaluate
-from truerisk.evaluation.tables import evaluate_counts
-from truerisk.measures.averages import AVERAGES, base_and_average
-from truerisk.measures.registry import Measure, find_measure
+from truerisk.evaluation.evaluate import evaluate, evaluate_counts
+from truerisk.measures.averages import AVERAGES
+from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.cells import BinaryCounts, ClassCounts
 

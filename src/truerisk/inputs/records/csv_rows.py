@@ -13,17 +13,17 @@ from pyarrow import csv as arrow_csv
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.byte_streams import TextBytes
-from truerisk.inputs.records.line_blocks import (
+from truerisk.inputs.records.places import Places, refusal, such_rows
+from truerisk.inputs.records.rows import Rows, Wanted, ahead, in_order
+from truerisk.inputs.records.text_blocks import (
+    BOM,
     Block,
+    TextBytes,
     blocks,
     check_block,
     check_line_ends,
     check_quotes,
 )
-from truerisk.inputs.records.pipeline import ahead, in_order
-from truerisk.inputs.records.refusals import Places, refusal, such_rows
-from truerisk.inputs.records.rows import Rows, Wanted
 
 DELIMITERS = ",;\t|"
 SNIFFED_LINES = 100
@@ -41,6 +41,8 @@ class CsvFile:
     Labels and ids are text, whatever they look like; only the columns named as numbers are parsed
     as numbers.  So nothing depends on what the first rows happen to hold.
     """
+
+    empty_is_missing = True
 
     def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
         self.path = path
@@ -107,11 +109,13 @@ class CsvFile:
         kinds |= dict.fromkeys(wanted.numbers, pa.float64())
         kinds |= dict.fromkeys(wanted.texts, pa.string())
         types = {str(self.columns.index(name)): kind for name, kind in kinds.items()}
+        # Arrow drops a byte order mark, though one that opens a block belongs to its first cell.
+        data = BOM + block.data if block.data.startswith(BOM) else block.data
         return arrow_csv.read_csv(
-            pa.BufferReader(block.data),
+            pa.BufferReader(data),
             arrow_csv.ReadOptions(
                 use_threads=False,
-                block_size=len(block.data) + 1,
+                block_size=len(data) + 1,
                 column_names=[str(position) for position in range(len(self.columns))],
             ),
             arrow_csv.ParseOptions(

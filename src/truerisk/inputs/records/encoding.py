@@ -16,8 +16,9 @@ from truerisk.aliases import Codes
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.arrow_views import as_numpy, nulls
-from truerisk.inputs.records.refusals import Places, refusal
+from truerisk.inputs.records.arrow import as_numpy, nulls
+from truerisk.inputs.records.places import Places, refusal
+from truerisk.labels import Spelling
 
 UNKNOWN, MISSING = -1, -2
 TABLE_RANGE = 2**20  # integers whose range is below this go through a table, others through a hash
@@ -58,6 +59,8 @@ class LabelEncoder:
         self.book = book
         self.options = options
         self.may_be_empty = may_be_empty
+        # A cell of several labels is trimmed as a whole; its parts are spelt where it is split.
+        self._spell = Spelling(strip=options.strip) if may_be_empty else options.spelling
         self.whole_floats = False
         self._dictionary: pa.Array | None = None
         self._texts: list[str] = []
@@ -102,8 +105,8 @@ class LabelEncoder:
         if self._dictionary is None or not self._dictionary.equals(values):
             self._dictionary = values
             self._texts = ["" if text is None else text for text in _as_text(values)]
-            if self.options.strip:
-                self._texts = [text.strip() for text in self._texts]
+            if self._spell:
+                self._texts = [self._spell(text) for text in self._texts]
             codes = np.array(self.book.find(self._texts, UNKNOWN), np.int32)
             if len(codes) == 0:
                 codes = np.array([MISSING], np.int32)  # every row is null
@@ -125,7 +128,10 @@ class LabelEncoder:
         if is_bool:
             self._range("bool", 0, 1)
             return Keys(
-                values.view(np.uint8), self._integer_codes, lambda key: str(bool(key)), null
+                values.view(np.uint8),
+                self._integer_codes,
+                lambda key: self._spell(str(bool(key))),
+                null,
             )
         low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
         if high - low >= TABLE_RANGE or not self._range(str(values.dtype), low, high):
@@ -135,7 +141,7 @@ class LabelEncoder:
         # Subtraction in the type of the column could overflow: int8 127 - (-128).
         wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
         keys = wide - values.dtype.type(lowest) if lowest else wide
-        return Keys(keys, self._integer_codes, lambda key: str(key + lowest), null)
+        return Keys(keys, self._integer_codes, lambda key: self._spell(str(key + lowest)), null)
 
     def _range(self, kind: str, low: int, high: int) -> bool:
         """Make the table reach from `low` to `high`, keeping what it knows; False if too far."""
@@ -163,7 +169,8 @@ class LabelEncoder:
             raise places.refusal(
                 row,
                 f"{shown(self.column)} must hold labels; got the number "
-                f"{shown(values[row].item())}. Cast the column to integers or strings.",
+                f"{shown(values[row].item())}. Use --score if these are scores; otherwise cast the "
+                "column to integers or strings.",
             )
         self.whole_floats = True
         return pa.array(filled.astype(np.int64), mask=missing)

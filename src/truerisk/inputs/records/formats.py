@@ -1,31 +1,44 @@
 """What a file is, told by its first bytes and not by its name; and what is known of it."""
 
-import os
-import stat
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.refusals import machine_failure, refusal, shown_path
+from truerisk.inputs.records.places import (
+    GZIP_MAGIC,
+    Fingerprint,
+    ending,
+    machine_failure,
+    refusal,
+    shown_path,
+)
+from truerisk.inputs.records.rows import Reader
 
-Format = Literal["csv", "parquet", "json lines"]
 HEAD_BYTES = 2**16
-GZIP_MAGIC = b"\x1f\x8b"
-PARQUET_MAGIC = b"PAR1"
-ENDINGS: dict[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "json lines",
-    ".ndjson": "json lines",
-    ".json": "json lines",
-}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: how it is called and known, and which class of which module reads it."""
+
+    name: str
+    module: str
+    reader: str
+    endings: tuple[str, ...]
+    start: bytes = b""  # the first bytes of a file, after white space
+    is_text: bool = True
+
+
+# The last format is what any other text is taken for.
+FORMATS = (
+    Format("parquet", "parquet", "ParquetFile", (".parquet", ".pq"), b"PAR1", is_text=False),
+    Format("json lines", "json_lines", "JsonLinesFile", (".jsonl", ".ndjson", ".json"), b"{"),
+    Format("csv", "csv_rows", "CsvFile", (".csv", ".tsv", ".txt")),
+)
+ENDINGS = {ending: one for one in reversed(FORMATS) for ending in one.endings}
 FOREIGN = {
     b"PK\x03\x04": "a zip archive (an .xlsx or .npz file is one too)",
     b"BZh": "compressed by bzip2",
@@ -53,79 +66,12 @@ class FileFacts:
     """
 
     path: str
-    format: Format
+    format: str
     compression: Literal["gzip"] | None
     bytes: int
     rows: int | None = None
     dropped: int = 0
     sha256: str | None = None
-
-
-@dataclass(frozen=True)
-class Fingerprint:
-    """What tells that a path still leads to the same unchanged file."""
-
-    size: int
-    modified: int
-    inode: int
-    device: int
-
-    @classmethod
-    def of(cls, path: Path) -> "Fingerprint":
-        """Look at a file that is there and is a file."""
-        try:
-            found = path.stat()
-        except FileNotFoundError:
-            raise InputError(f"{shown_path(path)}: there is no such file.") from None
-        except OSError as error:
-            raise machine_failure(path, error) from error
-        if not stat.S_ISREG(found.st_mode):
-            raise refusal(path, "must be a regular file. Write a pipe's content to a file first.")
-        return cls(found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev)
-
-    def check_unchanged(self, path: Path) -> None:
-        """Refuse whatever was read from a file that is no longer the one that was opened."""
-        try:
-            now = path.stat()
-        except OSError:
-            raise ResourceError(f"{shown_path(path)}: vanished while it was read.") from None
-        if (now.st_size, now.st_mtime_ns, now.st_ino, now.st_dev) != (
-            self.size,
-            self.modified,
-            self.inode,
-            self.device,
-        ):
-            raise ResourceError(
-                f"{shown_path(path)}: changed while it was read ({self.size} bytes before, "
-                f"{now.st_size} now). Nothing of it was used; read it again when it is complete."
-            )
-
-
-def find_files(paths: Sequence[Path | str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """List the files that the paths name; a folder stands for its prediction files, sorted."""
-    if not paths:
-        raise InputError("`paths` must name at least one file; got none.")
-    files: list[Path] = []
-    notes: list[str] = []
-    for path in map(Path, paths):
-        if not path.is_dir():
-            files.append(path)
-            continue
-        inside = [p for p in sorted(path.rglob("*")) if p.is_file() and p.name[0] not in "._"]
-        known = [p for p in inside if _ending(p) is not None]
-        if not known:
-            raise refusal(
-                path,
-                "must hold at least one file that ends in "
-                f"{', '.join(ENDINGS)} (or one of these and .gz); got {len(inside)} other files.",
-            )
-        if len(known) < len(inside):
-            others = len(inside) - len(known)
-            notes.append(f"{shown_path(path)}: {others} files that hold no predictions left out.")
-        files.extend(known)
-    if len(set(map(os.path.realpath, files))) < len(files):
-        raise InputError("`paths` must name each file once; one of them is there twice.")
-    return tuple(files), tuple(notes)
 
 
 def recognise(path: Path, options: ReadingOptions) -> tuple[FileFacts, Fingerprint, str | None]:
@@ -145,19 +91,24 @@ def recognise(path: Path, options: ReadingOptions) -> tuple[FileFacts, Fingerpri
         compression = "gzip"
         head = _gunzipped_head(path, head)
     found = _format_of(path, head, compression, options)
-    facts = FileFacts(path=str(path), format=found, compression=compression, bytes=fingerprint.size)
-    expected = _ending(path)
+    facts = FileFacts(
+        path=str(path), format=found.name, compression=compression, bytes=fingerprint.size
+    )
+    expected = ENDINGS.get(ending(path))
     note = None
     zipped_name = path.suffix.lower() == ".gz"
     if (expected is not None and expected != found) or zipped_name != (compression is not None):
-        content = found if compression is None else f"{found}, compressed by gzip"
+        content = found.name if compression is None else f"{found.name}, compressed by gzip"
         note = f"{shown_path(path)}: read as {content}, whatever its name says."
     return facts, fingerprint, note
 
 
-def _ending(path: Path) -> Format | None:
-    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return ENDINGS.get(name.suffix.lower())
+def open_reader(facts: FileFacts, path: Path, options: ReadingOptions) -> Reader:
+    """Open a file with the reader of its format, which is loaded when a file needs it."""
+    known = next(one for one in FORMATS if one.name == facts.format)
+    module = import_module(f"truerisk.inputs.records.{known.module}")
+    reader: Reader = getattr(module, known.reader)(path, facts.compression, options)
+    return reader
 
 
 def _gunzipped_head(path: Path, head: bytes) -> bytes:
@@ -168,10 +119,14 @@ def _gunzipped_head(path: Path, head: bytes) -> bytes:
 
 
 def _format_of(path: Path, head: bytes, compression: str | None, options: ReadingOptions) -> Format:
-    if head.startswith(PARQUET_MAGIC):
+    for known in FORMATS:
+        if known.is_text or not head.startswith(known.start):
+            continue
         if compression is not None:
-            raise refusal(path, "must not be gzip around Parquet. Decompress it first: gunzip.")
-        return "parquet"
+            raise refusal(
+                path, f"must not be gzip around {known.name.title()}. Decompress it first: gunzip."
+            )
+        return known
     for magic, name in FOREIGN.items():
         if head.startswith(magic):
             raise refusal(path, f"must be CSV, Parquet or JSON lines, plain or .gz; it is {name}.")
@@ -180,11 +135,11 @@ def _format_of(path: Path, head: bytes, compression: str | None, options: Readin
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not options.is_utf8:
         start = head.decode(options.encoding, "ignore").lstrip("\ufeff \t\r\n").encode()
-    if start.startswith(b"{"):
-        return "json lines"
-    if start.startswith(b"[") and _ending(path) == "json lines":
+    known = next(one for one in FORMATS if one.is_text and start.startswith(one.start))
+    expected = ENDINGS.get(ending(path))
+    if start.startswith(b"[") and expected is not None and expected.name == "json lines":
         raise refusal(path, "must hold one JSON object a line; got a JSON array. jq -c '.[]' …")
-    return "csv"
+    return known
 
 
 def _check_not_utf16(path: Path, head: bytes) -> None:

@@ -339,7 +339,8 @@ class Neighbourhood:
         """Tell what a change of yα, by which w moves, takes off the augmented Lagrangian."""
         total = float(change.sum())
         # No BLAS here: its threads wait for each other longer than such a sum takes.
-        gain = float(np.sum(change * (residual - self.bias))) - 0.5 * kernel.sum_of_squares(moved)
+        squares = float(kernel.sum_of_squares(moved))
+        gain = float(np.sum(change * (residual - self.bias))) - 0.5 * squares
         return gain - self.penalty * total * (0.5 * total + self.balance)
 
 

@@ -1,0 +1,362 @@
+"""Predictions from arrays, frames, files or tables of counts → Evaluation."""
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truerisk.checks import LARGEST_COUNT, shown
+from truerisk.errors import InputError
+from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.prediction_tally import PredictionTally
+from truerisk.evaluation.request import Request
+from truerisk.inputs import PredictionFiles, ReadingOptions, Roles, open_frame, open_predictions
+from truerisk.inputs.arrays import indicator_names
+from truerisk.inputs.files import find_sources
+from truerisk.inputs.labels import label_notes
+from truerisk.inputs.predictions import Predictions
+from truerisk.labels import Spelling
+from truerisk.results import Evaluation
+from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_code
+
+Progress = Callable[[int], None]
+
+
+def evaluate(
+    y_true: Any,  # noqa: ANN401
+    y_pred: Any = None,  # noqa: ANN401
+    *,
+    y_score: Any = None,  # noqa: ANN401
+    sample_weight: Any = None,  # noqa: ANN401
+    groups: Any = None,  # noqa: ANN401
+    multilabel: bool = False,
+    labels: Sequence[Any] | None = None,
+    allow_inf: bool = False,
+    strip: bool = False,
+    numeric_labels: bool = False,
+    label_map: Mapping[Any, Any] | None = None,
+    level: float = 0.95,
+    pos_label: Any = None,  # noqa: ANN401
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    binomial: str = "clopper_pearson",
+    cell_interval: str = "smoothed_delta",
+    replicates: int = 1000,
+    random_state: int | None = None,
+    zero_division: float = math.nan,
+    average_over: Sequence[Any] | None = None,
+    probabilities: bool = False,
+    threshold: float | None = None,
+    reject: str | None = None,
+    measures: Sequence[str] | None = None,
+    max_classes: int = MAX_CLASSES,
+) -> Evaluation:
+    r"""Estimate every measure of a set of predictions, each with its interval.
+
+    The intervals are about *this* trained model: where it would end up on ever more examples drawn
+    as these were.  They hold when the examples were not used to train it or to choose it.
+
+    Columns may be lists, NumPy arrays, series and frames of pandas, polars, pyarrow or modin, or
+    anything with `__array__` or `__dlpack__`.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels: integers, booleans or texts.  With `multilabel`, a collection of labels for each
+        example, or an n × K matrix of 0 and 1, dense or sparse.
+    y_score
+        Scores, larger meaning more positive: n of them, or an n × K matrix with the columns in the
+        order of the sorted labels.  Of two classes only the column of the positive label is used,
+        if that label is given or plain: `predict_proba(X)` may be given as it is.
+    sample_weight
+        Weights; the intervals then hold at the effective number of examples.
+    groups
+        Which rows belong together (one patient, one user): groups, not rows, are then the units.
+    labels
+        Names of the K columns of matrices, if not in that order; averages are taken over these.
+    allow_inf
+        Whether a score may be infinite, where only the order of the scores counts.
+    strip, numeric_labels, label_map
+        How labels are rewritten before they are counted: without white space around them, with
+        numbers in one spelling (1.0, 01 and True are 1), and by other names, `{"Yes": "yes"}`.
+    level
+        Confidence level of every interval.
+    pos_label
+        The positive label; needed unless the labels are {0, 1}, {-1, 1} or booleans.
+    betas
+        Further F_β and E_β to report beside F1.
+    costs
+        What mistakes cost: `{"fp": 1, "fn": 5}`, `{(true, predicted): cost}` or a K × K table.
+    binomial
+        Interval of measures that are k of n.
+    cell_interval
+        Interval of the other measures of counts.
+    replicates
+        Bootstrap replicates, where an interval needs them.
+    random_state
+        Seed; drawn when not given, and stated in the result.
+    zero_division
+        Value that stands in for an undefined one, for compatibility with other tools; NaN says
+        that it is undefined, and leaves the class out of averages.
+    average_over
+        The labels to average over; those that occur in the truth, when not given.
+    probabilities
+        Whether the scores are probabilities, which have a log loss and a Brier score.
+    threshold
+        Call an example positive when its score is at least this, if no predictions are given.
+    reject
+        The predicted label that means "not classified".
+    measures
+        Only these measures; all when not given.
+    max_classes
+        Refuse more classes than this: a score or an id was probably taken for a label.
+
+    Examples
+    --------
+    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 1])
+    >>> print(evaluation["recall"])
+    recall = 0.667 [0.094, 0.992] at 95 % (clopper_pearson, n = 3, this model)
+    >>> evaluation["f1"].interval.method
+    'clopper_pearson'
+    """
+    request = Request.of(locals())
+    if y_pred is None and y_score is None:
+        raise InputError("`y_pred` or `y_score` must be given; got neither.")
+    spelling = Spelling.of(strip=strip, numeric_labels=numeric_labels, label_map=label_map)
+    named = indicator_names(y_true, labels) if multilabel or labels is not None else None
+    if named is not None and average_over is None:
+        request = replace(request, average_over=tuple(map(spelling, named)))
+    predictions = Predictions.from_arrays(
+        y_true,
+        y_pred,
+        y_score=y_score,
+        sample_weight=sample_weight,
+        groups=groups,
+        multilabel=multilabel,
+        labels=labels,
+        allow_inf=allow_inf,
+        spelling=spelling,
+    )
+    tally = PredictionTally.of_classes(request, predictions.classes, multilabel=multilabel)
+    tally.add(predictions)
+    notes = label_notes(predictions.members, "" if multilabel else None)
+    return assemble(tally.finish(predictions.members), request, notes=notes)
+
+
+def evaluate_frame(
+    frame: Any,  # noqa: ANN401
+    *,
+    roles: Roles | None = None,
+    options: ReadingOptions | None = None,
+    level: float = 0.95,
+    pos_label: Any = None,  # noqa: ANN401
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    binomial: str = "clopper_pearson",
+    cell_interval: str = "smoothed_delta",
+    replicates: int = 1000,
+    random_state: int | None = None,
+    zero_division: float = math.nan,
+    average_over: Sequence[Any] | None = None,
+    probabilities: bool = False,
+    threshold: float | None = None,
+    reject: str | None = None,
+    measures: Sequence[str] | None = None,
+    max_classes: int = MAX_CLASSES,
+) -> Evaluation:
+    """Estimate every measure of the predictions in a frame: pandas, polars, pyarrow, modin.
+
+    The columns are found by their usual names, as in a file, and the result is that of the file.
+
+    Parameters
+    ----------
+    frame
+        One row for each example.
+    roles
+        Which column is what; the usual names are recognised, and `source` states what was guessed.
+    options
+        What is allowed in the frame, as for files: ``missing``, ``strip``, ``numeric_labels`` …
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+        As for `evaluate`.
+    zero_division, average_over, probabilities, threshold, reject, measures, max_classes
+        As for `evaluate`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> frame = pa.table({"y_true": [1] * 10 + [0] * 10, "y_pred": [1] * 9 + [0] * 11})
+    >>> print(evaluate_frame(frame)["recall"])
+    recall = 0.900 [0.555, 0.997] at 95 % (clopper_pearson, n = 10, this model)
+    """
+    request = Request.of(locals())
+    return _of_source(open_frame(frame, roles=roles, options=options), request, None)
+
+
+def evaluate_files(
+    paths: Path | str | Sequence[Path | str],
+    *,
+    roles: Roles | None = None,
+    options: ReadingOptions | None = None,
+    level: float = 0.95,
+    pos_label: Any = None,  # noqa: ANN401
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    binomial: str = "clopper_pearson",
+    cell_interval: str = "smoothed_delta",
+    replicates: int = 1000,
+    random_state: int | None = None,
+    zero_division: float = math.nan,
+    average_over: Sequence[Any] | None = None,
+    probabilities: bool = False,
+    threshold: float | None = None,
+    reject: str | None = None,
+    measures: Sequence[str] | None = None,
+    max_classes: int = MAX_CLASSES,
+    progress: Progress | None = None,
+) -> Evaluation:
+    r"""Estimate every measure of the predictions in CSV, Parquet or JSON lines files.
+
+    The result does not depend on how the rows are spread over files, formats or batches.  Where a
+    cluster is in use (`use_cluster`), its workers read the files, and must see them under the same
+    paths; the result is the same to the last bit.
+
+    Parameters
+    ----------
+    paths
+        A file, a folder of files, or several of them.
+    roles
+        Which column is what; the usual names are recognised, and `source` states what was guessed.
+    options
+        How strictly to read.
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+        As for `evaluate`.
+    zero_division, average_over, probabilities, threshold, reject, measures, max_classes
+        As for `evaluate`.
+    progress
+        Called with the number of rows read so far.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "predictions.csv"
+    ...     _ = path.write_text("y_true,y_pred\n" + "1,1\n" * 9 + "1,0\n" + "0,0\n" * 10)
+    ...     print(evaluate_files(path)["recall"])
+    recall = 0.900 [0.555, 0.997] at 95 % (clopper_pearson, n = 10, this model)
+    """
+    request = Request.of(locals())
+    if _a_cluster_is_in_use():
+        from truerisk.evaluation.files_on_cluster import FilesOnCluster  # noqa: PLC0415  (rare)
+
+        sources, notes = find_sources(paths, options or ReadingOptions())
+        files = FilesOnCluster(sources, roles or Roles(), options or ReadingOptions(), notes=notes)
+        return _assembled(files, files.tally(request, progress), request)
+    return _of_source(open_predictions(paths, roles=roles, options=options), request, progress)
+
+
+def _of_source(files: PredictionFiles, request: Request, progress: Progress | None) -> Evaluation:
+    tally = PredictionTally.of_classes(
+        request, files.roles.score_classes, multilabel=files.options.multilabel
+    )
+    for predictions in files.predictions():
+        tally.add(predictions)
+        if progress is not None:
+            progress(tally.n)
+    return _assembled(files, tally, request)
+
+
+def _assembled(files: PredictionFiles, tally: PredictionTally, request: Request) -> Evaluation:
+    roles = files.roles
+    named = ("truth", "pred", "score", "group", "weight", "id")
+    source = {
+        "files": files.files,
+        "roles": {name: getattr(roles, name) for name in named if getattr(roles, name)},
+        "guessed": roles.guessed,
+    }
+    return assemble(tally.finish(files.members), request, notes=files.notes, source=source)
+
+
+def _a_cluster_is_in_use() -> bool:
+    # Nobody can have named a cluster while the module that clusters are named to is not loaded.
+    clusters = sys.modules.get("truerisk.execution.cluster")
+    return clusters is not None and clusters.cluster_in_use() is not None
+
+
+def evaluate_counts(
+    table: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    level: float = 0.95,
+    pos_label: Any = None,  # noqa: ANN401
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    binomial: str = "clopper_pearson",
+    cell_interval: str = "smoothed_delta",
+    replicates: int = 1000,
+    random_state: int | None = None,
+    zero_division: float = math.nan,
+    average_over: Sequence[Any] | None = None,
+    reject: str | None = None,
+    measures: Sequence[str] | None = None,
+    max_classes: int = MAX_CLASSES,
+) -> Evaluation:
+    """Estimate every measure from a K × K table of counts, rows truth and columns predicted.
+
+    Parameters
+    ----------
+    table
+        Whole numbers.  Two classes without `labels` are positive ("1") and then negative ("0"), as
+        the textbooks print them.
+    labels
+        Names of the classes, in the order of the rows.
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+        As for `evaluate`.
+    zero_division, average_over, reject, measures, max_classes
+        As for `evaluate`.
+
+    Examples
+    --------
+    >>> evaluation = evaluate_counts([[50, 50], [40, 850]])
+    >>> print(evaluation["precision"])
+    precision = 0.556 [0.447, 0.660] at 95 % (clopper_pearson, n = 90, this model)
+    """
+    request = Request.of(locals())
+    counts = np.asarray(table)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2:
+        raise InputError(f"`table` must be K × K with K ≥ 2; got shape {counts.shape}.")
+    _refuse_what_counts_nothing(counts.ravel().tolist())
+    if not counts.any():
+        raise InputError("`table` must count at least one example; got 0.")
+    names = _class_names(len(counts), labels)
+    cells = Counter(
+        {
+            cell_code(truth, predicted): int(counts[truth, predicted])
+            for truth, predicted in zip(*np.nonzero(counts), strict=True)
+        }
+    )
+    tally = PredictionTally(request, n=int(counts.sum()), cells=CellTally(counts=cells))
+    return assemble(tally.finish([(name,) for name in names]), request)
+
+
+def _refuse_what_counts_nothing(counts: list[Any]) -> None:
+    wrong = [count for count in counts if type(count) is not int or count < 0]
+    if wrong:
+        raise InputError(f"`table` must hold whole numbers from 0 on; got {shown(wrong[0])}.")
+    # Python's integers do not overflow, as the sum of an array may.
+    if sum(counts) > LARGEST_COUNT:
+        raise InputError(f"`table` must count at most 2**53 examples in all; got {sum(counts)}.")
+
+
+def _class_names(n_classes: int, labels: Sequence[Any] | None) -> tuple[str, ...]:
+    if labels is None:
+        return ("1", "0") if n_classes == 2 else tuple(str(at) for at in range(n_classes))
+    names = tuple(str(label) for label in labels)
+    if len(set(names)) != n_classes:
+        raise InputError(f"`labels` must be {n_classes} different names; got {names}.")
+    return names

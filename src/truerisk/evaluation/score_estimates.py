@@ -1,0 +1,225 @@
+"""Scores → estimates: rankings, losses and documents, each measure with its interval."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from truerisk.aliases import Array
+from truerisk.evaluation.count_estimates import averaged_measure, finished, generator_for
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.request import Request
+from truerisk.intervals.choose import (
+    auc_interval,
+    average_interval,
+    mean_interval,
+    pooled_interval,
+    ranking_interval,
+    whole_range,
+)
+from truerisk.intervals.replicates import replicates_for
+from truerisk.measures.averages import AVERAGES
+from truerisk.measures.from_scores import summarise_documents
+from truerisk.measures.registry import (
+    AVERAGED_RANKINGS,
+    Measure,
+    find_measure,
+    measures_that_need,
+)
+from truerisk.results import Estimate, Finding
+from truerisk.tallies.ranking import Ranking
+from truerisk.tallies.ranking_replicates import cluster_replicates, replicates
+from truerisk.tallies.scored_rows import (
+    GroupedScores,
+    document_averages,
+    error_of_mean,
+    loss_of_rows,
+)
+
+CHOSEN_HERE = {"ks", "best_f1"}  # their threshold is chosen on the same examples
+MANY_CLASSES = 10  # with more, the intervals of single classes are the binomial ones alone
+
+
+@dataclass(frozen=True)
+class ScoreEstimates:
+    """The estimates that the scores of a set of predictions have to offer.
+
+    Without `resampled`, nothing is drawn: the values are the same, some intervals are rougher.
+    """
+
+    tallies: Tallies
+    request: Request
+    resampled: bool = True
+
+    def overall(self) -> Iterator[Estimate]:
+        """Estimate what is about all scores together."""
+        if len(self.tallies.rankings) == 1:
+            yield from self._of_ranking(next(iter(self.tallies.rankings)))
+        elif self.tallies.rankings:
+            yield from self._averages()
+        yield from self._of_documents()
+        yield from self._of_probabilities()
+
+    def by_class(self) -> dict[str, dict[str, Estimate]]:
+        """Estimate the measures of each class's own scores."""
+        if len(self.tallies.rankings) == 1:
+            return {}
+        return self._each
+
+    @cached_property
+    def _each(self) -> dict[str, dict[str, Estimate]]:
+        return {
+            label: {one.measure: one for one in self._of_ranking(label)}
+            for label in self.tallies.rankings
+        }
+
+    def _of_ranking(self, label: str) -> Iterator[Estimate]:
+        ranking = self.tallies.rankings[label]
+        rows = self.tallies.grouped_scores.get(label)
+        level = self.request.level
+        names = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
+        drawn = self._replicates(label, ranking, rows, [n for n in names if n != "roc_auc"])
+        for name in names:
+            measure = find_measure(name)
+            value = float(measure.value(ranking))
+            if name == "roc_auc":
+                interval = auc_interval(ranking, rows, level=level)
+            else:
+                interval = ranking_interval(
+                    name, value, drawn.get(name), ranking, rows, level=level
+                )
+            yield finished(measure, value, interval, ranking.n, _ranking_notes(name, ranking))
+
+    def _replicates(
+        self, label: str, ranking: Ranking, rows: GroupedScores | None, names: list[str]
+    ) -> dict[str, Array]:
+        many = len(self.tallies.rankings) > MANY_CLASSES
+        if not self.resampled or 0 in ranking.rows or not names or many:
+            return {}
+        rng = generator_for(f"ranking of {label}", self.request)
+        size = replicates_for(self.request.level, least=self.request.replicates)
+        if rows is None:
+            return replicates(ranking, names, replicates=size, rng=rng)
+        return cluster_replicates(
+            rows.score,
+            rows.is_positive,
+            rows.group,
+            names,
+            weight=rows.weight,
+            replicates=size,
+            rng=rng,
+        )
+
+    def _averages(self) -> Iterator[Estimate]:
+        support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
+        for name in self.request.wanted_somehow(AVERAGED_RANKINGS):
+            measure = find_measure(name)
+            each = [estimates[name] for estimates in self._each.values()]
+            yield self._averaged(measure, "macro", each, np.ones(len(each)))
+            yield self._averaged(measure, "weighted", each, support)
+        if self.tallies.pooled is not None:
+            yield from self._pooled(self.tallies.pooled)
+
+    def _pooled(self, ranking: Ranking) -> Iterator[Estimate]:
+        """Rank all (example, class) pairs together: the micro average."""
+        groups = None if self._any_rows is None else self._any_rows.groups
+        for name in self.request.wanted(AVERAGED_RANKINGS, "_micro"):
+            measure = find_measure(name)
+            named = replace(measure, name=f"{name}_micro", title=f"{measure.title}, micro average")
+            value = float(measure.value(ranking))
+            interval = pooled_interval(
+                value, ranking, self.tallies.n, groups, level=self.request.level
+            )
+            yield finished(named, value, interval, self.tallies.n)
+
+    @cached_property
+    def _correlations(self) -> dict[str, Array]:
+        joint = self.tallies.joint_scores
+        names = self.request.wanted_somehow(AVERAGED_RANKINGS)
+        if joint is None or not names:
+            return {}
+        return joint.correlations(names, self.request.random_state or 0)
+
+    def _averaged(
+        self, measure: Measure, average: str, each: list[Estimate], weights: Array
+    ) -> Estimate:
+        values = np.array([one.value for one in each])
+        taken = ~np.isnan(values) & (weights > 0)
+        named = averaged_measure(measure, average, AVERAGES[average].title, "class")
+        if not taken.any():
+            return finished(named, np.nan, whole_range(self.request.level), self.tallies.n)
+        shares = weights[taken] / weights[taken].sum()
+        correlation = self._correlations.get(measure.name)
+        interval = average_interval(
+            values[taken],
+            [one.interval for one, used in zip(each, taken, strict=True) if used and one.interval],
+            shares,
+            None if correlation is None else correlation[taken][:, taken],
+            level=self.request.level,
+        )
+        note = Finding(f"over {int(taken.sum())} of {len(each)} classes", code="classes_averaged")
+        value = float(shares @ values[taken])
+        return finished(named, value, interval, self.tallies.n, (note,))
+
+    def _of_documents(self) -> Iterator[Estimate]:
+        if self.tallies.documents is None or len(self.tallies.rankings) < 2:
+            return
+        summary = summarise_documents(self.tallies.documents)
+        error, units, rows = summary.standard_error, summary.documents, self._any_rows
+        if rows is not None:
+            averages = document_averages(self.tallies.grouped_scores)
+            error, units = error_of_mean(averages, rows), rows.groups
+        interval = mean_interval(
+            summary.value, error, units, level=self.request.level, grouped=rows is not None
+        )
+        text = f"{summary.undefined} documents have no correct category and are left out"
+        notes = (Finding(text, code="documents_left_out"),) if summary.undefined else ()
+        measure = find_measure("eleven_point_documents")
+        yield finished(measure, summary.value, interval, summary.documents, notes)
+
+    def _of_probabilities(self) -> Iterator[Estimate]:
+        tally, rows = self.tallies.probabilities, self._any_rows
+        if tally is None:
+            return
+        for entry in measures_that_need("probabilities"):
+            measure = entry
+            if entry.name == "brier_score" and len(self.tallies.rankings) == 1:
+                measure = replace(entry, measure_range=(0.0, 1.0))
+            value = float(measure.value(tally))
+            notes: tuple[Finding, ...] = ()
+            if tally.impossible and measure.name == "log_loss":
+                text = f"{tally.impossible} true classes were given the probability 0"
+                notes = (Finding(text, code="impossible_truth"),)
+            error, units = tally.standard_error(measure.name), tally.rows  # type: ignore[arg-type]
+            if rows is not None and np.isfinite(value):
+                lost = loss_of_rows(measure.name, self.tallies.grouped_scores)
+                error, units = error_of_mean(lost, rows), rows.groups
+            interval = mean_interval(
+                value,
+                error,
+                units,
+                level=self.request.level,
+                measure_range=measure.measure_range,
+                grouped=rows is not None,
+            )
+            yield finished(measure, value, interval, tally.rows, notes)
+
+    @property
+    def _any_rows(self) -> GroupedScores | None:
+        """The groups of the rows, which are the same whatever is scored."""
+        return next(iter(self.tallies.grouped_scores.values()), None)
+
+
+def _ranking_notes(name: str, ranking: Ranking) -> tuple[Finding, ...]:
+    if name in CHOSEN_HERE:
+        text = "the threshold is chosen on the same examples"
+        return (Finding(text, code="threshold_chosen_here"),)
+    nearest = ranking.summary.breakeven
+    if name != "breakeven_point" or not nearest.interpolated:
+        return ()
+    text = (
+        f"interpolated: precision {nearest.precision:.3f} and recall {nearest.recall:.3f} are as "
+        "near as any threshold brings them"
+    )
+    return (Finding(text, code="interpolated"),)

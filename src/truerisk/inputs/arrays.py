@@ -1,0 +1,420 @@
+"""Columns in memory → arrays and codes: lists, NumPy, frames of any library, sparse matrices."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array, Indices
+from truerisk.checks import shown
+from truerisk.errors import InputError
+
+LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not by sorting
+# What to do about labels with a fraction, by the name of their argument.
+REMEDIES = {"y": "Numbers with a fraction are measurements, not classes."}
+COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+
+Members = Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class CodedLabels:
+    """Two columns of labels as codes of one list; `members[code]` is the label set of a code."""
+
+    truth: NDArray[Any]
+    predicted: NDArray[Any] | None
+    members: tuple[tuple[str, ...], ...]
+    multilabel: bool = False
+
+
+def as_column(column: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Make an array of a column or a frame without changing what is in it.
+
+    In a list with a text NumPy writes everything out as text, NaN as "nan" and 1 as "1", and drops
+    NUL characters: then the array is one of Python objects.
+
+    Examples
+    --------
+    >>> as_column(["a", float("nan"), 1])
+    array(['a', nan, 1], dtype=object)
+    >>> as_column(["a", "b"])
+    array(['a', 'b'], dtype='<U1')
+    """
+    if isinstance(column, np.ndarray):
+        return column
+    if not isinstance(column, (list, tuple)):
+        column = _native_array(column)
+    array = np.asarray(column)
+    if array.dtype.kind != "U" or hasattr(column, "dtype"):
+        return array
+    things = np.array(column, dtype=object)
+    return array if array.tolist() == things.tolist() else things
+
+
+def _native_array(column: Any) -> Any:  # noqa: ANN401
+    """Make an array of a series or a frame of any library, or of what another library exports."""
+    if _is_frame_library(column):
+        import narwhals  # noqa: PLC0415  (only frames need it)
+
+        known = narwhals.from_native(column, allow_series=True, pass_through=True)
+        if known is not column:
+            return known.to_numpy()
+    if not hasattr(column, "__array__") and hasattr(column, "__dlpack__"):
+        return np.from_dlpack(column)
+    if isinstance(column, (set, frozenset, dict)):
+        raise InputError(
+            f"A column must have an order; got a {type(column).__name__}. Make a list of it."
+        )
+    return column
+
+
+def _is_frame_library(column: Any) -> bool:  # noqa: ANN401
+    return any(hasattr(column, name) for name in ("__dataframe__", "__arrow_c_stream__", "iloc"))
+
+
+def is_sparse(column: Any) -> bool:  # noqa: ANN401
+    """Whether a column is a sparse matrix of SciPy."""
+    return hasattr(column, "tocsr") and hasattr(column, "nnz")
+
+
+def column_names(column: Any) -> tuple[str, ...] | None:  # noqa: ANN401
+    """Return the names of the columns of a frame; None for what has no such names."""
+    if isinstance(column, np.ndarray) or not _is_frame_library(column):
+        return None
+    names = getattr(column, "column_names", getattr(column, "columns", None))
+    return None if names is None or callable(names) else tuple(map(str, names))
+
+
+def number_of_rows(column: Any) -> int:  # noqa: ANN401
+    """Return the length of anything that may be a column."""
+    shape = getattr(column, "shape", None)
+    return int(shape[0]) if shape else len(column)
+
+
+def check_row_labels(**columns: Any) -> None:  # noqa: ANN401
+    """Refuse series of pandas that carry the same row labels in different orders.
+
+    Where the labels are not the same set, the position of a row is meant, as in scikit-learn.
+    """
+    indices = {name: one.index for name, one in columns.items() if hasattr(one, "iloc")}
+    if len(indices) < 2:
+        return
+    (first, index), *others = indices.items()
+    for name, other in others:
+        if len(index) != len(other) or index.equals(other):
+            continue
+        if index.sort_values().equals(other.sort_values()):
+            raise InputError(
+                f"`{first}` and `{name}` must have their rows in one order; their indices hold the "
+                f"same labels in different orders. Align them ({name}.loc[{first}.index]), or use "
+                ".to_numpy() to pair them by position."
+            )
+
+
+def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> CodedLabels:  # noqa: ANN401
+    """Code single labels: integers, booleans or texts, of one kind in both columns.
+
+    `name` is what messages call the first column.
+
+    Examples
+    --------
+    >>> coded = code_labels(["b", "a"], ["b", "b"])
+    >>> coded.truth.tolist(), coded.predicted.tolist(), coded.members
+    ([1, 0], [1, 1], (('a',), ('b',)))
+    """
+    columns = {name: _as_labels(y_true, name)}
+    if y_pred is not None:
+        columns["y_pred"] = _as_labels(y_pred, "y_pred")
+    _refuse_mixed_kinds(columns)
+    coded = [_distinct_and_codes(column) for column in columns.values()]
+    values = np.unique(np.concatenate([distinct for distinct, _ in coded]))
+    places = [np.searchsorted(values, distinct).astype(np.int32) for distinct, _ in coded]
+    codes = [
+        place[code] if not np.array_equal(place, np.arange(len(place))) else code
+        for place, (_, code) in zip(places, coded, strict=True)
+    ]
+    members = tuple((str(value),) for value in values.tolist())
+    return CodedLabels(codes[0], codes[1] if len(codes) > 1 else None, members)
+
+
+def code_label_sets(
+    y_true: Any,  # noqa: ANN401
+    y_pred: Any = None,  # noqa: ANN401
+    labels: Sequence[Any] | None = None,
+) -> CodedLabels:
+    """Code sets of labels: n × K indicators, dense or sparse, or sequences of collections.
+
+    Examples
+    --------
+    >>> coded = code_label_sets([{"a"}, {"a", "b"}], [{"a"}, set()])
+    >>> [coded.members[code] for code in coded.predicted]
+    [('a',), ()]
+    """
+    book: dict[tuple[str, ...], int] = {}
+    columns = []
+    for name, column in (("y_true", y_true), ("y_pred", y_pred)):
+        if column is None:
+            continue
+        if is_indicator(column):
+            columns.append(_code_indicators(column, name, labels, book))
+        else:
+            codes = [book.setdefault(_label_set(entry, name), len(book)) for entry in column]
+            columns.append(np.array(codes, dtype=np.int32))
+    second = columns[1] if len(columns) > 1 else None
+    return CodedLabels(columns[0], second, tuple(book), multilabel=True)
+
+
+def is_indicator(column: Any) -> bool:  # noqa: ANN401
+    """Whether a column is a matrix, dense or sparse, or a frame; not a sequence of collections."""
+    return len(getattr(column, "shape", ())) == 2
+
+
+def indicator_names(column: Any, labels: Sequence[Any] | None) -> tuple[str, ...] | None:  # noqa: ANN401
+    """Return the labels of the columns of indicators: as given, of the frame, or numbers from 0."""
+    if labels is not None:
+        return tuple(map(str, labels))
+    if not is_indicator(column):
+        return None
+    return column_names(column) or tuple(map(str, range(column.shape[1])))
+
+
+def code_groups(groups: Any) -> Indices:  # noqa: ANN401
+    """Give the groups of examples numbers from 0.
+
+    Examples
+    --------
+    >>> code_groups(["b", "a", "b"])
+    array([1, 0, 1])
+    """
+    column = as_column(groups)
+    if column.dtype.kind in "fO":
+        missing = sum(map(_is_missing, column.tolist()))
+        if missing:
+            raise InputError(
+                f"`groups` must have a value for every example; {missing} are missing. "
+                "Give an example that stands alone a group of its own."
+            )
+    try:
+        return np.unique(column, return_inverse=True)[1].astype(np.intp)
+    except TypeError:  # no order among them
+        kinds = ", ".join(sorted({type(one).__name__ for one in column.tolist()}))
+        raise InputError(f"`groups` must hold values of one type; got {kinds}.") from None
+
+
+def as_scores(scores: Any, name: str = "y_score", *, allow_inf: bool = False) -> NDArray[Any]:  # noqa: ANN401
+    """Check scores: n finite numbers, or an n × K matrix of them."""
+    if is_sparse(scores):
+        raise InputError(f"`{name}` must be dense; got a sparse matrix. Use .toarray().")
+    table = as_column(scores)
+    if table.ndim not in {1, 2} or table.dtype.kind not in "fiub":
+        raise InputError(
+            f"`{name}` must be numbers, n of them or an n × K matrix; "
+            f"got {table.dtype} of shape {table.shape}."
+        )
+    if table.dtype.kind != "f" or np.isfinite(table).all():
+        return table
+    missing = int(np.count_nonzero(np.isnan(table)))
+    if missing:
+        raise InputError(f"`{name}` must be numbers; {missing} are NaN. Drop these examples first.")
+    if not allow_inf:
+        remedy = " Use allow_inf=True where only the order of the scores counts."
+        raise InputError(
+            f"`{name}` must be finite; {np.count_nonzero(np.isinf(table))} are infinite."
+            f"{remedy if name == 'y_score' else ''}"
+        )
+    return table
+
+
+def check_weights(sample_weight: Any) -> Array:  # noqa: ANN401
+    """Check weights: one finite number for each example, not negative, not all 0."""
+    weights = as_column(sample_weight)
+    if weights.ndim != 1 or weights.dtype.kind not in "fiub":
+        raise InputError(
+            f"`sample_weight` must be one number for each example; "
+            f"got {weights.dtype} of shape {weights.shape}."
+        )
+    weights = weights.astype(np.float64, copy=False)
+    wrong = ~(weights >= 0) | np.isinf(weights)
+    if wrong.any():
+        raise InputError(
+            f"`sample_weight` must be finite and not negative; {np.count_nonzero(wrong)} are not, "
+            f"the first is {weights[wrong][0]:g}."
+        )
+    if not weights.any():
+        raise InputError("`sample_weight` must not be 0 for every example.")
+    return weights
+
+
+def _code_indicators(
+    column: Any,  # noqa: ANN401
+    name: str,
+    labels: Sequence[Any] | None,
+    book: dict[tuple[str, ...], int],
+) -> NDArray[np.int32]:
+    names = indicator_names(column, labels) or ()
+    width = column.shape[1]
+    if len(names) != width:
+        raise InputError(f"`labels` must name the {width} columns of `{name}`; got {len(names)}.")
+    if is_sparse(column):
+        patterns, at = _sparse_patterns(column, name)
+    else:
+        matrix = as_column(column)
+        _refuse_other_than_indicators(matrix, name)
+        rows, at = np.unique(matrix.astype(bool), axis=0, return_inverse=True)
+        patterns = [np.flatnonzero(row) for row in rows]
+    sets = [tuple(sorted(names[k] for k in row)) for row in patterns]
+    places = np.array([book.setdefault(one, len(book)) for one in sets], dtype=np.int32)
+    return places[np.ravel(at)]
+
+
+def _sparse_patterns(column: Any, name: str) -> tuple[list[Any], Indices]:  # noqa: ANN401
+    """List the distinct rows of a sparse matrix, and which of them each row is."""
+    matrix = column.tocsr(copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    _refuse_other_than_indicators(matrix.data, name)
+    book: dict[bytes, int] = {}
+    patterns: list[Any] = []
+    at = np.empty(matrix.shape[0], dtype=np.intp)
+    for row, (start, end) in enumerate(pairwise(matrix.indptr.tolist())):
+        entries = matrix.indices[start:end]
+        at[row] = book.setdefault(entries.tobytes(), len(book))
+        if len(book) > len(patterns):
+            patterns.append(entries)
+    return patterns, at
+
+
+def _refuse_other_than_indicators(values: NDArray[Any], name: str) -> None:
+    if not np.isin(values, (0, 1)).all():
+        raise InputError(
+            f"`{name}` must hold only 0 and 1 when it is a matrix of label indicators."
+        )
+
+
+def _label_set(entry: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401
+    if isinstance(entry, str) or not isinstance(entry, Iterable):
+        raise InputError(
+            f"`{name}` must hold a collection of labels for each example; got {shown(entry)}. "
+            "Leave `multilabel` out for one label an example."
+        )
+    return tuple(sorted({str(label) for label in entry}))
+
+
+def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
+    remedy = "Use multilabel=True for sets of labels."
+    if is_sparse(column):
+        raise InputError(f"`{name}` must be one column of labels; got a sparse matrix. {remedy}")
+    try:
+        array = as_column(column)
+    except InputError:
+        raise
+    except ValueError:  # NumPy makes no array of collections of several lengths
+        raise _collections(column, name) from None
+    if array.ndim != 1:
+        collections = isinstance(column, (list, tuple)) and array.ndim == 2
+        if collections and array.dtype.kind in "UO":
+            raise _collections(column, name)
+        raise InputError(
+            f"`{name}` must be one column of labels; got shape {array.shape}. {remedy}"
+        )
+    if array.dtype.kind == "U" and array is not column:
+        _refuse_nul(column, name)
+    if array.dtype.kind == "f":
+        return _whole_labels(array, name)
+    if array.dtype.kind == "O":
+        return _texts_of_one_kind(array, name)
+    if array.dtype.kind not in "biuUT":
+        raise InputError(f"`{name}` must hold integers, booleans or texts; got {array.dtype}.")
+    return array
+
+
+def _collections(column: Any, name: str) -> InputError:  # noqa: ANN401
+    first = next((one for one in column if isinstance(one, COLLECTIONS)), column)
+    return InputError(
+        f"`{name}` must hold one label for each example; got {shown(first)}. Use multilabel=True "
+        "for sets of labels."
+    )
+
+
+def _whole_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    if not np.all(np.isfinite(array)):
+        count = int(np.count_nonzero(~np.isfinite(array)))
+        raise InputError(f"`{name}` must have a label everywhere; {count} are NaN or infinite.")
+    if not np.array_equal(array, np.floor(array)):
+        first = array[array != np.floor(array)][0]
+        remedy = REMEDIES.get(name, "Hand scores to `y_score`.")
+        raise InputError(f"`{name}` must hold labels; got {shown(float(first))}. {remedy}")
+    return array.astype(np.int64)
+
+
+def _refuse_nul(column: Iterable[Any], name: str) -> None:
+    """Refuse the character that NumPy drops from the end of a text: two labels would be one."""
+    wrong = next((text for text in column if isinstance(text, str) and "\0" in text), None)
+    if wrong is not None:
+        raise InputError(f"`{name}` must hold labels without NUL characters; got {shown(wrong)}.")
+
+
+def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
+    kinds = {type(value) for value in array.tolist()}
+    if kinds <= {str}:
+        _refuse_nul(array, name)
+        return array.astype(np.str_)
+    if kinds <= {bool} or kinds <= {int}:
+        return np.array(array.tolist())
+    if any(issubclass(kind, COLLECTIONS) for kind in kinds):
+        raise _collections(array, name)
+    missing = sum(map(_is_missing, array.tolist()))
+    if missing:
+        raise InputError(f"`{name}` must have a label everywhere; {missing} are missing.")
+    listed = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise InputError(f"`{name}` must hold labels of one type; got {listed}.")
+
+
+def _is_missing(value: Any) -> bool:  # noqa: ANN401
+    """Whether a value is None, NaN or NaT, which differ from themselves, or NA of pandas."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
+
+
+def _refuse_mixed_kinds(columns: dict[str, NDArray[Any]]) -> None:
+    families = {
+        name: "text" if column.dtype.kind in "UT" else "number" for name, column in columns.items()
+    }
+    if len(set(families.values())) > 1:
+        sets = "; ".join(
+            f"`{name}` holds {shown(np.unique(column[:1000]).tolist()[:5])}"
+            for name, column in columns.items()
+        )
+        raise InputError(
+            f"`y_true` and `y_pred` must hold labels of one type; {sets}. "
+            "Convert one of them: '1' and 1 are different labels."
+        )
+
+
+def _distinct_and_codes(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the sorted distinct values of a column, and the place of each entry among them."""
+    if column.dtype.kind == "b":
+        column = column.view(np.uint8)
+        present = np.flatnonzero(np.bincount(column, minlength=2)).astype(bool)
+        return present, column if len(present) == 2 else np.zeros(len(column), dtype=np.uint8)
+    if column.dtype.kind in "iu" and len(column):
+        low, high = int(column.min()), int(column.max())
+        if high - low < LARGEST_TABLE:
+            return _coded_by_table(column, low, high)
+    distinct, codes = np.unique(column, return_inverse=True)
+    return distinct, codes.astype(np.int32)
+
+
+def _coded_by_table(column: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    from_zero = column if low == 0 else column - column.dtype.type(low)
+    present = np.flatnonzero(np.bincount(from_zero, minlength=high - low + 1))
+    if len(present) == high - low + 1:
+        return present + low, from_zero
+    place = np.zeros(high - low + 1, dtype=np.int32)
+    place[present] = np.arange(len(present), dtype=np.int32)
+    return present + low, place[from_zero]

@@ -1,0 +1,285 @@
+"""Files and frames of predictions, read batch by batch as one source."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truerisk.errors import InputError
+from truerisk.inputs.arrays import Members
+from truerisk.inputs.labels import LabelBook
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.predictions import Predictions
+from truerisk.inputs.records.formats import ENDINGS, FileFacts, open_reader, recognise
+from truerisk.inputs.records.places import Fingerprint, find_files, refusal, shown_path
+from truerisk.inputs.records.rows import Batch, Reader, Rows, Wanted
+from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
+
+if TYPE_CHECKING:
+    from truerisk.inputs.records.checked_batches import BatchMaker
+
+
+def open_predictions(
+    paths: Path | str | Sequence[Path | str],
+    *,
+    roles: Roles | None = None,
+    options: ReadingOptions | None = None,
+    needs_truth: bool = True,
+) -> "PredictionFiles":
+    r"""Open CSV, Parquet and JSON lines files (or folders of them) as one source of predictions.
+
+    The format is recognised by a file's content.  Headers are read and roles settled here;
+    everything else is read by `PredictionFiles.batches`.
+
+    Parameters
+    ----------
+    paths
+        Files, or folders whose files are read in the order of their names.
+    roles
+        Which column plays which role; what is not given is guessed from the usual names.
+    options
+        What is allowed in the files.
+    needs_truth
+        Whether files without true labels are refused.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "predictions.csv"
+    ...     _ = path.write_text("y_true,y_pred\ncat,dog\ndog,dog\n")
+    ...     files = open_predictions([path])
+    ...     [batch.truth.texts() for batch in files.batches()]
+    [['cat', 'dog']]
+    """
+    strictness = options or ReadingOptions()
+    sources, notes = find_sources(paths, strictness)
+    return PredictionFiles(
+        sources, roles or Roles(), strictness, notes=notes, needs_truth=needs_truth
+    )
+
+
+def open_frame(
+    frame: Any,  # noqa: ANN401
+    *,
+    roles: Roles | None = None,
+    options: ReadingOptions | None = None,
+) -> "PredictionFiles":
+    """Open a frame of pandas, polars, pyarrow or modin as a source of predictions.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> source = open_frame(pa.table({"y_true": ["cat", "dog"], "y_pred": ["dog", "dog"]}))
+    >>> [batch.truth.texts() for batch in source.batches()]
+    [['cat', 'dog']]
+    """
+    from truerisk.inputs.records.arrow import FRAME, Frame  # noqa: PLC0415  (loads Arrow)
+
+    strictness = options or ReadingOptions()
+    facts = FileFacts(path=str(FRAME), format="frame", compression=None, bytes=0)
+    source = Source(FRAME, Frame(frame, strictness), facts)
+    return PredictionFiles([source], roles or Roles(), strictness)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file whose header has been read, or a frame, which has no fingerprint."""
+
+    path: Path
+    reader: Reader
+    facts: FileFacts
+    fingerprint: Fingerprint | None = None
+
+    def rows(self, wanted: Wanted) -> Iterator[Rows]:
+        """Read the wanted columns, and refuse a file that changes meanwhile."""
+        if self.fingerprint is None:
+            yield from self.reader.rows(wanted)
+            return
+        with self.fingerprint.watched(self.path):
+            yield from self.reader.rows(wanted)
+
+
+def find_sources(
+    paths: Path | str | Sequence[Path | str], options: ReadingOptions
+) -> tuple[list[Source], tuple[str, ...]]:
+    """Open the files that the paths name; the notes say what was left out or misnamed."""
+    files, folder_notes = find_files(paths, ENDINGS)
+    sources, notes = [], list(folder_notes)
+    for path in files:
+        facts, fingerprint, note = recognise(path, options)
+        sources.append(Source(path, open_reader(facts, path, options), facts, fingerprint))
+        notes += [] if note is None else [note]
+    return sources, tuple(notes)
+
+
+class PredictionFiles:
+    """Files of predictions, read as one source with bounded memory, as often as needed.
+
+    Labels of truth and prediction share `labels`, groups have `groups`; both grow while reading
+    and keep their codes from one reading to the next.  `files` and `notes` are complete after the
+    last batch.  What was read of a file that turns out to be broken must be thrown away:
+    `batches` raises, and no row of it counts.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        roles: Roles,
+        options: ReadingOptions,
+        *,
+        notes: tuple[str, ...] = (),
+        needs_truth: bool = True,
+    ) -> None:
+        self.options = options
+        self.labels = LabelBook()
+        self.groups = LabelBook()
+        self.sources = tuple(sources)
+        self.columns = sources[0].reader.columns
+        for place, source in enumerate(sources):
+            try:
+                if place == 0:
+                    self.roles = _settled_roles(self.columns, roles, options, needs_truth)
+                else:
+                    check_columns(source.reader.columns, self.roles)
+            except InputError as error:
+                raise refusal(source.path, str(error)) from None
+        self.files = tuple(source.facts for source in sources)
+        self._opening_notes = self.notes = notes
+
+    @property
+    def members(self) -> Members:
+        """The label set of every code met so far."""
+        return self.labels.members(self.options.multilabel_separator, self.options.spelling)
+
+    def predictions(self) -> Iterator[Predictions]:
+        """Read all files from start to end, as coded predictions."""
+        return coded_batches(self.batches(), self.labels, self.options, self.roles)
+
+    def read(self, progress: Callable[[int], None] | None = None) -> Predictions:
+        """Read all files into memory."""
+        parts: list[Predictions] = []
+        rows = 0
+        for part in self.predictions():
+            parts.append(part)
+            rows += part.n
+            if progress is not None:
+                progress(rows)
+
+        def column(name: str) -> Any:  # noqa: ANN401
+            found = [getattr(part, name) for part in parts]
+            if found[0] is None:
+                return None
+            if name == "ids":
+                return np.array([one for ids in found for one in ids.to_pylist()], dtype=object)
+            return np.concatenate(found)
+
+        names = ("truth", "predicted", "score", "weight", "group", "ids")
+        return dataclasses.replace(
+            parts[-1], members=self.members, **{name: column(name) for name in names}
+        )
+
+    def batches(self) -> Iterator[Batch]:
+        """Read all files from start to end; at the end, `files` and `notes` are complete."""
+        # Arrow is loaded when a file is read, not when its types are named.
+        from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds  # noqa: PLC0415
+
+        maker = BatchMaker(self.roles, self.options, self.labels, self.groups)
+        unique = UniqueIds()
+        facts = list(self.files)
+        for place, source in enumerate(self.sources):
+            rows = dropped = 0
+            for found in source.rows(wanted_columns(self.roles)):
+                batch, lost = maker.batch(found)
+                rows, dropped = rows + found.count, dropped + lost
+                if batch.ids is not None:
+                    unique.add(batch.ids)
+                if len(batch):
+                    yield batch
+            check_some_rows(source.path, rows, dropped)
+            facts[place] = dataclasses.replace(
+                facts[place], rows=rows, dropped=dropped, sha256=source.reader.sha256
+            )
+        if self.roles.id is not None:
+            unique.check(self.roles.id, self._ids_again)
+        self.files = tuple(facts)
+        self.notes = (*self._opening_notes, *self._closing_notes(maker, facts))
+
+    def _ids_again(self) -> Iterator[tuple[str, int, Any]]:
+        from truerisk.inputs.records.checked_batches import as_text  # noqa: PLC0415 - as in `batches`
+
+        name = self.roles.id
+        if name is not None:
+            for source in self.sources:
+                for rows in source.rows(Wanted(texts=(name,))):
+                    yield shown_path(source.path), rows.first_row, as_text(rows, name).fill_null("")
+
+    def _closing_notes(self, maker: "BatchMaker", facts: Sequence[FileFacts]) -> Iterator[str]:
+        dropped, rows = sum(fact.dropped for fact in facts), sum(fact.rows or 0 for fact in facts)
+        if dropped:
+            by_column = ", ".join(f"{name} {count}" for name, count in maker.dropped.items())
+            yield f"{dropped} of {rows} rows dropped for a missing value ({by_column})."
+        for encoder in (*maker.labels, *maker.groups):
+            if encoder.whole_floats:
+                yield f"{encoder.column}: whole numbers such as 1.0 are read as the label '1'."
+        yield from self.labels.notes("labels", self.options.multilabel_separator)
+        yield from (note for note in self.groups.notes("groups", "") if "white" in note)
+        for fact in facts:
+            if fact.sha256 is None and fact.format != "frame":
+                yield f"{shown_path(fact.path)}: too large to be hashed beside reading; --hash-all."
+
+
+def check_some_rows(path: Path, rows: int, dropped: int) -> None:
+    """Refuse a file of which no row is left."""
+    if rows == 0:
+        raise refusal(path, "must hold predictions; the file has 0 data rows.")
+    if dropped == rows:
+        raise refusal(path, f"must hold predictions; all {rows} rows have a value missing.")
+
+
+def _settled_roles(
+    columns: Sequence[str],
+    roles: Roles,
+    options: ReadingOptions,
+    needs_truth: bool,  # noqa: FBT001
+) -> ResolvedRoles:
+    settled = resolve_roles(columns, roles, needs_truth=needs_truth)
+    if settled.score_classes is None:
+        return settled
+    spelt = tuple(map(options.spelling, settled.score_classes))
+    return dataclasses.replace(settled, score_classes=spelt)
+
+
+def wanted_columns(roles: ResolvedRoles) -> Wanted:
+    """List the columns that the roles need, by how they are read."""
+    ids = (roles.id,) if roles.id is not None else ()
+    return Wanted(labels=roles.label_columns, numbers=roles.number_columns, texts=ids)
+
+
+def coded_batches(
+    batches: Iterable[Batch], labels: LabelBook, options: ReadingOptions, roles: ResolvedRoles
+) -> Iterator[Predictions]:
+    """Turn checked batches into predictions; `labels` grows while the batches are read."""
+    classes = roles.score_classes
+    if classes is not None and not options.multilabel:
+        for label in classes:
+            labels.add(label)  # a row may be given any of them
+    members: Members = ()
+    for batch in batches:
+        if len(members) < len(labels):
+            members = labels.members(options.multilabel_separator, options.spelling)
+        truth: Any = None if batch.truth is None else batch.truth.codes
+        yield Predictions(
+            truth,
+            members,
+            None if batch.pred is None else batch.pred.codes,
+            batch.score,
+            batch.weight,
+            None if batch.group is None else batch.group.codes,
+            options.multilabel,
+            classes,
+            batch.ids,
+        )

@@ -1,0 +1,168 @@
+"""Files, folders and the rows in them: where data are, and the errors that name the place."""
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from truerisk.checks import SHOWN_CHARACTERS
+from truerisk.errors import InputError, ResourceError
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def shown_path(path: Path | str) -> str:
+    r"""Write a path as a message shows it: escaped, and its end kept when it is long.
+
+    Examples
+    --------
+    >>> shown_path("a/b.csv")
+    'a/b.csv'
+    >>> print(shown_path("red\x1b[31m.csv"))
+    red\x1b[31m.csv
+    """
+    text = repr(os.fspath(path))[1:-1]
+    return text if len(text) <= SHOWN_CHARACTERS else "…" + text[1 - SHOWN_CHARACTERS :]
+
+
+def refusal(path: Path, sentence: str, place: str = "") -> InputError:
+    """Make the error that names the file, and the place in it."""
+    at = f", {place}" if place else ""
+    return InputError(f"{shown_path(path)}{at}: {sentence}")
+
+
+def machine_failure(path: Path, error: OSError) -> ResourceError:
+    """Make the error of a disk or a network that failed while the file was read."""
+    return ResourceError(f"{shown_path(path)}: reading failed ({error.strerror or error}).")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the rows of one batch stand in their file, worked out only when it is asked.
+
+    `where` turns a row of the batch into words ("line 7"), `text` into the line itself, when the
+    file has lines.
+    """
+
+    path: Path
+    where: Callable[[int], str]
+    text: Callable[[int], str | None] = lambda _: None
+
+    def refusal(self, row: int, sentence: str) -> InputError:
+        """Make the error that names the place of a row."""
+        return refusal(self.path, sentence, self.where(row))
+
+
+def such_rows(count: int, last_row: int) -> str:
+    """Say how many rows share a fault, among those seen so far."""
+    return f" ({count} such rows up to row {last_row})" if count > 1 else ""
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What tells that a path still leads to the same unchanged file."""
+
+    size: int
+    modified: int
+    inode: int
+    device: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Fingerprint":
+        """Look at a file that is there and is a file."""
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            raise InputError(f"{shown_path(path)}: there is no such file.") from None
+        except OSError as error:
+            raise machine_failure(path, error) from error
+        if not stat.S_ISREG(found.st_mode):
+            raise refusal(path, "must be a regular file. Write a pipe's content to a file first.")
+        return cls(found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev)
+
+    @contextmanager
+    def watched(self, path: Path) -> Iterator[None]:
+        """Refuse whatever is read meanwhile if the file changes."""
+        self.check_unchanged(path)
+        try:
+            yield
+        except InputError:
+            # What looks like a broken file may be one that is still being written.
+            self.check_unchanged(path)
+            raise
+        self.check_unchanged(path)
+
+    def check_unchanged(self, path: Path) -> None:
+        """Refuse whatever was read from a file that is no longer the one that was opened."""
+        try:
+            now = path.stat()
+        except OSError:
+            raise ResourceError(f"{shown_path(path)}: vanished while it was read.") from None
+        if (now.st_size, now.st_mtime_ns, now.st_ino, now.st_dev) != (
+            self.size,
+            self.modified,
+            self.inode,
+            self.device,
+        ):
+            raise ResourceError(
+                f"{shown_path(path)}: changed while it was read ({self.size} bytes before, "
+                f"{now.st_size} now). Nothing of it was used; read it again when it is complete."
+            )
+
+
+def find_files(
+    paths: Path | str | Sequence[Path | str], endings: Collection[str]
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """List the files that the paths name; a folder stands for its prediction files, sorted."""
+    files: list[Path] = []
+    notes: list[str] = []
+    for path in _as_paths(paths):
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = [p for p in sorted(path.rglob("*")) if p.is_file() and p.name[0] not in "._"]
+        known = [p for p in inside if ending(p) in endings]
+        if not known:
+            raise refusal(
+                path,
+                "must hold at least one file that ends in "
+                f"{', '.join(endings)} (or one of these and .gz); got {len(inside)} other files.",
+            )
+        if len(known) < len(inside):
+            others = len(inside) - len(known)
+            notes.append(f"{shown_path(path)}: {others} files that hold no predictions left out.")
+        files.extend(known)
+    if len(set(map(os.path.realpath, files))) < len(files):
+        raise InputError("`paths` must name each file once; one of them is there twice.")
+    return tuple(files), tuple(notes)
+
+
+def _as_paths(paths: Any) -> list[Path]:  # noqa: ANN401
+    if isinstance(paths, (str, os.PathLike)):
+        return [Path(paths)]
+    if hasattr(paths, "columns") or hasattr(paths, "column_names"):
+        raise InputError(
+            f"`paths` must be files or folders; got a {type(paths).__name__}. "
+            "Use evaluate_frame for a frame."
+        )
+    wrong = [path for path in paths if not isinstance(path, (str, os.PathLike))]
+    if wrong:
+        raise InputError(f"`paths` must be files or folders; got {type(wrong[0]).__name__}.")
+    if not len(paths):
+        raise InputError("`paths` must name at least one file; got none.")
+    return [Path(path) for path in paths]
+
+
+def ending(path: Path) -> str:
+    """Return the ending of a name, without that of its compression.
+
+    Examples
+    --------
+    >>> ending(Path("a/b.CSV.gz"))
+    '.csv'
+    """
+    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return name.suffix.lower()

@@ -1,0 +1,218 @@
+"""Class labels as text: their order, how they are spelt, and which of two is the positive one.
+
+The positive label is given, or plain from the labels themselves; it is never guessed from an order.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+
+# Booleans as Python, Arrow and R write them.
+BOOLEANS = (("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
+PLAIN_PAIRS = (("0", "1"), ("-1", "1"), *BOOLEANS)
+LARGEST_WHOLE = 2**53  # beyond it neighbours become one number
+LISTED = 5
+MIN_SCORES = 3
+
+
+def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Sort labels as people do: whole numbers by value, everything else as text.
+
+    Examples
+    --------
+    >>> in_order({"10", "9", "-1"})
+    ('-1', '9', '10')
+    >>> in_order({"10", "9", "a"})
+    ('10', '9', 'a')
+    """
+    texts = list(labels)
+    if all(label.lstrip("-").isdecimal() for label in texts):
+        return tuple(sorted(texts, key=lambda label: (int(label), label)))
+    return tuple(sorted(texts))
+
+
+def plain_positive(labels: Collection[str]) -> str | None:
+    """Return the positive label of {0, 1}, {-1, 1} or booleans; None for any other labels.
+
+    Examples
+    --------
+    >>> plain_positive({"-1", "1"}), plain_positive({"ham", "spam"})
+    ('1', None)
+    """
+    for pair in PLAIN_PAIRS:
+        if labels and set(labels) <= set(pair):
+            return pair[1]
+    return None
+
+
+def positive_of_two(labels: Collection[str], pos_label: str | None) -> str:
+    """Return the positive label of at most two; refuse labels of which it is not plain."""
+    positive = plain_positive(labels) if pos_label is None else pos_label
+    if positive is None:
+        listed = ", ".join(map(shown, in_order(labels)))
+        raise InputError(
+            f"`pos_label` must be given: the labels are {listed}, and which of them is the one "
+            "to be found is not plain. Use --positive (pos_label= in Python)."
+        )
+    return positive
+
+
+def other_of_pair(pos_label: str, labels: Collection[str]) -> tuple[str, ...]:
+    """Name the labels of a two-class problem, whether or not both occur."""
+    pair = next((pair for pair in PLAIN_PAIRS if {*labels, pos_label} <= set(pair)), (pos_label,))
+    return in_order({*pair, *labels})
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How labels are rewritten before they are counted: trimmed, renamed, then read as numbers.
+
+    Examples
+    --------
+    >>> spelling = Spelling(strip=True, numeric=True, renamed={"yes": "1"})
+    >>> [spelling(text) for text in (" yes", "1.0", "01", "True", "cat")]
+    ['1', '1', '1', '1', 'cat']
+    """
+
+    strip: bool = False
+    numeric: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        strip: bool = False,
+        numeric_labels: bool = False,
+        label_map: Mapping[object, object] | None = None,
+    ) -> "Spelling":
+        """Check the options of the public functions."""
+        if label_map is not None and not isinstance(label_map, Mapping):
+            raise InputError(
+                f"`label_map` must map labels to labels, such as {{'Yes': 'yes'}}; "
+                f"got {shown(label_map)}."
+            )
+        renamed = {str(old): str(new) for old, new in (label_map or {}).items()}
+        return cls(strip, numeric_labels, renamed)
+
+    def __bool__(self) -> bool:
+        return self.strip or self.numeric or bool(self.renamed)
+
+    def __call__(self, text: str) -> str:
+        """Rewrite one label."""
+        if self.strip:
+            text = text.strip()
+        text = self.renamed.get(text, text)
+        return _as_written_number(text) if self.numeric else text
+
+
+def _as_written_number(text: str) -> str:
+    """Write a number in the shortest way; leave any other label alone."""
+    value = as_number(text)
+    if value is None or abs(value) > LARGEST_WHOLE:
+        return text
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def as_number(text: str) -> float | None:
+    """Read a label as a number; booleans are 0 and 1, and None is what is no finite number."""
+    for pair in BOOLEANS:
+        if text.strip() in pair:
+            return float(pair.index(text.strip()))
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def check_same_spelling(
+    true: Collection[str],
+    predicted: Collection[str],
+    known: Collection[str] = (),
+    pos_label: str | None = None,
+) -> None:
+    """Refuse predictions whose labels are not those of the truth, or are spelt in another way.
+
+    Labels that occur on both sides, or are `known` to be classes, are never in question.
+
+    Examples
+    --------
+    >>> check_same_spelling({"a", "b"}, {"a", "c"})
+    >>> check_same_spelling({"1", "0"}, {"1.0", "0"})
+    Traceback (most recent call last):
+    ...
+    truerisk.errors.InputError: The labels must be spelt in one way; the truth has '1' and the \
+predictions have '1.0', which are the same number. Use --numeric-labels (numeric_labels=True in \
+Python) to make them one, or --map '1.0' '1' (label_map=).
+    """
+    if not true or not predicted:
+        return
+    only_true = in_order(set(true) - set(predicted) - set(known))
+    only_predicted = in_order(set(predicted) - set(true) - set(known))
+    _refuse_scores(true, predicted, only_predicted)
+    if not only_true or not only_predicted:
+        return
+    for same, remedy, key in (
+        ("differ only in white space", "--strip (strip=True in Python)", str.strip),
+        ("are the same number", "--numeric-labels (numeric_labels=True in Python)", as_number),
+        ("differ only in case", "", str.casefold),
+    ):
+        _refuse_equal(only_true, only_predicted, same, remedy, key)
+    every = {*true, *predicted}
+    is_pair = plain_positive(every) is not None or (len(every) == 2 and pos_label in every)
+    if set(true).isdisjoint(predicted) and not is_pair:
+        raise InputError(
+            f"The truth and the predictions must have labels in common; the truth has "
+            f"{_some(only_true)}, the predictions have {_some(only_predicted)}. Rename them with "
+            f"--map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= in Python); if "
+            "all are classes, name them with --average-over (average_over=)."
+        )
+
+
+def _refuse_equal(
+    true: Iterable[str],
+    predicted: Iterable[str],
+    same: str,
+    remedy: str,
+    key: Callable[[str], object],
+) -> None:
+    others = {key(label): label for label in predicted if key(label) is not None}
+    for label in true:
+        other = others.get(key(label))
+        if other is None:
+            continue
+        renaming = f"--map {shown(other)} {shown(label)} (label_map="
+        renaming += ")" if remedy else " in Python)"
+        way = f"{remedy} to make them one, or {renaming}" if remedy else renaming
+        raise InputError(
+            f"The labels must be spelt in one way; the truth has {shown(label)} and the "
+            f"predictions have {shown(other)}, which {same}. Use {way}."
+        )
+
+
+def _refuse_scores(
+    true: Collection[str], predicted: Collection[str], only_predicted: tuple[str, ...]
+) -> None:
+    """Refuse fractions between 0 and 1 in the place of predicted labels."""
+    numbers = [as_number(label) for label in only_predicted]
+    fractions = sum(number is not None and number % 1 != 0 for number in numbers)
+    if not all(number is not None and 0 <= number <= 1 for number in numbers):
+        return
+    # A single new fraction beside the labels of the truth may be a class that is rare.
+    if not fractions or (fractions < MIN_SCORES and not set(true).isdisjoint(predicted)):
+        return
+    if any((as_number(label) or 0.0) % 1 for label in true):
+        return
+    raise InputError(
+        f"The predictions must be labels; {_some(only_predicted)} look like scores. Use --score "
+        "for their column (y_score= in Python), with --threshold to make predictions of them."
+    )
+
+
+def _some(labels: tuple[str, ...]) -> str:
+    rest = len(labels) - LISTED
+    more = f" and {rest} more" if rest > 0 else ""
+    return ", ".join(map(shown, labels[:LISTED])) + more

@@ -1,0 +1,118 @@
+"""Measure, and write the pages: `python -m studies.audit NAME…`."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from studies.audit import (
+    learner_coverage,
+    learner_page,
+    pages,
+    perturbation,
+    predictions,
+    proportions,
+    sizes,
+)
+from studies.audit.ledger import LEDGERS, write_ledger
+from truerisk.errors import InputError, ResourceError
+
+
+def _proportions(**_: Any) -> Iterator[str]:  # noqa: ANN401
+    rows = list(proportions.enumerate_all())
+    write_ledger(proportions.EnumeratedCoverage, "proportions", rows, LEDGERS)
+    yield f"{len(rows)} rows"
+
+
+def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = predictions.SAMPLES if samples is None else samples
+    rows: list[predictions.SimulatedCoverage] = []
+    for batch in predictions.simulate_all(samples=drawn):
+        rows += batch
+        yield f"{batch[0].population}, n = {batch[0].n}"
+    write_ledger(predictions.SimulatedCoverage, "predictions", rows, LEDGERS)
+
+
+def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = learner_coverage.SAMPLES if samples is None else samples
+    cells = learner_coverage.all_cells(samples=drawn)
+    rows = []
+    measured = learner_coverage.measure_cells(cells, folder=resume, n_jobs=jobs)
+    for cell, found in zip(cells, measured, strict=True):
+        rows += found
+        yield f"{cell.problem}, n = {cell.n}, {cell.learner}"
+    ledgers = learner_page.summarise_learners(rows)
+    write_ledger(learner_page.CellCoverage, "learner_cells", ledgers.cells, LEDGERS)
+    write_ledger(learner_page.IntervalSummary, "learner_intervals", ledgers.intervals, LEDGERS)
+    write_ledger(learner_page.MeasureSummary, "learner_measures", ledgers.measures, LEDGERS)
+
+
+def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = perturbation.SAMPLES if samples is None else samples
+    cells = perturbation.all_cells()
+    rows = []
+    for cell, found in perturbation.measure_cells(cells, samples=drawn, folder=resume, n_jobs=jobs):
+        rows += found
+        yield cell.words
+    write_ledger(perturbation.PerturbationCoverage, "perturbation", rows, LEDGERS)
+
+
+def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = sizes.PAIRS if samples is None else samples
+    rows = []
+    for trial, found in sizes.measure_sizes(
+        sizes.all_trials(), pairs=drawn, folder=resume, n_jobs=jobs
+    ):
+        rows += found
+        yield f"{trial.kind}, {trial.setting}, n = {trial.n}"
+    write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
+
+
+def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
+    yield from (str(path) for path in pages.write_pages(LEDGERS))
+
+
+AUDITS: dict[str, Callable[..., Iterable[str]]] = {
+    "proportions": _proportions,
+    "predictions": _predictions,
+    "learners": _learners,
+    "perturbation": _perturbation,
+    "tests": _tests,
+    "pages": _pages,
+}
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, type=click.Choice(["all", *AUDITS]))
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    help="Samples drawn for each simulated figure: 1000, for learners 500, for perturbation 300; "
+    "pairs of models for tests: 2000, of slow tests a part.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write checkpoints to this folder, and continue from there.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+def main(names: tuple[str, ...], *, samples: int | None, resume: Path | None, jobs: int) -> None:
+    """Run audits, each of which writes its ledger as CSV; `pages` writes pages from the ledgers.
+
+    \b
+    python -m studies.audit proportions pages        seconds
+    python -m studies.audit predictions              a quarter of an hour
+    python -m studies.audit all --resume .audit --jobs 2
+    """
+    try:
+        for name in AUDITS if "all" in names else names:
+            for step in AUDITS[name](samples=samples, resume=resume, jobs=jobs):
+                click.echo(f"{name}: {step}", err=True)
+    except (InputError, ResourceError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m studies.audit")

@@ -1,0 +1,65 @@
+"""What can be recomputed, by the name the command line knows it under."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+
+from studies.reproduction import shah_shanian
+from studies.reproduction.jiang_settings import JiangSettings
+from studies.reproduction.reproduced import Reproduction
+from studies.reproduction.settings import Settings
+
+Experiment = Callable[[Settings], Reproduction]
+
+
+def _table_of_joachims(name: str, settings: Settings) -> Reproduction:
+    from studies.reproduction import joachims  # noqa: PLC0415  (loads scikit-learn)
+
+    return joachims.reproduce(joachims.TABLES[name], settings)
+
+
+def _figures_of_joachims(settings: Settings) -> Reproduction:
+    from studies.reproduction import joachims_figures  # noqa: PLC0415  (as above)
+
+    return joachims_figures.reproduce(settings)
+
+
+def _table_of_jiang(number: int, settings: JiangSettings) -> Reproduction:
+    module = import_module(f"studies.reproduction.jiang_table{number}")  # loads as above
+    table: Reproduction = module.reproduce(settings)
+    return table
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """An experiment with parameters of its own; `uses` are those that matter to it."""
+
+    run: Callable[[JiangSettings], Reproduction]
+    uses: tuple[str, ...]
+
+
+# From the figures of the document alone.
+TABLES: dict[str, Callable[[], Reproduction]] = {
+    "shah-shanian-table2": shah_shanian.reproduce,
+}
+# From documents, which are not part of this package.
+EXPERIMENTS: dict[str, Experiment] = {
+    **{
+        name: partial(_table_of_joachims, name)
+        for name in ("joachims-table1", "joachims-table2", "joachims-table3")
+    },
+    "joachims-figures4-6": _figures_of_joachims,
+}
+# From data that are drawn, or from tables, which are not part of this package.
+SIMULATIONS: dict[str, Simulation] = {
+    f"jiang-table{number}": Simulation(
+        partial(_table_of_jiang, number), (*uses, "replicates", "n_jobs", "random_state")
+    )
+    for number, uses in (
+        (2, ("datasets", "losses", "sigmas")),
+        (3, ("data", "partitions")),
+        (4, ("datasets", "losses", "noises")),
+        (5, ("data", "losses", "cutoff", "sites", "encoding")),
+    )
+}

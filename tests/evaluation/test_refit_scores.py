@@ -1,0 +1,192 @@
+"""Scores of several repetitions: the mean of their measures, never a common ranking."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
+
+import truerisk as tr
+from truerisk.evaluation.refit_scores import RefitScores, Sheet
+from truerisk.evaluation.request import Request
+from truerisk.measures.registry import find_measure
+
+N = 60
+TWO, THREE = np.arange(N) % 2, np.arange(N) % 3
+ALL = np.arange(N)
+REQUEST = Request(random_state=1, probabilities=True, pos_label="1").checked()
+
+
+def of_two(scores, truth=TWO, groups=None, request=REQUEST):
+    sheets = [Sheet(np.arange(len(score)), score) for score in scores]
+    return RefitScores(sheets, truth, ("0", "1"), "1", request, groups)
+
+
+def of_three(scores):
+    sheets = [Sheet(ALL, score) for score in scores]
+    return RefitScores(sheets, THREE, ("a", "b", "c"), None, replace(REQUEST, pos_label=None))
+
+
+def scores_of_two(seed, repetitions):
+    rng = np.random.default_rng(seed)
+    own = rng.normal(size=N) + TWO
+    return [1 / (1 + np.exp(-own - rng.normal(size=N))) for _ in range(repetitions)]
+
+
+def scores_of_three(seed, repetitions):
+    rng = np.random.default_rng(seed)
+    raw = np.exp(rng.normal(size=(repetitions, N, 3)) + 1.5 * np.eye(3)[THREE])
+    return list(raw / raw.sum(axis=2, keepdims=True))
+
+
+def named(estimates):
+    return {one.measure: one for one in estimates}
+
+
+@pytest.mark.parametrize(
+    ("name", "scorer"),
+    [
+        ("roc_auc", roc_auc_score),
+        ("average_precision", average_precision_score),
+        ("log_loss", log_loss),
+        ("brier_score", brier_score_loss),
+    ],
+)
+def test_the_value_is_the_mean_over_the_sheets(name, scorer):
+    scores = scores_of_two(1, 4)
+    found = named(of_two(scores).overall())[name]
+    assert found.value == pytest.approx(np.mean([scorer(TWO, score) for score in scores]))
+    assert found.n == N
+    assert found.interval.method.startswith("agreement_")
+
+
+def test_scores_of_different_repetitions_are_not_ranked_together():
+    scores = scores_of_two(1, 1) * 2
+    shifted = [scores[0], 0.2 * scores[1]]  # the same order on another scale
+    one, other = (named(of_two(each).overall())["roc_auc"] for each in (scores, shifted))
+    assert other.value == pytest.approx(one.value)
+    assert other.interval.low == pytest.approx(one.interval.low)
+
+
+def test_macro_averages_are_the_means_of_the_sheets():
+    scores = scores_of_three(2, 3)
+    found = named(of_three(scores).overall())
+    expected = np.mean([roc_auc_score(THREE, score, multi_class="ovr") for score in scores])
+    assert found["roc_auc_macro"].value == pytest.approx(expected)
+    losses = [log_loss(THREE, score) for score in scores]
+    assert found["log_loss"].value == pytest.approx(np.mean(losses))
+    each = of_three(scores).by_class()
+    assert list(each) == ["a", "b", "c"]
+    expected = np.mean([roc_auc_score(THREE == 1, score[:, 1]) for score in scores])
+    assert each["b"]["roc_auc"].value == pytest.approx(expected)
+
+
+def test_one_sheet_says_what_evaluate_says():
+    (score,) = scores_of_two(3, 1)
+    found = named(of_two([score]).overall())
+    plain = tr.evaluate(TWO, y_score=score, probabilities=True, random_state=1)
+    for name, one in found.items():
+        assert one.value == pytest.approx(plain[name].value)
+        ends = (plain[name].interval.low, plain[name].interval.high)
+        assert (one.interval.low, one.interval.high) == pytest.approx(ends), name
+        assert one.interval.method.startswith("pooled_")
+
+
+def test_sheets_that_agree_are_as_one():
+    (score,) = scores_of_two(4, 1)
+    one, several = (named(of_two([score] * times).overall()) for times in (1, 3))
+    for name in one:
+        assert several[name].value == pytest.approx(one[name].value)
+        ends = (one[name].interval.low, one[name].interval.high)
+        assert (several[name].interval.low, several[name].interval.high) == pytest.approx(ends)
+
+
+def test_sheets_that_have_nothing_in_common_make_the_interval_longer_by_a_root_of_two():
+    rng = np.random.default_rng(0)
+    truth = np.arange(2000) % 2
+    request = replace(REQUEST, measures=("roc_auc",))
+    scores = [rng.random(2000) for _ in range(6)]
+    single = [
+        named(of_two([score], truth, request=request).overall())["roc_auc"] for score in scores
+    ]
+    found = named(of_two(scores, truth, request=request).overall())["roc_auc"].interval
+    width = np.mean([one.interval.width for one in single])
+    assert found.width / width == pytest.approx(np.sqrt(2), rel=0.02)
+
+
+def placements(score):
+    """Give the share of the other class that each example is on the right side of."""
+    above = (score[:, None] > score).astype(float) + 0.5 * (score[:, None] == score)
+    return np.where(TWO == 1, above[:, TWO == 0].mean(axis=1), 1 - above[:, TWO == 1].mean(axis=1))
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "log_loss", "brier_score"])
+def test_the_interval_is_longer_by_the_share_of_disagreement(name):
+    scores = scores_of_two(7, 3)
+    of_the_true = [np.where(TWO == 1, score, 1 - score) for score in scores]
+    moved = {
+        "roc_auc": lambda: [placements(score) for score in scores],
+        "log_loss": lambda: [-np.log(p) for p in of_the_true],
+        "brier_score": lambda: [(1 - p) ** 2 for p in of_the_true],
+    }[name]()
+    moved = np.array(moved) - np.mean(moved)
+    u = moved.var(axis=0, ddof=1).sum() / (moved**2).mean(axis=0).sum()
+    assert 0.1 < u < 0.9
+    single = [named(of_two([score]).overall())[name] for score in scores]
+    found = named(of_two(scores).overall())[name]
+    for side in ("low", "high"):
+        distance = np.mean([getattr(one.interval, side) - one.value for one in single])
+        assert getattr(found.interval, side) - found.value == pytest.approx(
+            distance * np.sqrt(1 + u)
+        )
+
+
+def test_sheets_of_a_part_of_the_examples_make_it_shorter_by_the_root_of_that_part():
+    # Two sheets of one half each: no example is on both, and together they are worth all.
+    score = np.tile(scores_of_two(5, 1)[0][:30], 2)
+    sheets = [Sheet(ALL[:30], score[:30]), Sheet(ALL[30:], score[30:])]
+    found = RefitScores(sheets, TWO, ("0", "1"), "1", REQUEST)
+    one = named(of_two([score[:30]], TWO[:30]).overall())["roc_auc"]
+    whole = named(found.overall())["roc_auc"]
+    assert found.n == N
+    assert whole.value - whole.interval.low == pytest.approx(
+        (one.value - one.interval.low) / np.sqrt(2)
+    )
+
+
+def test_a_sheet_on_which_a_measure_is_undefined_leaves_it_undefined():
+    score = scores_of_two(6, 1)[0]
+    sheets = [Sheet(ALL, score), Sheet(ALL[::2], score[::2])]  # the second has negatives only
+    found = named(RefitScores(sheets, TWO, ("0", "1"), "1", REQUEST).overall())["roc_auc"]
+    assert not found.is_defined
+    assert (found.interval.low, found.interval.high) == (0.0, 1.0)
+    assert found.notes
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 10_000), repetitions=st.integers(1, 4), grouped=st.booleans())
+def test_intervals_contain_the_value_and_stay_in_the_range(seed, repetitions, grouped):
+    groups = np.arange(N) // 4 if grouped else None
+    request = replace(REQUEST, replicates=100)
+    judged = of_two(scores_of_two(seed, repetitions), groups=groups, request=request)
+    for name, one in named(judged.overall()).items():
+        low, high = find_measure(name).measure_range
+        assert low <= one.interval.low <= one.value <= one.interval.high <= high, name
+        assert one.interval.width > 0
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 10_000))
+def test_neither_the_order_of_the_sheets_nor_that_of_the_examples_matters(seed):
+    rng = np.random.default_rng(seed)
+    scores = scores_of_two(seed, 3)
+    request = replace(REQUEST, measures=("roc_auc", "log_loss"))
+    one = named(of_two(scores, request=request).overall())
+    order = rng.permutation(N)
+    sheets = [Sheet(order, score[order]) for score in scores[::-1]]
+    other = named(RefitScores(sheets, TWO, ("0", "1"), "1", request).overall())
+    for name in one:
+        assert other[name].value == pytest.approx(one[name].value)
+        assert other[name].interval.width == pytest.approx(one[name].interval.width)

@@ -1,0 +1,205 @@
+import numpy as np
+import pytest
+
+import truerisk as tr
+from truerisk.intervals.auc import delong_interval
+from truerisk.intervals.binomial import binomial_interval, fractional_interval
+from truerisk.intervals.bounds import chernoff_kl
+from truerisk.tallies.ranking import rank
+from truerisk.tallies.ranking_replicates import cluster_auc_variance
+
+RNG = np.random.default_rng(0)
+Y = np.arange(60) % 3 == 0
+SCORE = Y + RNG.normal(size=60)
+CLASSES = np.arange(90) % 3
+TABLE = np.eye(3)[CLASSES] + RNG.normal(size=(90, 3))
+
+
+def ends(estimate):
+    return estimate.interval.low, estimate.interval.high
+
+
+def test_the_area_has_delongs_interval():
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)["roc_auc"]
+    ranking = rank(SCORE, Y)
+    # Student's t of 19 degrees of freedom, 2.093024, for the normal's 1.959964: 20 positives.
+    widened = ranking.delong_variance * (2.093024054408263 / 1.959963984540054) ** 2
+    expected = delong_interval(ranking.auc, widened, 20, 40)
+    assert ends(found) == pytest.approx((expected.low, expected.high))
+    assert found.interval.method == "delong_logit"
+
+
+def test_a_perfect_area_of_groups_counts_the_groups_that_hold_a_class():
+    # 12 positives in 3 groups, 40 negatives in 10 others: as 3 of 3.
+    truth, groups = np.arange(52) < 12, np.arange(52) // 4
+    found = tr.evaluate(truth, y_score=truth * 1.0, groups=groups, random_state=1)["roc_auc"]
+    assert ends(found) == pytest.approx(ends_of(binomial_interval(3, 3)), rel=1e-12)
+    assert found.interval.method == "cluster_paired_binomial"
+
+
+def ends_of(interval):
+    return interval.low, interval.high
+
+
+def test_few_groups_widen_the_area_as_students_t_does():
+    groups = np.arange(60) // 15
+    found = tr.evaluate(Y, y_score=SCORE, groups=groups, random_state=1)["roc_auc"]
+    # On the logit scale the spread is t₃/z = 3.182446/1.959964 times that of the normal quantile.
+    variance = cluster_auc_variance(SCORE, Y, groups)
+    expected = delong_interval(found.value, variance * (3.182446305284 / 1.959963984540) ** 2, 4, 4)
+    assert ends(found) == pytest.approx(ends_of(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["average_precision", "breakeven_point", "best_f1"])
+def test_a_measure_of_ranks_is_never_surer_than_a_share_of_the_positives(name):
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)[name]
+    binomial = fractional_interval(found.value * 20, 20)
+    assert found.interval.low <= binomial.low
+    assert found.interval.high >= binomial.high
+
+
+def test_the_distance_of_two_shares_is_never_surer_than_both():
+    # KS is recall + specificity − 1: as a mean of two shares it has 4/(1/20 + 1/40) examples.
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)["ks"]
+    size = 4 / (1 / 20 + 1 / 40)
+    half = fractional_interval((1 + found.value) / 2 * size, size)
+    assert found.interval.low <= 2 * half.low - 1
+    assert found.interval.high >= 2 * half.high - 1
+
+
+def test_weights_make_ranks_worth_fewer_positives():
+    weight = np.where(np.arange(60) % 2, 9.0, 1.0)
+    found = tr.evaluate(Y, y_score=SCORE, sample_weight=weight, random_state=1)
+    size = 20 * (weight.sum() ** 2 / (weight**2).sum()) / 60
+    binomial = fractional_interval(found["average_precision"].value * size, size)
+    assert found["average_precision"].interval.low <= binomial.low
+
+
+def test_an_interpolated_breakeven_says_so():
+    tied = tr.evaluate([1, 1, 0, 0], y_score=[3, 2, 2, 2], random_state=1)["breakeven_point"]
+    assert tied.notes == (
+        "interpolated: precision 1.000 and recall 0.500 are as near as any threshold brings them",
+    )
+    assert tr.evaluate(Y, y_score=SCORE, random_state=1)["breakeven_point"].notes == ()
+
+
+def test_averages_over_classes_are_those_of_the_classes():
+    evaluation = tr.evaluate(CLASSES, y_score=TABLE, random_state=1)
+    each = [evaluation.by_class[str(k)]["roc_auc"] for k in range(3)]
+    macro = evaluation["roc_auc_macro"]
+    assert macro.value == pytest.approx(np.mean([one.value for one in each]))
+    # No wider than if all classes erred together, no narrower than a single class over √3.
+    widths = [one.interval.width for one in each]
+    assert min(widths) / np.sqrt(3) * 0.9 < macro.interval.width <= np.mean(widths) + 1e-12
+
+
+def test_micro_averages_count_examples_and_not_pairs():
+    evaluation = tr.evaluate(CLASSES, y_score=TABLE, random_state=1)
+    micro = evaluation["roc_auc_micro"]
+    assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * 90, 90)))
+    assert micro.interval.method == "binomial_of_examples"
+
+
+def test_only_the_micro_average_asked_for_is_there():
+    names = ("roc_auc_micro",)
+    assert list(tr.evaluate(CLASSES, y_score=TABLE, measures=names, random_state=1)) == [*names]
+
+
+def test_ranks_of_which_one_example_outweighs_all_have_an_interval():
+    # Worth one example: no resample of one has both classes.
+    found = tr.evaluate(
+        [1, 0, 1, 0], y_score=[0.9, 0.1, 0.3, 0.6], sample_weight=[1, 1, 1e9, 1], random_state=1
+    )
+    for name in ("ks", "average_precision"):
+        assert found[name].interval.covers(found[name].value)
+        assert found[name].interval.width > 0.9
+
+
+def test_perfect_ranks_are_as_sure_as_their_examples():
+    # Nothing varies when it is resampled: what is left is 20 of 20 positives, and for KS both ends
+    # of a mean of two shares, of 4/(1/20 + 1/40) examples.
+    found = tr.evaluate(Y, y_score=Y * 1.0, random_state=1)
+    assert ends(found["average_precision"]) == pytest.approx(ends_of(binomial_interval(20, 20)))
+    size = 4 / (1 / 20 + 1 / 40)
+    low = 2 * fractional_interval(size, size).low - 1
+    assert ends(found["ks"]) == pytest.approx((low, 1.0))
+
+
+@pytest.mark.parametrize(("share", "size"), [(0.9, 50), (0.05, None)])
+def test_micro_averages_of_sets_count_examples_or_fewer_positives(share, size):
+    rng = np.random.default_rng(3)
+    sets = rng.random((50, 4)) < share
+    micro = tr.evaluate(
+        sets, y_score=sets + rng.normal(size=(50, 4)), multilabel=True, random_state=1
+    )["average_precision_micro"]
+    size = size or int(sets.sum())
+    assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * size, size)))
+
+
+def test_ranks_are_resampled():
+    found = tr.evaluate(Y, y_score=SCORE, random_state=1)
+    for name in ("average_precision", "breakeven_point", "ks", "best_f1", "eleven_point_precision"):
+        assert found[name].interval.method == "bootstrap_hull", name
+
+
+def test_micro_averages_of_groups_count_groups():
+    groups = np.arange(90) // 6
+    micro = tr.evaluate(CLASSES, y_score=TABLE, groups=groups, random_state=1)["roc_auc_micro"]
+    assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * 15, 15)))
+    assert micro.interval.method == "binomial_of_groups"
+
+
+def test_the_average_of_nearly_perfect_classes_stays_in_range():
+    score = np.eye(3)[CLASSES] + 0.4 * RNG.normal(size=(90, 3))
+    macro = tr.evaluate(CLASSES, y_score=score, random_state=1)["average_precision_macro"]
+    assert 0.9 < macro.value < 1
+    assert macro.interval.high <= 1
+
+
+SOURCE = np.random.default_rng(0)
+TRUTH = np.arange(90) % 3
+PROBABILITIES = np.eye(3)[TRUTH] + SOURCE.normal(size=(90, 3))
+
+
+def test_weights_reach_the_average_over_documents():
+    heavy = np.where(TRUTH == 0, 5.0, 1.0)
+    plain = tr.evaluate(TRUTH, y_score=PROBABILITIES, random_state=1)["eleven_point_documents"]
+    weighted = tr.evaluate(TRUTH, y_score=PROBABILITIES, sample_weight=heavy, random_state=1)
+    copied = np.repeat(np.arange(90), heavy.astype(int))
+    expected = tr.evaluate(TRUTH[copied], y_score=PROBABILITIES[copied], random_state=1)
+    found = weighted["eleven_point_documents"]
+    assert found.value == pytest.approx(expected["eleven_point_documents"].value, rel=1e-12)
+    assert found.value != pytest.approx(plain.value, rel=1e-6)
+    assert found.interval.width > expected["eleven_point_documents"].interval.width
+
+
+def test_the_mean_loss_has_a_normal_interval_on_the_log_scale():
+    # Losses ln 2, ln 4: mean 1.5 ln 2, standard error ½ ln 2; exp(z/3) either way.
+    found = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True, random_state=1)["log_loss"]
+    ratio = np.exp(1.959963984540 / 3)
+    assert found.value == pytest.approx(1.5 * np.log(2))
+    assert ends(found) == pytest.approx((found.value / ratio, found.value * ratio), rel=1e-9)
+
+
+def test_an_impossible_class_makes_the_log_loss_infinite_and_says_so():
+    found = tr.evaluate([1, 0], y_score=[0.0, 0.25], probabilities=True, random_state=1)["log_loss"]
+    assert found.value == np.inf
+    assert ends(found) == (0, np.inf)
+    assert "1 true classes were given the probability 0" in found.notes
+
+
+def test_the_brier_score_of_two_classes_ends_at_one_and_that_of_more_at_two():
+    # Losses .25 and .75²: mean .40625, standard error .15625; logit on [0, 1].
+    found = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True, random_state=1)
+    value, error = 0.40625, 0.15625
+    spread = 1.959963984540 * error / (value * (1 - value))
+    logit = np.log(value / (1 - value))
+    expected = [1 / (1 + np.exp(-(logit + side * spread))) for side in (-1, 1)]
+    assert ends(found["brier_score"]) == pytest.approx(expected, rel=1e-9)
+    wrong = np.eye(3)[[1, 2, 0]] * 0.9 + 0.1 / 3
+    several = tr.evaluate([0, 1, 2], y_score=wrong, probabilities=True, random_state=1)
+    # Three equal losses of 1.80667: no spread but rounding, and three examples are not that sure.
+    assert several["brier_score"].value > 1
+    share = chernoff_kl(several["brier_score"].value / 2, 3)
+    assert ends(several["brier_score"]) == pytest.approx((2 * share.low, 2 * share.high))
+    assert ends(several["log_loss"]) == (0, np.inf)

@@ -1,0 +1,139 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truerisk.errors import InputError
+from truerisk.inputs.arrays import as_column, code_groups, code_label_sets, code_labels
+
+columns = st.one_of(
+    st.lists(st.integers(-5, 5), min_size=1),
+    st.lists(st.integers(-(2**60), 2**60), min_size=1),
+    st.lists(st.booleans(), min_size=1),
+    st.lists(st.text(st.characters(exclude_characters="\0"), max_size=3), min_size=1),
+)
+
+
+@given(columns)
+def test_codes_lead_back_to_the_labels(column):
+    coded = code_labels(column)
+    assert [coded.members[code] for code in coded.truth] == [(str(label),) for label in column]
+
+
+@pytest.mark.parametrize("kind", [list, lambda labels: np.array(labels, dtype=object)])
+def test_labels_that_numpy_would_take_for_one_are_refused(kind):
+    with pytest.raises(InputError, match=r"without NUL characters; got 'a\\x00'"):
+        code_labels(kind(["a", "a\0"]))
+
+
+@given(columns)
+def test_a_column_holds_what_was_given(column):
+    assert as_column(column).tolist() == column
+
+
+@pytest.mark.parametrize(
+    "column", [["a", 1], ["a", True], [1.5, "a"], ["a", "a\0"], [["a"], [2]]], ids=repr
+)
+def test_what_numpy_would_write_out_as_text_stays_what_it_is(column):
+    found = as_column(column)
+    assert found.dtype == object
+    assert found.tolist() == column
+
+
+def test_a_number_that_is_none_stays_so_beside_texts():
+    text, nothing = as_column(("a", float("nan")))
+    assert text == "a"
+    assert np.isnan(nothing)
+
+
+def test_an_array_stays_the_array_it_is():
+    texts = np.array(["a", "nan"])
+    assert as_column(texts) is texts
+
+
+@given(st.lists(st.tuples(st.sets(st.text(max_size=2)), st.sets(st.text(max_size=2)))))
+def test_codes_lead_back_to_the_label_sets(rows):
+    rows = [(set(), {"a"}), *rows]
+    coded = code_label_sets(*zip(*rows, strict=True))
+    assert [coded.members[code] for code in coded.predicted] == [tuple(sorted(p)) for _, p in rows]
+
+
+def test_indicators_and_sets_are_the_same_thing():
+    matrix = np.array([[1, 0], [1, 1], [0, 0]])
+    by_matrix = code_label_sets(matrix, labels=["x", "y"])
+    assert [by_matrix.members[c] for c in by_matrix.truth] == [("x",), ("x", "y"), ()]
+
+
+def test_one_and_the_text_one_are_different_labels():
+    with pytest.raises(InputError, match=r"`y_true` holds \[0, 1\]; `y_pred` holds \['0', '1'\]"):
+        code_labels([0, 1], ["0", "1"])
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([0.0, np.nan], "must have a label everywhere; 1 are NaN"),
+        (["a", None], "must have a label everywhere; 1 are missing"),
+        ([0.3, 0.7], "Hand scores to `y_score`"),
+        ([[1, 2]], r"must be one column of labels; got shape \(1, 2\)"),
+        ([1j], "must hold integers, booleans or texts"),
+        (np.array(["a", 1], dtype=object), "of one type; got int, str"),
+        (pd.Series(["a", pd.NA, pd.NA], dtype="string"), "label everywhere; 2 are missing"),
+        (np.array([1, pd.NA], dtype=object), "label everywhere; 1 are missing"),
+        (np.array([pd.NaT, "a"], dtype=object), "label everywhere; 1 are missing"),
+    ],
+)
+def test_what_is_no_label_is_refused(column, message):
+    with pytest.raises(InputError, match=message):
+        code_labels(column)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([0.0, np.nan], "`y` must have a label everywhere; 1 are NaN or infinite."),
+        (["a", None], "`y` must have a label everywhere; 1 are missing."),
+        ([0.5], "`y` must hold labels; got 0.5. Numbers with a fraction are measurements, not"),
+        ([[1, 2]], "`y` must be one column of labels; got shape"),
+        (["a\0"], "`y` must hold labels without NUL characters"),
+        ([1j], "`y` must hold integers, booleans or texts"),
+    ],
+    ids=["NaN", "None", "fraction", "table", "NUL", "complex"],
+)
+def test_a_refusal_names_the_argument_as_its_function_does(column, message):
+    with pytest.raises(InputError) as refused:
+        code_labels(column, name="y")
+    assert message in str(refused.value)
+    assert "y_" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (pd.Series(["a", "b", pd.NA], dtype="string"), "for every example; 1 are missing"),
+        (pd.Series([3, pd.NA, pd.NA], dtype="Int64"), "for every example; 2 are missing"),
+        (np.array([1, "1"], dtype=object), "`groups` must hold values of one type; got int, str."),
+    ],
+    ids=["texts and NA", "numbers and NA", "a number and a text"],
+)
+def test_what_is_no_group_is_refused(groups, message):
+    with pytest.raises(InputError, match=message):
+        code_groups(groups)
+
+
+def test_whole_floats_are_labels():
+    assert code_labels([0.0, 1.0]).members == (("0",), ("1",))
+
+
+@pytest.mark.parametrize(
+    ("sets", "labels", "message"),
+    [
+        (["ab"], None, "a collection of labels for each example; got 'ab'"),
+        (np.array([[0, 2]]), None, "only 0 and 1"),
+        (np.array([[0, 1]]), ["x"], "must name the 2 columns"),
+    ],
+)
+def test_what_is_no_label_set_is_refused(sets, labels, message):
+    with pytest.raises(InputError, match=message):
+        code_label_sets(sets, labels=labels)

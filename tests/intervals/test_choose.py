@@ -1,0 +1,267 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import truerisk as tr
+from truerisk.intervals.binomial import binomial_interval, fractional_interval
+from truerisk.intervals.cell_sample import CellSample
+from truerisk.intervals.choose import proportion_interval
+from truerisk.tallies.cells import Proportion
+
+RNG = np.random.default_rng(0)
+Y = RNG.random(200) < 0.4
+PRED = np.where(RNG.random(200) < 0.8, Y, ~Y)
+
+
+def share(features):
+    return Proportion(features[..., 0], features.sum(axis=-1))
+
+
+def ends(interval):
+    return interval.low, interval.high
+
+
+def test_weights_worked_by_hand():
+    # 6 right of weight 1, 2 wrong of weight 2: p = 6/10, se² = (6 · .4² + 8 · .6²)/100 = .0384,
+    # m = .24/.0384 = 6.25, which is less than Kish's 10²/(6 + 8) = 7.14.
+    sample = CellSample(np.array([6.0, 4.0]), np.eye(2), np.array([6.0, 8.0]))
+    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
+    assert ends(found) == pytest.approx(ends(fractional_interval(3.75, 6.25)), rel=1e-12)
+    assert found.method == "effective_binomial"
+
+
+def test_weights_never_count_for_more_than_kishs_size():
+    sample = CellSample(np.array([8.0, 2.0]), np.eye(2), np.array([16.0, 2.0]))
+    # 4 right of weight 2, 2 wrong of weight 1: p = .8, se² = (16 · .04 + 2 · .64)/100 = .0192,
+    # .16/.0192 = 8.33 of only 6 examples; Kish: 100/18.
+    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
+    expected = fractional_interval(0.8 * 100 / 18, 100 / 18)
+    assert ends(found) == pytest.approx(ends(expected), rel=1e-12)
+
+
+def test_groups_worked_by_hand():
+    # Three groups, right/wrong (4, 0), (2, 2), (0, 4): p = ½, influences 1/6, 0, −1/6, G/(G − 1)
+    # = 3/2: se² = 1/12.  Student's t with 2 degrees widens by 4.302653/1.959964.
+    table = np.array([[4, 0], [2, 2], [0, 4]])
+    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
+    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
+    size = 0.25 / (1 / 12 * (4.302652729911 / 1.959963984540) ** 2)
+    expected = fractional_interval(size / 2, size)
+    assert ends(found) == pytest.approx(ends(expected), rel=1e-9)
+    assert found.method == "cluster_binomial"
+
+
+def test_groups_that_are_all_right_count_as_groups():
+    table = np.array([[3, 0], [3, 0], [3, 0], [3, 0]])
+    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
+    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
+    assert ends(found) == pytest.approx(ends(binomial_interval(4, 4)), rel=1e-12)
+
+
+def test_groups_that_are_all_alike_count_as_groups():
+    # 2 of 3 in each of two groups: no spread but rounding, and no reason to trust six rows.
+    table = np.array([[2, 1], [2, 1]])
+    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
+    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
+    assert ends(found) == pytest.approx(ends(fractional_interval(4 / 3, 2)), rel=1e-12)
+
+
+def test_groups_that_vary_less_than_rows_count_as_rows():
+    # Every group holds one wrong of four but one, which holds two.
+    table = np.array([[3, 1]] * 19 + [[2, 2]])
+    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
+    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
+    assert ends(found) == pytest.approx(ends(binomial_interval(59, 80)), rel=1e-12)
+
+
+@given(st.floats(1e-6, 1e6))
+@settings(max_examples=10, deadline=None)
+def test_the_unit_of_the_weights_does_not_matter(factor):
+    weight = 0.5 + np.arange(200) % 7
+    first = tr.evaluate(Y, PRED, sample_weight=weight, random_state=1)
+    second = tr.evaluate(Y, PRED, sample_weight=factor * weight, random_state=1)
+    for name, one in first.items():
+        other = second[name]
+        assert other.value == pytest.approx(one.value, rel=1e-9), name
+        assert ends(other.interval) == pytest.approx(ends(one.interval), rel=1e-6), name
+        assert other.n == one.n, name
+
+
+def test_n_counts_examples_whatever_they_weigh():
+    weight = np.full(200, 0.001)
+    evaluation = tr.evaluate(Y, PRED, sample_weight=weight, random_state=1)
+    assert evaluation["recall"].n == Y.sum()
+    assert evaluation["precision"].n == PRED.sum()
+    assert evaluation["accuracy"].n == 200
+    assert not any("from 0 " in sentence for sentence in evaluation.verdict)
+
+
+def test_the_smoothed_delta_method_worked_by_hand():
+    # 8 of 10 positives and 18 of 20 negatives right.  With half an example right and wrong in both:
+    # recall 8.5/11, specificity 18.5/21, balanced accuracy .826840; variance
+    # ¼ (8.5 · 2.5/11³ + 18.5 · 2.5/21³) = .0052398.
+    a, b = 8.5 / 11, 18.5 / 21
+    centre, error = (a + b) / 2, np.sqrt(8.5 * 2.5 / 11**3 + 18.5 * 2.5 / 21**3) / 2
+    spread = 1.959963984540 * error / (centre * (1 - centre))
+    logit = np.log(centre / (1 - centre))
+    expected = [1 / (1 + np.exp(-(logit + side * spread))) for side in (-1, 1)]
+    found = tr.evaluate_counts([[8, 2], [2, 18]], random_state=1)["balanced_accuracy"].interval
+    assert ends(found) == pytest.approx(expected, rel=1e-10)
+    assert found.method == "smoothed_delta"
+
+
+@pytest.mark.parametrize("classes", [10, 50])
+def test_many_classes_do_not_move_the_centre_further_than_it_varies(classes):
+    # Every class 19 of 20 right: all measures are near .95, and the intervals lie around it.
+    table = 19 * np.eye(classes, dtype=int) + np.roll(np.eye(classes, dtype=int), 1, axis=1)
+    evaluation = tr.evaluate_counts(table, random_state=1)
+    for name in ("cohen_kappa", "matthews_correlation", "recall_macro", "f1_macro"):
+        one = evaluation[name]
+        below, above = one.value - one.interval.low, one.interval.high - one.value
+        assert above > 0.4 * below, name  # the logit scale leans to the longer tail
+        # As narrow as 20 · classes independent examples allow, half as wide again at most.
+        assert one.interval.width < 1.5 * 2 * 1.96 * np.sqrt(0.95 * 0.05 / (20 * classes)), name
+
+
+def test_a_class_of_many_has_the_interval_it_has_against_the_rest():
+    table = np.array([[30, 2, 3], [1, 40, 4], [2, 2, 16]])
+    three = tr.evaluate_counts(table, labels="abc", random_state=1).by_class["a"]["gmean"]
+    two = tr.evaluate_counts([[30, 5], [3, 62]], random_state=1)["gmean"]
+    assert ends(three.interval) == pytest.approx(ends(two.interval), rel=1e-12)
+
+
+def test_a_wrong_half_is_spread_over_the_wrong_cells():
+    found = tr.evaluate_counts([[9, 1, 0], [0, 10, 0], [0, 0, 10]], random_state=1)
+    assert found["recall_macro"].interval.high < 1
+    assert found["recall_macro"].interval.low < 0.9
+
+
+@pytest.mark.parametrize("method", ["delta", "percentile", "basic", "bca", "dirichlet"])
+def test_every_method_is_near_the_default_with_many_examples(method):
+    table = [[1800, 200], [300, 2700]]
+    default = tr.evaluate_counts(table, random_state=1)["matthews_correlation"].interval
+    found = tr.evaluate_counts(table, random_state=1, cell_interval=method, replicates=4000)
+    interval = found["matthews_correlation"].interval
+    assert interval.method == method
+    assert ends(interval) == pytest.approx(ends(default), abs=0.15 * default.width)
+
+
+def test_a_method_that_degenerates_says_what_spoke_instead():
+    found = tr.evaluate_counts([[10, 0], [0, 10]], random_state=1, cell_interval="bca")
+    assert found["matthews_correlation"].interval.method == "smoothed_delta"
+    assert found["matthews_correlation"].interval.low < 0.95
+
+
+def by_hand(centre, error, z=1.959963984540):
+    """Give the ends on the logit scale, and what the method would say."""
+    spread, logit = z * error / (centre * (1 - centre)), np.log(centre / (1 - centre))
+    return [1 / (1 + np.exp(-(logit + side * spread))) for side in (-1, 1)]
+
+
+def test_two_of_several_measures_smooth_two_classes_in_full():
+    # √(recall · specificity) of 8.5/11 and 18.5/21; d ln g = ½ (d ln a + d ln b).
+    a, b = 8.5 / 11, 18.5 / 21
+    centre = np.sqrt(a * b)
+    error = centre / 2 * np.sqrt((1 - a) / a / 11 + (1 - b) / b / 21)
+    found = tr.evaluate_counts([[8, 2], [2, 18]], random_state=1)["gmean"].interval
+    assert ends(found) == pytest.approx(by_hand(centre, error), rel=1e-10)
+
+
+def test_three_classes_worked_by_hand():
+    # Half an example right and half wrong in each class make the variance; a third of one each,
+    # two in all, make the centre, of which √(2/3) is gone towards.
+    table = np.array([[8, 1, 1], [2, 12, 6], [0, 1, 4]])
+    right, n = np.diag(table), table.sum(axis=1)
+    smooth = (right + 0.5) / (n + 1)
+    error = np.sqrt(np.sum(smooth * (1 - smooth) / (n + 1))) / 3
+    value, light = np.mean(right / n), np.mean((right + 1 / 3) / (n + 2 / 3))
+    centre = value + np.sqrt(2 / 3) * (light - value)
+    found = tr.evaluate_counts(table, random_state=1)["recall_macro"]
+    assert found.value == pytest.approx(value)
+    assert ends(found.interval) == pytest.approx(by_hand(centre, error), rel=1e-10)
+
+
+def test_groups_are_smoothed_by_half_a_group():
+    # tp, fn, fp, tn of three groups; half a group, of 106/16 rows, is added to each of the four.
+    table = np.array([[3, 1, 1, 4], [2, 0, 0, 3], [0, 1, 0, 1]])
+    cells = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
+    truth, predicted = np.repeat(np.tile(cells, (3, 1)), table.ravel(), axis=0).T
+    groups = np.repeat(np.arange(3), table.sum(axis=1))
+    unit = (9**2 + 5**2 + 2**2) / 16
+    tp, fn, fp, tn = table.sum(axis=0) + unit / 2
+    slopes = np.array([fn, -tp, 0, 0]) / (tp + fn) ** 2 / 2
+    slopes += np.array([0, 0, -tn, fp]) / (tn + fp) ** 2 / 2
+    influence = np.concatenate([table @ slopes, unit * np.sqrt(0.5) * slopes])
+    error = np.sqrt(7 / 6 * np.sum(influence**2))
+    centre = (tp / (tp + fn) + tn / (tn + fp)) / 2
+    found = tr.evaluate(truth, predicted, groups=groups, random_state=1)["balanced_accuracy"]
+    # Seven groups, half ones included: Student's t with 6 degrees.
+    expected = by_hand(centre, error, z=2.446911851145)
+    assert ends(found.interval) == pytest.approx(expected, rel=1e-9)
+    assert found.interval.method == "cluster_smoothed_delta"
+
+
+def test_sets_of_labels_worked_by_hand():
+    # Of each row, how many labels are found and how many missed; then half a row found, half a
+    # row missed and half a row falsely called for either label.
+    truth = [["a", "b"], ["a", "b"], ["a"], ["b"], ["b"], ["a"]]
+    called = [["a", "b"], ["a"], ["a"], ["b"], ["a"], []]
+    found, missed = np.array([2, 1, 1, 1, 0, 0]), np.array([0, 1, 0, 0, 1, 1])
+    value = 5 / 8
+    light = (5 + 2 / 3) / (8 + 4 / 3)  # two rows in all: ⅓ for each of the six halves
+    tp, fn = 5 + 1, 3 + 1
+    slopes = (fn * found - tp * missed) / (tp + fn) ** 2
+    extra = 2 * 0.5 * (fn**2 + tp**2) / (tp + fn) ** 4
+    error = np.sqrt(np.sum(slopes**2) + extra)
+    estimate = tr.evaluate(truth, called, multilabel=True, random_state=1)["recall_micro"]
+    assert estimate.value == value
+    assert ends(estimate.interval) == pytest.approx(by_hand(light, error), rel=1e-10)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca", "dirichlet"])
+def test_equal_weights_are_resampled_as_examples(method):
+    options = {"cell_interval": method, "random_state": 1, "measures": ("gmean",)}
+    plain = tr.evaluate(Y, PRED, **options)["gmean"].interval
+    heavy = tr.evaluate(Y, PRED, sample_weight=np.full(200, 5.0), **options)["gmean"].interval
+    assert ends(heavy) == pytest.approx(ends(plain), rel=1e-9)
+
+
+def test_many_classes_that_are_all_right_leave_little_open():
+    # Eight labels, 20 examples each, none falsely called: a micro precision of 1 from 160 calls.
+    truth = [(str(at % 8),) for at in range(160)]
+    found = tr.evaluate(truth, truth, multilabel=True)["precision_micro"]
+    # Half a false call for each of eight labels beside 160 + 4 right ones: 4 of 168.
+    assert found.value == 1
+    assert 0.9 < found.interval.low < 160 / 168
+    assert found.interval.high == 1
+
+
+def test_one_mistake_among_many_classes_leaves_little_more_open():
+    truth = [(str(at % 8),) for at in range(160)]
+    called = [("0", "1"), *truth[1:]]  # one false call
+    for average in ("micro", "macro"):
+        found = tr.evaluate(truth, called, multilabel=True)[f"precision_{average}"]
+        assert 0.9 < found.interval.low < found.value < found.interval.high
+        assert found.interval.high > 0.998  # the smoothed cells alone would end below the value
+
+
+def test_a_measure_that_cannot_vary_on_these_examples_is_left_open():
+    # All truth is of one class: κ is 0 whatever is called, and says nothing.
+    found = tr.evaluate_counts([[1, 5], [0, 0]])["cohen_kappa"]
+    assert (found.interval.low, found.interval.high) == (-1, 1)
+    assert found.interval.method == "whole_range"
+
+
+def test_cells_that_are_two_kinds_of_right_share_the_prior():
+    # A threshold tells "b" from the rest: true "a" and true "c" are both right when called "not b".
+    truth, score = ["a", "b", "c", "b"] * 10, [0.1, 0.9, 0.2, 0.4] * 10
+    several = tr.evaluate(truth, y_score=score, pos_label="b", threshold=0.5)
+    two = tr.evaluate(
+        ["b" if one == "b" else "rest" for one in truth],
+        y_score=score,
+        pos_label="b",
+        threshold=0.5,
+    )
+    for name in ("cohen_kappa", "matthews_correlation"):
+        assert ends(several[name].interval) == pytest.approx(ends(two[name].interval), rel=1e-12)
