@@ -70,9 +70,9 @@ from .measures.from_scores import document_precision as document_precision
 from .measures.registry import MEASURES as MEASURES
 from .measures.rejection import rejection as rejection
 from .measures.thresholds import best_threshold as best_threshold
-from .reporting.page.report import Report as Report
-from .reporting.page.report import report_on as report_on
-from .reporting.page.report import save_report as save_report
+from .reporting.page import Report as Report
+from .reporting.page import report_on as report_on
+from .reporting.page import save_report as save_report
 from .results import Comparison as Comparison
 from .results import Estimate as Estimate
 from .results import Evaluation as Evaluation

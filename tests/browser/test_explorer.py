@@ -11,8 +11,8 @@ from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.intervals.binomial import binomial_bounds, binomial_interval
 from truerisk.measures.rejection import rejection
 from truerisk.measures.thresholds import Sweep, best_threshold
-from truerisk.reporting.page.parts import Chapter
-from truerisk.reporting.page.rendering import rendered
+from truerisk.reporting.document import Chapter
+from truerisk.reporting.render.html import rendered
 from truerisk.reporting.sections.explorer import explorer_section
 from truerisk.reporting.wording import count, number, written
 from truerisk.results import Estimate, Evaluation

@@ -2,10 +2,8 @@
 
 import pytest
 
-from truerisk.reporting.page.parts import Chapter, Section
-from truerisk.reporting.page.report import Report
-from truerisk.reporting.sections.tables import table_section
-from truerisk.reporting.tables import Column, Table
+from truerisk.reporting.document import Chapter, Column, Section, Table, table_section
+from truerisk.reporting.page import Report
 
 ROWS = (
     ("svm 10", "1,234", "0.812 [0.7, 0.9]", "12.3 ms", "yes"),

@@ -151,7 +151,7 @@ def test_options_of_the_chapter_reach_the_page(monkeypatch, tmp_path):
             given["path"] = path
 
     monkeypatch.setattr(
-        "truerisk.reporting.page.report.report_of",
+        "truerisk.reporting.page.report_of",
         lambda _, **chapter_options: given.update(chapter_options) or Page(),
     )
 
@@ -185,7 +185,7 @@ def test_the_result_is_printed_where_the_page_cannot_be_written(run, predictions
     def fail(*_, **__):
         raise ResourceError("No space.")
 
-    monkeypatch.setattr("truerisk.reporting.page.report.report_of", fail)
+    monkeypatch.setattr("truerisk.reporting.page.report_of", fail)
     ended = run("score", predictions, "--html", predictions.with_name("page.html"))
     assert (ended.exit_code, ended.stderr) == (5, "Error: No space.\n")
     assert "Measures" in ended.stdout

@@ -13,7 +13,7 @@ from truerisk.evaluation import files_on_cluster
 from truerisk.evaluation.files_on_cluster import ROWS_A_PIECE, Piece, _row_groups
 from truerisk.execution import use_cluster
 from truerisk.inputs import ReadingOptions, Roles
-from truerisk.reporting.formats import as_json
+from truerisk.reporting.render.formats import json_of
 
 RNG = np.random.default_rng(8)
 
@@ -95,7 +95,7 @@ def write_parquet(folder, tables):
 
 def evaluated(paths, asked, strictness, **more):
     more |= {"random_state": 1, "replicates": 100, **asked}
-    return as_json(tr.evaluate_files(paths, options=ReadingOptions(**strictness), **more))
+    return json_of(tr.evaluate_files(paths, options=ReadingOptions(**strictness), **more))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -20,11 +20,12 @@ from rich.console import Console
 
 from truerisk.cli import main
 from truerisk.reporting import escaping
+from truerisk.reporting.document import forest_of
 from truerisk.reporting.escaping import INVISIBLE, NUMBER, visible
-from truerisk.reporting.figures.of_results import drawable, forest
-from truerisk.reporting.formats import as_csv, as_json, as_latex, as_markdown
-from truerisk.reporting.page.report import chapter_of, report_of, save_report
-from truerisk.reporting.summary import print_summary
+from truerisk.reporting.page import chapter_of, report_of, save_report
+from truerisk.reporting.render.figures import draw, drawable
+from truerisk.reporting.render.formats import as_latex, as_markdown, csv_of, json_of
+from truerisk.reporting.render.terminal import print_result
 from truerisk.results import Estimate, Evaluation, Interval
 from truerisk.tallies.cells import Cells
 
@@ -172,7 +173,7 @@ def test_a_page_computes_nothing_from_a_name(labels):
 @pytest.mark.parametrize("labels", GROUPS)
 def test_a_terminal_gets_nothing_but_visible_characters(labels):
     page = io.StringIO()
-    print_summary(evaluation_of(labels), Console(file=page, width=80))
+    print_result(evaluation_of(labels), Console(file=page, width=80))
     assert visible_only(page.getvalue())
     page.getvalue().encode("utf-8")
 
@@ -180,7 +181,7 @@ def test_a_terminal_gets_nothing_but_visible_characters(labels):
 def test_a_terminal_shows_mark_up_and_emoji_codes_as_they_are():
     page = io.StringIO()
     label = "[bold]mark-up[/bold] :boom:"
-    print_summary(evaluation_of((label, "x", "y")), Console(file=page, width=300))
+    print_result(evaluation_of((label, "x", "y")), Console(file=page, width=300))
     assert label in page.getvalue()
 
 
@@ -212,7 +213,7 @@ def test_latex_tables_have_only_our_commands(labels):
 
 @pytest.mark.parametrize("labels", GROUPS)
 def test_csv_has_no_cell_that_a_spreadsheet_would_run(labels):
-    rows = list(csv.reader(io.StringIO(as_csv(evaluation_of(labels)))))
+    rows = list(csv.reader(io.StringIO(csv_of(evaluation_of(labels)))))
     assert {len(row) for row in rows} == {11}
     for cell in (cell for row in rows for cell in row if cell):
         assert cell[0] not in "=+-@\t\r\0＝＋－＠" or NUMBER.fullmatch(cell)
@@ -220,7 +221,7 @@ def test_csv_has_no_cell_that_a_spreadsheet_would_run(labels):
 
 @pytest.mark.parametrize("labels", GROUPS)
 def test_json_is_ascii_and_keeps_the_names_exactly(labels):
-    text = as_json(evaluation_of(labels))
+    text = json_of(evaluation_of(labels))
     assert text.isascii()
     assert visible_only(text)
     assert json.loads(text)["labels"] == list(labels)
@@ -232,7 +233,7 @@ def test_a_figure_shows_a_name_as_text(label):
     FigureCanvasAgg(figure)
     ax = figure.subplots()
     estimate = Estimate(value=0.5, interval=None, measure=label, method=label, n=1)
-    forest([estimate], ax)
+    draw(forest_of([estimate]), ax)
     ax.plot([0, 1], label=drawable(label))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -19,7 +19,6 @@ from truerisk.cli.options import (
 )
 from truerisk.cli.output import (
     check_outputs,
-    console,
     deliver,
     exit_partial,
     format_options,
@@ -125,7 +124,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
         raise click.UsageError("--fail-unless not-worse needs --region: not worse by how much?")
     check_outputs(options, files)
     comparisons = _compare(files, region, options)
-    deliver(comparisons, options, lambda: _show(comparisons, options["form"]))
+    deliver(comparisons, options)
     _finish(comparisons, check)
 
 
@@ -178,18 +177,6 @@ def _region(texts: tuple[str, ...]) -> float | dict[str, float] | None:
     if len(regions) < len(texts):
         raise InputError(f"`--region` must name a measure once; got {', '.join(texts)}.")
     return regions
-
-
-def _show(result: "Comparisons", form: str | None) -> None:
-    from truerisk.reporting.comparisons import (  # noqa: PLC0415  (costs start-up time)
-        COMPARISON_FORMATS,
-        print_comparisons,
-    )
-
-    if form is None:
-        print_comparisons(result, console())
-    else:
-        click.echo(COMPARISON_FORMATS[form](result))
 
 
 def _finish(result: "Comparisons", check: str | None) -> None:

@@ -11,12 +11,12 @@ from truerisk.cli.options import FILE, level_option, positive_option, seed_optio
 from truerisk.cli.output import (
     check_measure_names,
     check_outputs,
-    console,
     deliver,
     exit_partial,
     format_options,
     page_options,
     quiet_option,
+    show,
 )
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import (
@@ -89,7 +89,13 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
     check_measure_names([options["measure"]])
     result = _curve(data, options)
     wanted = options["wanted"]
-    deliver(result, options, lambda: _show(result, options["form"], wanted), wanted=wanted)
+    extra = None if wanted is None else _needed(result, wanted)
+    deliver(
+        result,
+        options,
+        lambda: show(result, options["form"], extra=extra, wanted=wanted),
+        wanted=wanted,
+    )
     _finish(result)
 
 
@@ -136,13 +142,10 @@ def _numbers(text: str | None) -> list[int] | None:
         ) from None
 
 
-def _show(result: "LearningCurve", form: str | None, wanted: float | None) -> None:
-    from truerisk.reporting.learning_curves import CURVE_FORMATS, print_curve  # noqa: PLC0415
+def _needed(result: "LearningCurve", wanted: float) -> dict[str, Any]:
+    from truerisk.reporting.results.learning_curve import needed_sizes  # noqa: PLC0415
 
-    if form is None:
-        print_curve(result, console(), wanted)
-    else:
-        click.echo(CURVE_FORMATS[form](result, wanted))
+    return {"needed": needed_sizes(result, wanted)}
 
 
 def _finish(result: "LearningCurve") -> None:

@@ -79,7 +79,7 @@ def demo(output: Path, *, no_open: bool) -> None:
     truerisk demo --output /tmp --no-open
     """
     from truerisk.reporting.files import check_destination  # noqa: PLC0415  (start-up time)
-    from truerisk.reporting.page.report import report_on  # noqa: PLC0415
+    from truerisk.reporting.page import report_on  # noqa: PLC0415
 
     output.mkdir(parents=True, exist_ok=True)
     page = output / "report.html"
@@ -191,8 +191,8 @@ def _print_verdict(comparisons: Any) -> None:  # noqa: ANN401
 
 
 def _print_averages(evaluation: Any) -> None:  # noqa: ANN401
-    from truerisk.reporting.categories import average_table  # noqa: PLC0415
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415
+    from truerisk.reporting.results.corpus_evaluation import average_table  # noqa: PLC0415
 
     print_table(average_table(evaluation), console())
 

@@ -15,7 +15,7 @@ from truerisk.cli import FINDING, PARTIAL
 from truerisk.cli.options import read_bounds, with_options
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError, ResourceError
-from truerisk.results import Evaluation, has_code
+from truerisk.results import Evaluation, Reportable, has_code
 
 if TYPE_CHECKING:
     from truerisk.inputs.tables import Table
@@ -135,7 +135,7 @@ def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
         check_destination(page, read)
     if folder is not None:
         check_matplotlib("--figures")
-        from truerisk.reporting.figures.figure_files import check_folder  # noqa: PLC0415  (only for figures)
+        from truerisk.reporting.render.figures import check_folder  # noqa: PLC0415  (only for figures)
 
         check_folder(folder, read)
 
@@ -206,16 +206,23 @@ def _columns(default: int) -> int:
     return int(text) if text.isdecimal() and int(text) > 0 else default
 
 
-def show(evaluation: Evaluation, form: str | None) -> None:
-    """Print an evaluation: as tables, or in a format."""
+def show(
+    result: Reportable,
+    form: str | None,
+    *,
+    extra: Mapping[str, Any] | None = None,
+    width: int = DEFAULT_WIDTH,
+    **terminal_options: Any,  # noqa: ANN401
+) -> None:
+    """Print a result: as tables, or in a format; `extra` is part of the JSON only."""
     if form is None:
-        from truerisk.reporting.summary import print_summary  # noqa: PLC0415  (needs rich)
+        from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
 
-        print_summary(evaluation, console())
+        print_result(result, console(width), **terminal_options)
     else:
-        from truerisk.reporting.formats import FORMATS  # noqa: PLC0415  (only formats need it)
+        from truerisk.reporting.render.formats import formatted  # noqa: PLC0415  (start-up time)
 
-        click.echo(FORMATS[form](evaluation))
+        click.echo(formatted(result, form, **(extra or {})))
 
 
 def show_rows(
@@ -230,13 +237,13 @@ def show_rows(
 
 
 def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import csv_lines  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import csv_lines  # noqa: PLC0415  (only formats need it)
 
     click.echo(csv_lines(columns, rows))
 
 
 def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
-    from truerisk.reporting.formats import json_text  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import json_text  # noqa: PLC0415  (only formats need it)
     from truerisk.results import as_plain  # noqa: PLC0415
 
     listed = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -244,8 +251,8 @@ def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping
 
 
 def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import plain_text  # noqa: PLC0415
 
     words = tuple(tuple(plain_text(cell) for cell in row) for row in rows)
@@ -276,17 +283,8 @@ def show_difference(
     **facts: Any,  # noqa: ANN401
 ) -> None:
     """Print the comparison of two learners: as a table, or in a format."""
-    from truerisk.reporting.model_comparison import (  # noqa: PLC0415  (needs rich)
-        COMPARISON_FORMATS,
-        print_model_comparison,
-    )
-    from truerisk.results import as_plain  # noqa: PLC0415
-
-    if form is None:
-        print_model_comparison(comparison, console())
-    else:
-        source = {"file": as_plain(table.source), "target": table.target, **facts}
-        click.echo(COMPARISON_FORMATS[form](comparison, source))
+    source = {"file": table.source, "target": table.target, **facts}
+    show(comparison, form, extra={"source": source})
 
 
 # Files first, then the printed result
@@ -295,7 +293,7 @@ def show_difference(
 def deliver(
     result: Any,  # noqa: ANN401
     options: dict[str, Any],
-    print_result: Callable[[], None],
+    print_result: Callable[[], None] | None = None,
     **chapter_options: Any,  # noqa: ANN401
 ) -> None:
     """Write the page and the figures, print the result, then say where the files are.
@@ -309,8 +307,10 @@ def deliver(
         places = write_files(result, options, **chapter_options)
     except Exception as error:  # noqa: BLE001  (raised again below)
         failure = error
-    if not quiet:
+    if not quiet and print_result is not None:
         print_result()
+    elif not quiet:
+        show(result, options["form"])
     if failure is not None:
         raise failure
     if not quiet and options.get("form") is None:
@@ -330,12 +330,12 @@ def write_files(
         return places
     with Progress("Drawing", quiet=options.get("quiet", False)) as progress:
         if page is not None:
-            from truerisk.reporting.page.report import report_of  # noqa: PLC0415  (only for pages)
+            from truerisk.reporting.page import report_of  # noqa: PLC0415  (only for pages)
 
             report_of(result, **chapter_options).save(page)
             places.append(f"The page is in {page}")
         if folder is not None:
-            from truerisk.reporting.figures.figure_files import save_figures  # noqa: PLC0415
+            from truerisk.reporting.render.figures import save_figures  # noqa: PLC0415
 
             files = save_figures(result, folder, options["figure_formats"], progress=progress)
             are = "figure is" if len(files) == 1 else "figures are"

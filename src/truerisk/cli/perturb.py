@@ -185,7 +185,7 @@ def _show(
         rows = [_row(name, one) for name, one in listed]
         show_rows("perturbation", COLUMNS, rows, form, {**as_plain(result), **source})
         return
-    from truerisk.reporting.summary import print_sentences  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.render.terminal import print_sentences  # noqa: PLC0415  (needs rich)
 
     click.echo(f"{result}\n")
     _print_rules(listed, result.forms["exact"].level)
@@ -198,8 +198,8 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
-    from truerisk.reporting.summary import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.tables import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
 
     numeric = ("Error rate", interval_heading(level))

@@ -16,10 +16,10 @@ from truerisk.cli.options import (
 from truerisk.cli.output import (
     check_matplotlib,
     check_outputs,
-    console,
     deliver,
     format_options,
     page_options,
+    show,
 )
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
@@ -81,20 +81,11 @@ def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
             _write_picture(ranking, picture)
 
     def print_result() -> None:
-        _show(ranking, form)
+        show(ranking, form)
         if picture is not None and form is None:
             click.echo(f"The picture is in {picture}")
 
     deliver(ranking, options, print_result, source=table.source)
-
-
-def _show(ranking: "OverDatasets", form: str | None) -> None:
-    from truerisk.reporting.rankings import RANKING_FORMATS, print_ranking  # noqa: PLC0415
-
-    if form is None:
-        print_ranking(ranking, console())
-    else:
-        click.echo(RANKING_FORMATS[form](ranking))
 
 
 def _check_picture(scores: Path, picture: Path | None) -> None:
@@ -109,8 +100,8 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
 
 
 def _write_picture(ranking: "OverDatasets", path: Path) -> None:
-    from truerisk.reporting.figures.figure_files import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
     from truerisk.reporting.files import write_whole  # noqa: PLC0415
+    from truerisk.reporting.render.figures import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
 
     write_whole(path, figure_bytes(pictures_of(ranking)["ranks"], "svg").decode("utf-8"))
 

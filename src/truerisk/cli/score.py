@@ -27,7 +27,6 @@ from truerisk.cli.output import (
     page_options,
     quiet_option,
     refuse_options,
-    show,
 )
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import place_of
@@ -123,7 +122,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     check_bounds(options)
     evaluation = _evaluation(files, options)
     check_names(evaluation, options)
-    deliver(evaluation, options, lambda: show(evaluation, options["form"]))
+    deliver(evaluation, options)
     finish(evaluation, options)
 
 

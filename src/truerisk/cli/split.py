@@ -8,7 +8,7 @@ import click
 from truerisk.cli.options import InputPath, seed_option
 from truerisk.cli.progress import Progress
 from truerisk.reporting.files import check_destination, write_whole
-from truerisk.reporting.formats import csv_lines
+from truerisk.reporting.render.formats import csv_lines
 
 
 @click.command(short_help="Divide examples into folds, and write the folds to a file.")

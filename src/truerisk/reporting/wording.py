@@ -21,7 +21,10 @@ __all__ = [
     "p_words",
     "percent",
     "plain_text",
+    "share",
+    "spoken",
     "title_of",
+    "with_interval",
     "written",
 ]
 
@@ -30,6 +33,7 @@ UNDEFINED = "undefined"
 NO_INTERVAL = "–"
 MIN_DECIMALS = 3
 MAX_DECIMALS = 15
+MAX_NAMED = 4  # measures in one remark
 SMALL = 1e-4  # under this a number is written with an exponent
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -63,6 +67,12 @@ def written(estimate: Estimate) -> Written:
     if interval is None:
         return Written(value, NO_INTERVAL)
     return Written(value, f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]")
+
+
+def with_interval(estimate: Estimate) -> str:
+    """Write a value and its interval; what is undefined has no interval."""
+    words = written(estimate)
+    return f"{words.value} {words.interval}" if estimate.is_defined else words.value
 
 
 def decimals_for(width: float) -> int:
@@ -121,6 +131,16 @@ def percent(share: float) -> str:
     ('95 %', '99.9 %')
     """
     return f"{100 * share:.10g} %"
+
+
+def share(part: float, whole: float) -> str:
+    """Write part of whole as a percentage; a class without examples has no share."""
+    return f"{100 * part / whole:.1f} %" if whole > 0 else NO_INTERVAL
+
+
+def spoken(name: str) -> str:
+    """Turn a name into words."""
+    return name.replace("_", " ")
 
 
 def interval_heading(level: float) -> str:

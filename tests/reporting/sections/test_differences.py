@@ -1,5 +1,3 @@
-"""Differences drawn against 0 and the region of equivalence."""
-
 import math
 from dataclasses import replace
 
@@ -7,12 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.reporting.page.geometry import MARGIN, STRIP
+from truerisk.reporting.document import MARGIN, STRIP
 from truerisk.reporting.sections.differences import (
     Difference,
     DifferenceGroup,
+    ProbabilityBar,
     difference_tile,
     differences_section,
+    probabilities_section,
     signed_words,
 )
 from truerisk.results import Comparison, Estimate, Interval
@@ -170,3 +170,28 @@ def test_nothing_is_drawn_outside_or_out_of_order(ends, region):
 
 def test_a_difference_without_an_interval_is_written_without_one():
     assert signed_words(replace(estimate(0.1, 0, 1), interval=None)) == ("+0.100", "–")
+
+
+def parts(worse, equivalent, better):
+    bar = ProbabilityBar(title="b − a", worse=worse, equivalent=equivalent, better=better)
+    return probabilities_section("How probable?", [bar]).data["rows"][0]["parts"]
+
+
+def test_the_parts_follow_each_other_and_fill_the_bar():
+    found = parts(0.05, 0.2, 0.75)
+    assert [part["at"] for part in found] == [0.0, 5.0, 25.0]
+    assert [part["width"] for part in found] == [5.0, 20.0, 75.0]
+    assert found[2]["middle"] == 62.5
+    assert [part["has_room"] for part in found] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("chances", "words"),
+    [
+        ((0.0, 0.0, 1.0), ["0.000", "0.000", "1.000"]),
+        ((2e-6, 2e-6, 1 - 4e-6), ["<0.001", "<0.001", ">0.999"]),
+        ((math.nan,) * 3, ["undefined"] * 3),
+    ],
+)
+def test_what_is_not_certain_is_not_written_as_certain(chances, words):
+    assert [part["words"] for part in parts(*chances)] == words

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.reporting.page.parts import Chapter
-from truerisk.reporting.page.rendering import rendered
+from truerisk.reporting.document import Chapter
+from truerisk.reporting.render.html import rendered
 from truerisk.reporting.sections.provenance import (
     NOT_HASHED,
     file_table,

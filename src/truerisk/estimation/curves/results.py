@@ -182,7 +182,7 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
         source: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
         """Make the page of the curves; it says what a value that is wanted takes."""
-        page = import_module("truerisk.reporting.page.report")
+        page = import_module("truerisk.reporting.page")
         return page.report_of(self, wanted=wanted, source=source)
 
     def _rows(self) -> Iterator[Row]:

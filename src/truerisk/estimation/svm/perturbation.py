@@ -68,7 +68,7 @@ class Perturbed(Resampled):
         source: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
         """Make the page of this result, with the intervals of other methods beside it."""
-        page = import_module("truerisk.reporting.page.report")
+        page = import_module("truerisk.reporting.page")
         return page.report_of(self, rivals=rivals, source=source)
 
 

@@ -1,14 +1,12 @@
-"""Differences → pictures against 0 and the region of equivalence, with the better side named."""
+"""Differences → pictures against 0, and bars of the chances of worse, equivalent and better."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from truerisk.reporting.document import STRIP, Axis, Section, Tile, axis_of, strip
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.page.geometry import STRIP, Axis, axis_of, strip
-from truerisk.reporting.page.parts import Section, Tile
-from truerisk.reporting.tables import spoken
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     UNDEFINED,
@@ -16,6 +14,7 @@ from truerisk.reporting.wording import (
     measure_of,
     number,
     p_words,
+    spoken,
 )
 from truerisk.results import Comparison, Estimate
 
@@ -34,6 +33,8 @@ LEAD = (
 REGION_LEAD = (
     " The shaded band is the region of equivalence: a difference within it is too small to matter."
 )
+MIN_SHARE = 0.001
+PART_ROOM = 14.0  # per cent of a bar that the sign and the number of a part need
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,3 +296,68 @@ def p_sentence(p_value: float | None) -> str:
     """
     words = "" if p_value is None else p_words(p_value)
     return f"p < {words[1:]}" if words.startswith("<") else f"p = {words}" if words else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbabilityBar:
+    """How probable it is that the second of two is worse, equivalent, better."""
+
+    title: str
+    worse: float
+    equivalent: float
+    better: float
+    model: str = ""
+
+
+def probabilities_section(
+    title: str, bars: Sequence[ProbabilityBar], *, lead: str = "", left_out: int = 0
+) -> Section:
+    """Give the section of some bars.
+
+    Examples
+    --------
+    >>> bar = ProbabilityBar(title="b − a", worse=0.05, equivalent=0.2, better=0.75)
+    >>> part = probabilities_section("How probable?", [bar]).data["rows"][0]["parts"][2]
+    >>> part["name"], part["at"], part["width"], part["words"]
+    ('better', 25.0, 75.0, '0.750')
+    """
+    rows = [
+        {"title": visible(bar.title), "model": visible(bar.model), "parts": _parts(bar)}
+        for bar in bars
+    ]
+    return Section("probabilities", visible(title), {"rows": rows, "left_out": left_out}, lead)
+
+
+def _parts(bar: ProbabilityBar) -> list[dict[str, Any]]:
+    shares = (bar.worse, bar.equivalent, bar.better)
+    drawn, at = [], 0.0
+    for name, share in zip(("worse", "equivalent", "better"), shares, strict=True):
+        width = 0.0 if math.isnan(share) else 100 * share
+        drawn.append(
+            {
+                "name": name,
+                "sign": SIGNS[name],
+                "words": probability_words(share),
+                "at": round(at, 3),
+                "width": round(width, 3),
+                "middle": round(at + width / 2, 3),
+                "has_room": width >= PART_ROOM,
+            }
+        )
+        at += width
+    return drawn
+
+
+def probability_words(share: float) -> str:
+    """Write a probability to three decimals; one that would look certain, as being almost so.
+
+    Examples
+    --------
+    >>> probability_words(0.25), probability_words(1e-6), probability_words(1 - 1e-6)
+    ('0.250', '<0.001', '>0.999')
+    """
+    if math.isnan(share):
+        return UNDEFINED
+    if 0 < share < MIN_SHARE:
+        return f"<{MIN_SHARE:g}"
+    return f">{1 - MIN_SHARE:g}" if 1 - MIN_SHARE < share < 1 else f"{share:.3f}"

@@ -1,18 +1,17 @@
-"""Where the numbers came from: files and their hashes, columns, settings, seed, versions."""
+"""Where numbers came from: files and their hashes, columns, settings, seed, versions."""
 
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from truerisk.reporting.document import SENTENCE, Column, Facts, Section, Table
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.page.parts import SENTENCE, Section
-from truerisk.reporting.sections.facts import facts_of
-from truerisk.reporting.sections.promises import ELSEWHERE, promise_table
-from truerisk.reporting.tables import Column, Facts, Table, spoken
-from truerisk.reporting.wording import NO_INTERVAL, count, plain_text
+from truerisk.reporting.presenter import facts_of
+from truerisk.reporting.sections.coverage import ELSEWHERE, NO_PROMISE, promise_table
+from truerisk.reporting.wording import NO_INTERVAL, count, plain_text, spoken
 from truerisk.results import Estimate, as_plain
 
 MAX_ROWS = 200
@@ -20,6 +19,20 @@ MAX_ROWS = 200
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 MODULES = {"scikit-learn": "sklearn"}
 NOT_HASHED = "no SHA-256: the file is large, and --hash-all was not given"
+ROLES = {
+    "truth": "true labels",
+    "pred": "predicted labels",
+    "score": "scores",
+    "group": "groups",
+    "weight": "weights",
+    "id": "ids",
+}
+SPOKEN = {
+    "pos_label": "positive label",
+    "binomial": "interval of k of n",
+    "cell_interval": "interval of other measures",
+    "random_state": "seed",
+}
 
 
 def provenance_sections(
@@ -61,7 +74,11 @@ def provenance_sections(
             map(_file, files.rows),
             "A file with the same SHA-256 is the same, byte by byte: sha256sum prints it.",
         )
-    told = (*facts_of(result), *([] if read is None else _source(read)), *versions())
+    told = (
+        *facts_of(result),
+        *([] if read is None else _source(read)),
+        *versions(),
+    )
     yield _section("Where the numbers came from", (Row(*pair) for pair in told))
 
 
@@ -180,11 +197,47 @@ def _source(source: Mapping[str, Any]) -> Facts:
             yield spoken(name), plain_text(value)
 
 
-ROLES = {
-    "truth": "true labels",
-    "pred": "predicted labels",
-    "score": "scores",
-    "group": "groups",
-    "weight": "weights",
-    "id": "ids",
-}
+def targets_of(estimates: Iterable[Estimate]) -> str:
+    """Say what some estimates are about, each target once."""
+    return " and ".join(dict.fromkeys(one.target for one in estimates)) or "nothing"
+
+
+def setting_facts(settings: Mapping[str, Any], told: Collection[str] = ()) -> Facts:
+    """Give settings as pairs of words, but those that are `told` elsewhere."""
+    for name, value in settings.items():
+        if name not in told:
+            yield SPOKEN.get(name, spoken(name)), plain_text(as_plain(value))
+
+
+def source_facts(source: Mapping[str, Any]) -> Facts:
+    """Give where data came from, as pairs of words: files, columns, and whatever else is known."""
+    plain = as_plain(source)
+    guessed = plain.pop("guessed", None) or []
+    for file in plain.pop("files", []):
+        yield "file", _file_words(file)
+    for role, column in plain.pop("roles", {}).items():
+        yield role, f"column {plain_text(column)}{' (guessed)' if role in guessed else ''}"
+    for name, value in plain.items():
+        yield spoken(name), plain_text(value)
+
+
+def _file_words(facts: Mapping[str, Any]) -> str:
+    told = dict(facts)
+    name = told.pop("path", "")
+    words = [
+        f"{spoken(key)} {count(value) if isinstance(value, int) else plain_text(value)}"
+        for key, value in told.items()
+        if value  # nothing dropped and not compressed need no words
+    ]
+    return f"{name}: {', '.join(words)}"
+
+
+def unit_of(estimate: Any) -> str:  # noqa: ANN401
+    """Say what the size of an estimate counts: examples, or values whose examples nobody told."""
+    return "value" if estimate.method == "resampling" else "example"
+
+
+def interval_names(estimates: Iterable[Any]) -> str:
+    """Name the intervals that were used, each once."""
+    used = (one.interval.method for one in estimates if one.interval is not None)
+    return ", ".join(dict.fromkeys(spoken(one) for one in used if one not in NO_PROMISE)) or "none"

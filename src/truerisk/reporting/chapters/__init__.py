@@ -1,1 +1,0 @@
-"""One result → one chapter of a page; one file a kind of result."""

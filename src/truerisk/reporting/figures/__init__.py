@@ -1,1 +1,0 @@
-"""Results → pictures on axes of matplotlib, and as files."""

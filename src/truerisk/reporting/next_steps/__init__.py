@@ -1,1 +1,0 @@
-"""What to do next, in a few sentences, by rules; one file a family of results."""

@@ -1,1 +1,0 @@
-"""What a page is made of, and how it is drawn: parts, charts, the template, the file."""

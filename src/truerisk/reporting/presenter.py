@@ -1,0 +1,113 @@
+"""Which presenter a result has: `reporting/results/<kind>.py`, by the `kind` that it declares.
+
+A presenter holds all that is said and drawn of one kind of result.  It computes no statistics: what
+it shows, the result holds or offers.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from truerisk.checks import shown
+from truerisk.errors import InputError
+from truerisk.intervals.measured_coverage import CoverageFigure
+from truerisk.reporting.document import Block, Chapter, Facts, Pictures, Table
+from truerisk.results import Interval, Reportable
+
+MAX_STEPS = 4
+# What stands between backticks is set as code; a name from the data may hold a backtick, too.
+CODE = re.compile(r"(`(?:truerisk |tr\.|CalibratedClassifierCV)[^`]*`)")
+Rule = Callable[[Any], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class Use:
+    """One interval of a result: whose it is, and what was measured of its kind."""
+
+    interval: Interval
+    of: str
+    measured: CoverageFigure | None
+    unmeasured: str = "not measured"
+
+
+def _none(_: Any) -> Iterator[Any]:  # noqa: ANN401
+    return iter(())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presenter:
+    """The functions of one kind of result, each taking the result first.
+
+    `chapter` makes its part of a page; `blocks` what a terminal shows; `tables` those of Markdown
+    and LaTeX; `facts` say what was assumed, `next_steps` what to do, `intervals` which intervals
+    are used; `pictures` names each picture, the one of `plot` first.
+    """
+
+    chapter: Callable[..., Chapter]
+    blocks: Callable[..., Iterable[Block]] = _none
+    tables: Callable[[Any], Iterable[Table]] = _none
+    facts: Callable[[Any], Facts] = _none
+    next_steps: Callable[[Any], Iterator[str]] = _none
+    intervals: Callable[[Any], Iterator[Use]] = _none
+    pictures: Callable[[Any], Pictures] = _none
+
+
+def presenter_of(result: Any) -> Presenter:  # noqa: ANN401
+    """Load the presenter of a result; those of other kinds are not loaded.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> presenter_of(evaluate_counts([[50, 50], [40, 850]])).chapter.__name__
+    'evaluation_chapter'
+    """
+    if not isinstance(result, Reportable):
+        raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")
+    module = import_module(f"truerisk.reporting.results.{result.kind}")
+    presenter: Presenter = module.PRESENTER
+    return presenter
+
+
+def facts_of(result: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, and with which seed, as pairs of words.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> facts = dict(facts_of(evaluate_counts([[5, 5], [4, 85]], random_state=7)))
+    >>> facts["examples"], facts["seed"], facts["confidence level"]
+    ('99', '7', '95 %')
+    """
+    return presenter_of(result).facts(result)
+
+
+def next_steps(result: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """Say what to do about a result: at most four steps, the most important first.
+
+    The verdict says what is so; a step says what to do about it, with its reason, its number and
+    its command.  Where both speak of one thing, the step reads the codes of the verdict.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> [step] = next_steps(evaluate_counts([[450, 50], [40, 860]]))
+    >>> step.split(": ")[1]
+    '`truerisk compare old.csv new.csv`.'
+    """
+    steps = presenter_of(result).next_steps(result)
+    return tuple(map(_with_code_alone_in_backticks, islice(steps, MAX_STEPS)))
+
+
+def _with_code_alone_in_backticks(step: str) -> str:
+    parts = CODE.split(step)
+    parts[::2] = [words.replace("`", "'") for words in parts[::2]]
+    return "".join(parts)
+
+
+def by_rules(result: Any, rules: Sequence[Rule], otherwise: Rule) -> Iterator[str]:  # noqa: ANN401
+    """Go through the rules in the order of their importance; `otherwise` if none holds."""
+    steps = [step for rule in rules for step in rule(result)]
+    yield from steps or otherwise(result)

@@ -1,0 +1,1 @@
+"""Documents → HTML, terminal, JSON, CSV, Markdown, LaTeX and figures."""

@@ -1,0 +1,489 @@
+"""Pictures → axes of matplotlib, and files: the same `Chart` that a page draws, drawn here.
+
+Letters and axes keep the colours of the caller's style; all others are of `colours.FIGURE`.
+"""
+
+import io
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truerisk.aliases import Array
+from truerisk.checks import check_choice, shown
+from truerisk.errors import InputError, ResourceError
+from truerisk.inputs.records.places import shown_path
+from truerisk.reporting.colours import FIGURE
+from truerisk.reporting.document import (
+    Band,
+    Bars,
+    Chart,
+    Dots,
+    Entry,
+    Forest,
+    Line,
+    Matrix,
+    Picture,
+    Scale,
+    Upright,
+)
+from truerisk.reporting.escaping import figure_label, visible
+from truerisk.reporting.presenter import presenter_of
+from truerisk.reporting.wording import count, share
+from truerisk.results import Estimate, Reportable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# What each format would write that changes from run to run, or from release to release.
+FORMATS: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+# Letters of an SVG are shapes, so that it looks the same everywhere.
+STYLE: dict[Any, str] = {"svg.hashsalt": "truerisk", "svg.fonttype": "path"}
+WIDTH, HEIGHT = 7.2, 4.2  # inches
+DOTS = 150  # of a PNG, an inch
+ROW = 0.24  # inches that a row of a forest takes
+LETTER = 0.1  # inches that a letter of a name takes at most
+AROUND_ROWS = 0.9  # inches for the axis and its words
+MAX_PLACES = 1500  # of a band; matplotlib thins lines, and no areas
+MAX_TICKS = 6  # beside long names there is no room for the words of more
+MAX_CONFUSED = 30  # classes; more cells cannot be told apart
+BESIDE = 0.02  # room for a dot at the ends of an axis, as a share of it
+DARKEST = 0.7  # a cell that holds all of its class lets this much of the letters' ground through
+LARGEST_IN_CELL, SMALLEST_IN_CELL = 9.0, 4.0  # points
+UPRIGHT_FROM = 7  # classes from which on their names stand upright under the matrix
+MAX_ABREAST = 24  # letters, if all names are as long as the longest
+LONGEST_LABEL = 40  # characters; a longer one would leave no room for the picture
+LETTERS_OF_A_ROW = 0.72  # height of letters, in heights of a row
+SMALLEST_LETTERS, LARGEST_LETTERS = 4.0, 10.0  # points
+LETTERS_OF_A_LABEL = 1.2  # a label takes two thirds of the width of the axes, at most
+NOTE_LETTER = 4.6  # width of a letter of a note, in points
+SHORTEST_NOTE, LONGEST_NOTE = 24, 72  # characters of a line
+POINTS = 72  # in an inch
+
+
+def pictures_of(result: Any) -> dict[str, Picture]:  # noqa: ANN401
+    """List the pictures of a result, or of a dict of curves, by the names of their files."""
+    if isinstance(result, Mapping) and not isinstance(result, Reportable):
+        from truerisk.reporting.sections.score_charts import curve_pictures  # noqa: PLC0415  (rare)
+
+        return dict(curve_pictures(result))
+    if not isinstance(result, Reportable) and callable(getattr(result, "plot", None)):
+        return {result.kind.replace("_", "-"): result.plot}
+    return dict(presenter_of(result).pictures(result))
+
+
+def draw_result(result: Any, ax: "Axes") -> "Axes":  # noqa: ANN401
+    """Draw the first picture of a result into axes, and return them.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from truerisk import evaluate_counts
+    >>> ax = draw_result(evaluate_counts([[50, 50], [40, 850]])["recall"], Figure().subplots())
+    >>> ax.get_xlabel()
+    'Recall'
+    """
+    if not hasattr(ax, "set_yticks"):
+        raise InputError(
+            f"`ax` must be axes of matplotlib; got {shown(ax)}. Make some with "
+            "matplotlib.pyplot.subplots()."
+        )
+    return draw(next(iter(pictures_of(result).values())), ax)
+
+
+def draw(picture: Picture, ax: "Axes") -> "Axes":
+    """Draw one picture into axes, and return them."""
+    if isinstance(picture, Chart):
+        draw_chart(picture, ax)
+    elif isinstance(picture, Forest):
+        draw_forest(picture, ax)
+    elif isinstance(picture, Matrix):
+        draw_matrix(picture, ax)
+    else:
+        picture(ax)
+    return ax
+
+
+def draw_chart(chart: Chart, ax: "Axes") -> None:
+    """Draw the shapes of a chart, the first one undermost, on its scales."""
+    for shape in chart.shapes:
+        _SHAPES[type(shape)](shape, ax)
+    for scale, axis in ((chart.x, "x"), (chart.y, "y")):
+        _set_scale(scale, axis, ax)
+    if any(not isinstance(one, Upright) and one.words for one in chart.shapes):
+        ax.legend(fontsize="small")
+
+
+def _set_scale(scale: Scale, axis: str, ax: "Axes") -> None:
+    low, high = scale.low, scale.high
+    if scale.log:
+        ax.set(**{f"{axis}scale": "log"})
+    else:  # dots at the ends are drawn whole
+        spare = BESIDE * (high - low)
+        low, high = low - spare, high + spare
+    ax.set(**{f"{axis}lim": (low, high), f"{axis}label": drawable(scale.title)})
+
+
+def _line(line: Line, ax: "Axes") -> None:
+    style = "--" if line.dashed else "-"
+    ax.plot(line.x, line.y, style, color=FIGURE[line.ink], label=_label(line.words))
+
+
+def _band(band: Band, ax: "Axes") -> None:
+    x, low, high = thinned(
+        *(np.asarray(one, dtype=np.float64) for one in (band.x, band.low, band.high))
+    )
+    colour, words = FIGURE[band.ink], _label(band.words)
+    ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, label=words)
+
+
+def _dots(dots: Dots, ax: "Axes") -> None:
+    x, y = (np.asarray(one, dtype=np.float64) for one in (dots.x, dots.y))
+    reach = None
+    if dots.low is not None and dots.high is not None:
+        low, high = (np.asarray(one, dtype=np.float64) for one in (dots.low, dots.high))
+        reach = np.maximum([y - low, high - y], 0.0)
+    ax.errorbar(
+        x,
+        y,
+        yerr=reach,
+        fmt="o",
+        color=FIGURE[dots.ink],
+        markersize=4,
+        capsize=2,
+        elinewidth=0.8,
+        label=_label(dots.words),
+    )
+
+
+def _bars(bars: Bars, ax: "Axes") -> None:
+    colour, words = FIGURE[bars.ink], _label(bars.words)
+    ax.stairs(bars.heights, bars.edges, fill=True, color=colour, alpha=0.6, label=words)
+
+
+def _upright(upright: Upright, ax: "Axes") -> None:
+    ax.axvline(upright.x, color=FIGURE["soft"], linewidth=1)
+    ax.annotate(
+        drawable(upright.words),
+        (upright.x, 1.0),
+        xytext=(4, -10),
+        xycoords=ax.get_xaxis_transform(),
+        textcoords="offset points",
+        fontsize="small",
+    )
+
+
+_SHAPES: dict[type, Callable[[Any, Any], None]] = {
+    Line: _line,
+    Band: _band,
+    Dots: _dots,
+    Bars: _bars,
+    Upright: _upright,
+}
+
+
+def thinned(x: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
+    """Keep places that are evenly spaced along a band of very many."""
+    if len(x) <= MAX_PLACES:
+        return x, low, high
+    way = np.cumsum(sum(np.abs(np.diff(ends, prepend=ends[0])) for ends in (x, low, high)))
+    places = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MAX_PLACES)))
+    places = places.clip(max=len(way) - 1)
+    return x[places], low[places], high[places]
+
+
+def _label(words: str) -> str:
+    return drawable(words) if words else "_"  # which matplotlib leaves out of the legend
+
+
+def draw_forest(forest: Forest, ax: "Axes") -> None:
+    """Draw rows of intervals, the first one on top, their letters as small as the axes need.
+
+    An undefined estimate has a row, and no dot.
+    """
+    rows = forest.rows
+    furthest = max(map(abs, _finite_numbers(rows)), default=1.0)
+    for place, row in enumerate(rows):
+        if row.region is not None:
+            left, colour = -row.region, FIGURE["soft"]
+            ax.barh(place, 2 * row.region, left=left, height=0.8, color=colour, alpha=0.25)
+        if row.estimate is not None and row.estimate.is_defined:
+            _draw_estimate(row, row.estimate, place, 1.2 * furthest, ax)
+    labels = [short_label(row.title) for row in rows]
+    ax.set_yticks(range(len(rows)), labels, fontsize=_letters(ax, labels))
+    for row, label in zip(rows, ax.get_yticklabels(), strict=True):
+        label.set_fontweight("bold" if row.estimate is None else "normal")
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=FIGURE["soft"], alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    _finish_forest(forest, ax)
+
+
+def _finish_forest(forest: Forest, ax: "Axes") -> None:
+    if forest.beside:
+        rows, values = list(forest.beside), list(forest.beside.values())
+        colour, words = FIGURE["second"], drawable(forest.beside_words)
+        ax.plot(values, rows, "D", color=colour, fillstyle="none", label=words)
+        ax.legend(fontsize="small")
+    if forest.span is not None:
+        ax.set_xlim(forest.span[0] - BESIDE, forest.span[1] + BESIDE)
+    if forest.about_zero:
+        ax.axvline(0, color=FIGURE["soft"], linewidth=1)
+        # As much room on either side: a picture must not make a difference look one-sided.
+        furthest = max(abs(end) for end in ax.get_xlim())
+        ax.set_xlim(-furthest, furthest)
+        ax.locator_params(axis="x", nbins=MAX_TICKS)
+    if forest.note:
+        note_below(forest.note, ax)
+    elif forest.axis:
+        ax.set_xlabel(drawable(forest.axis))
+
+
+def _draw_estimate(row: Entry, estimate: Estimate, place: int, beyond: float, ax: "Axes") -> None:
+    """Draw one interval; what has no end runs to the far side, and ends in an arrow."""
+    ends, colour = estimate.interval, FIGURE[row.ink]
+    if ends is not None:
+        low, high = (max(min(end, beyond), -beyond) for end in (ends.low, ends.high))
+        ax.hlines(place, low, high, color=colour)
+        for end, shown_at, arrow in ((ends.low, low, "<"), (ends.high, high, ">")):
+            if math.isinf(end):
+                ax.plot(shown_at, place, arrow, color=colour, markersize=5)
+    if math.isfinite(estimate.value):
+        ax.plot(estimate.value, place, row.mark, color=colour, markersize=5)
+
+
+def _finite_numbers(rows: Sequence[Entry]) -> Iterator[float]:
+    for row in rows:
+        if row.estimate is not None and row.estimate.is_defined:
+            ends = row.estimate.interval
+            found = (row.estimate.value, *(() if ends is None else (ends.low, ends.high)))
+            yield from (number for number in found if math.isfinite(number))
+
+
+def _letters(ax: "Axes", labels: Sequence[str]) -> float:
+    """Choose the size of letters: rows must not touch, and labels leave room for the picture."""
+    width, height = size_in_points(ax)
+    high = LETTERS_OF_A_ROW * height / max(len(labels), 1)
+    wide = LETTERS_OF_A_LABEL * width / max(map(len, labels), default=1)
+    return min(max(min(high, wide), SMALLEST_LETTERS), LARGEST_LETTERS)
+
+
+def size_in_points(ax: "Axes") -> tuple[float, float]:
+    """Measure the axes, width and height, in the unit that letters are measured in."""
+    box, points = ax.get_window_extent(), POINTS / ax.figure.dpi
+    return box.width * points, box.height * points
+
+
+def note_below(words: str, ax: "Axes") -> None:
+    """Write a sentence under the axes, in lines as long as these are wide."""
+    fit = int(size_in_points(ax)[0] / NOTE_LETTER)
+    lines = wrap(drawable(words), min(max(fit, SHORTEST_NOTE), LONGEST_NOTE))
+    ax.set_xlabel("\n".join(lines), fontsize="small")
+
+
+def short_label(text: str) -> str:
+    """Escape a label, and shorten one that would leave no room for the picture."""
+    return drawable(visible(text, most=LONGEST_LABEL))
+
+
+def drawable(text: str) -> str:
+    """Escape a label, and whatever the default font has no picture of."""
+    from matplotlib import font_manager  # noqa: PLC0415  (only who draws needs it)
+
+    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
+    shown = figure_label(text)
+    known = [c if font.get_char_index(ord(c)) else _escape(c) for c in shown]
+    return "".join(known)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def draw_matrix(matrix: Matrix, ax: "Axes") -> None:
+    """Draw what was called what: counts, and how much of the true class they are.
+
+    Right answers are blue and wrong ones vermilion, the stronger the larger their share.
+    """
+    labels, counts = matrix.labels, matrix.counts
+    totals = counts.sum(axis=1)
+    _cells(counts, totals, ax)
+    _numbers(counts, totals, ax)
+    places, names = range(len(labels)), [short_label(label) for label in labels]
+    ax.set_xticks(places, names, rotation=90 if stand_upright(names) else 0)
+    ax.set_yticks(places, names)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.set_xlabel("called")
+    ax.set_ylabel("true")
+    ax.tick_params(length=0)
+
+
+def stand_upright(names: Sequence[str]) -> bool:
+    """Whether names have no room beside each other under the matrix."""
+    longest = max(map(len, names), default=0)
+    return len(names) >= UPRIGHT_FROM or longest * len(names) > MAX_ABREAST
+
+
+def _cells(counts: Array, totals: Array, ax: "Axes") -> None:
+    """Colour the cells; the ground shines through, so that letters of any style can be read."""
+    from matplotlib.colors import to_rgba  # noqa: PLC0415  (only who draws needs it)
+
+    size = len(counts)
+    colours = np.where(
+        np.eye(size, dtype=bool)[..., None], to_rgba(FIGURE["first"]), to_rgba(FIGURE["second"])
+    )
+    shares = counts / np.where(totals > 0, totals, 1)[:, None]
+    colours[..., 3] = DARKEST * shares
+    edges = np.arange(size + 1) - 0.5
+    ax.pcolormesh(edges, edges, colours, linewidth=0)
+
+
+def _numbers(counts: Array, totals: Array, ax: "Axes") -> None:
+    """Write count and share into each cell, where the cells are large enough for letters."""
+    width, height = size_in_points(ax)
+    longest = max(len(count(n)) for n in counts.ravel()) + 1
+    wide = width / (0.65 * max(longest, 6) * len(counts))
+    high = height / (2.8 * len(counts))
+    size = min(wide, high, LARGEST_IN_CELL)
+    if size < SMALLEST_IN_CELL:
+        return
+    for row, (line, total) in enumerate(zip(counts.tolist(), totals.tolist(), strict=True)):
+        for column, n in enumerate(line):
+            words = f"{count(n)}\n{share(n, total)}"
+            ax.text(column, row, words, ha="center", va="center", fontsize=size)
+
+
+def save_figures(
+    result: Any,  # noqa: ANN401
+    folder: Path | str,
+    formats: Sequence[str] = ("svg",),
+    progress: Callable[[int, int, int], None] | None = None,
+) -> list[Path]:
+    """Draw all that there is to see of a result into files, and give their paths.
+
+    Files of the same names are replaced; others are left alone.  All are drawn before the first is
+    put in its place: either all are there or, if the disk is full, none.
+
+    Parameters
+    ----------
+    result
+        Any result of truerisk; a curve, or a dict of them by name.
+    folder
+        Where the files are put; made if it does not exist.
+    formats
+        Of "svg", "png" and "pdf", one or several.
+    progress
+        Called with the number of pictures drawn, again with it, and with the number of all.
+
+    Raises
+    ------
+    ResourceError
+        If the folder cannot be made or written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from truerisk import evaluate_counts
+    >>> with TemporaryDirectory() as folder:
+    ...     files = save_figures(evaluate_counts([[50, 50], [40, 850]]), folder)
+    ...     [file.name for file in files]
+    ['measures.svg', 'confusion.svg']
+    """
+    if isinstance(formats, str) or not formats:
+        raise InputError(f"`formats` must be a list such as ['svg', 'pdf']; got {shown(formats)}.")
+    chosen = list(dict.fromkeys(check_choice(one, FORMATS, "formats") for one in formats))
+    contents: dict[str, bytes] = {}
+    wanted = [(name, one, form) for name, one in pictures_of(result).items() for form in chosen]
+    for name, picture, form in wanted:
+        contents[f"{name}.{form}"] = figure_bytes(picture, form)
+        if progress is not None:
+            progress(len(contents), len(contents), len(wanted))
+    return _put(contents, Path(folder))
+
+
+def check_folder(folder: Path, inputs: Sequence[Path] = ()) -> None:
+    """Refuse a folder that figures cannot be put into, before anything is computed for them.
+
+    `inputs` are the files and folders that are read: figures must not come among them.
+    """
+    check_matplotlib()
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise ResourceError(f"The figures need a folder; {shown_path(there)} is a file.")
+    for one in inputs:
+        among = one if one.is_dir() else one.parent
+        is_picture = one.is_dir() or one.suffix.lower().lstrip(".") in FORMATS
+        if is_picture and folder.exists() and folder.samefile(among):
+            raise InputError(f"The figures must not come among inputs; {shown_path(one)} is read.")
+    try:
+        TemporaryDirectory(dir=there, prefix=".truerisk-", suffix=".part").cleanup()
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+
+
+def figure_bytes(picture: Picture, form: str) -> bytes:
+    """Draw a picture as the content of a file."""
+    check_matplotlib()
+    from matplotlib import rc_context  # noqa: PLC0415  (only who draws needs it)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    content = io.BytesIO()
+    with rc_context(STYLE), warnings.catch_warnings():
+        # A character that the font lacks is drawn as a box: a name may hold any.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure = Figure(figsize=size_of(picture), layout="constrained")
+        draw(picture, figure.subplots())
+        figure.savefig(content, format=form, metadata=FORMATS[form], dpi=DOTS)
+    return content.getvalue()
+
+
+def check_matplotlib() -> None:
+    """Say what to install where figures are asked for and matplotlib is missing."""
+    if find_spec("matplotlib") is None:
+        raise ResourceError(
+            "Figures need matplotlib, which is not installed: `pip install 'truerisk[plot]'`."
+        )
+
+
+def size_of(picture: Picture) -> tuple[float, float]:
+    """Give the width and the height that a picture needs, in inches."""
+    if isinstance(picture, Forest):
+        return WIDTH, AROUND_ROWS + ROW * len(picture.rows)
+    if isinstance(picture, Matrix):
+        names = [short_label(label) for label in picture.labels]
+        side, beside = min(3.0 + 0.35 * len(names), 10.0), LETTER * max(map(len, names))
+        return side + 0.6 + beside, side + (beside if stand_upright(names) else 0.0)
+    return WIDTH, getattr(picture, "height", HEIGHT)
+
+
+def _put(contents: dict[str, bytes], folder: Path) -> list[Path]:
+    """Write all files beside their places, then move them there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder, prefix=".truerisk-", suffix=".part") as beside:
+            for name, content in contents.items():
+                with (Path(beside) / name).open("xb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+            return [(Path(beside) / name).replace(folder / name) for name in contents]
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+
+
+def _cannot_write(folder: Path, error: OSError) -> ResourceError:
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return ResourceError(f"{shown_path(folder)} cannot be written: {reason}.")

@@ -1,0 +1,125 @@
+"""Results → text that other programs read: JSON, CSV, Markdown, LaTeX."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any
+
+from truerisk.reporting.document import Table
+from truerisk.reporting.escaping import csv_text, latex, markdown
+from truerisk.reporting.presenter import presenter_of
+from truerisk.results import Reportable, as_plain, estimate_row
+
+
+def formatted(result: Reportable, form: str, **extra: Any) -> str:  # noqa: ANN401
+    """Write a result in the named format; what is `extra` goes into JSON only.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> found = evaluate_counts([[50, 50], [40, 850]], measures=["recall"])
+    >>> formatted(found, "csv").splitlines()[0][:30]
+    'measure,class,value,low,high,l'
+    """
+    return json_of(result, **extra) if form == "json" else FORMATS[form](result)
+
+
+def json_of(result: Reportable, **extra: Any) -> str:  # noqa: ANN401
+    """Write a result as one JSON object: every number in full, undefined as null."""
+    return json_text({**result.to_dict(), **as_plain(extra)})
+
+
+def json_text(plain: dict[str, Any]) -> str:
+    """Write plain values as JSON that says which version wrote it; all of it ASCII."""
+    return json.dumps({"version": version("truerisk"), **plain}, indent=2, allow_nan=False)
+
+
+def csv_of(result: Reportable) -> str:
+    """Write the rows of any result, one per estimate; numbers in full."""
+    rows = result.to_rows()
+    columns = rows[0] if rows else estimate_row("", math.nan, None)
+    return csv_lines(list(columns), [tuple(row.values()) for row in rows])
+
+
+def csv_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Write rows as CSV; text that a spreadsheet would run as a formula is quoted, numbers not.
+
+    An undefined number is an empty cell.
+    """
+    page = io.StringIO()
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow([csv_text(column) for column in columns])
+    for row in rows:
+        cells = as_plain(tuple(row))
+        writer.writerow([csv_text(cell) if isinstance(cell, str) else cell for cell in cells])
+    return page.getvalue().removesuffix("\n")
+
+
+def as_markdown(result: Reportable) -> str:
+    """Write the tables in Markdown."""
+    return "\n\n".join(map(markdown_table, presenter_of(result).tables(result)))
+
+
+def markdown_table(table: Table) -> str:
+    """Write one table in Markdown."""
+    lines = [
+        [markdown(column.heading) for column in table.columns],
+        ["---:" if column.numeric else ":---" for column in table.columns],
+        *(_cells(table, row, markdown) for row in table.rows),
+    ]
+    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"**{markdown(table.title)}**\n\n{drawn}"
+
+
+def as_latex(result: Reportable) -> str:
+    """Write the tables in LaTeX, with the rules of booktabs."""
+    tables = "\n\n".join(map(latex_table, presenter_of(result).tables(result)))
+    return f"% needs \\usepackage{{booktabs}}\n{tables}"
+
+
+def latex_table(table: Table) -> str:
+    """Write one table in LaTeX."""
+    layout = "".join("r" if column.numeric else "l" for column in table.columns)
+    heading = " & ".join(latex(column.heading) for column in table.columns)
+    rows = [" & ".join(_cells(table, row, latex)) + r" \\" for row in table.rows]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{latex(table.title)}}}",
+            rf"\begin{{tabular}}{{{layout}}}",
+            r"\toprule",
+            rf"{heading} \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _cells(table: Table, row: tuple[str, ...], escape: Callable[[object], str]) -> list[str]:
+    numeric = _latex_number if escape is latex else str
+    return [
+        numeric(cell) if column.numeric else escape(cell)
+        for column, cell in zip(table.columns, row, strict=True)
+    ]
+
+
+def _latex_number(cell: str) -> str:
+    signs = {"%": r"\%", "∞": r"$\infty$", "–": "--", "-": "$-$"}
+    return "".join(signs.get(character, character) for character in cell)
+
+
+FORMATS: MappingProxyType[str, Callable[[Reportable], str]] = MappingProxyType(
+    {
+        "json": json_of,
+        "csv": csv_of,
+        "markdown": as_markdown,
+        "latex": as_latex,
+    }
+)

@@ -1,0 +1,81 @@
+"""Results → tables on a terminal, readable at 80 columns."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from truerisk.reporting.document import FactList, Sentences, Table
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.presenter import presenter_of
+from truerisk.reporting.wording import UNDEFINED
+
+MAX_IN_A_LINE = 2000
+
+
+def print_result(result: Any, console: Console, **options: Any) -> None:  # noqa: ANN401
+    """Print a result as its presenter says: verdict, tables, notes, what was assumed."""
+    for block in presenter_of(result).blocks(result, **options):
+        if isinstance(block, Table):
+            print_table(block, console)
+        elif isinstance(block, FactList):
+            print_facts(block.facts, console)
+        elif isinstance(block, Sentences):
+            print_sentences(block.texts, console, block.heading)
+
+
+def print_sentences(sentences: Iterable[str], console: Console, heading: str | None = None) -> None:
+    """Print sentences as a list, wrapped."""
+    told = [visible(sentence, most=MAX_IN_A_LINE) for sentence in sentences]
+    if not told:
+        return
+    if heading is not None:
+        console.print(Text(heading, style="bold"))
+    for sentence in told:
+        grid = RichTable.grid(padding=(0, 1))
+        grid.add_row(Text("•", style="cyan"), Text(sentence))
+        console.print(grid)
+    console.print()
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Print a table; texts are shown, never interpreted."""
+    drawn = RichTable(
+        title=Text(table.title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="dim",
+    )
+    for column in table.columns:
+        drawn.add_column(
+            Text(visible(column.heading)),
+            justify="right" if column.numeric else "left",
+            overflow="fold",
+        )
+    for row in table.rows:
+        cells = zip(table.columns, row, strict=True)
+        drawn.add_row(*(_cell(cell, numeric=column.numeric) for column, cell in cells))
+    console.print(drawn)
+
+
+def print_facts(facts: Iterable[tuple[str, str]], console: Console) -> None:
+    """Print pairs of a name and what it is."""
+    grid = RichTable.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in facts:
+        words = (visible(name), visible(value, most=MAX_IN_A_LINE))
+        grid.add_row(Text(words[0], style="dim"), Text(words[1]))
+    console.print(Text("Settings and source", style="bold"))
+    console.print(Padding(grid, (0, 0, 1, 0)))
+
+
+def _cell(words: str, *, numeric: bool) -> Text:
+    shown = words if numeric else visible(words)
+    return Text(shown, style="yellow" if words == UNDEFINED else "")

@@ -1,0 +1,226 @@
+"""BestOf: the learners ranked, the winner without its luck, then the winner itself."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from truerisk.estimation.refits.best_of import BestOf
+from truerisk.reporting.document import (
+    Block,
+    Chapter,
+    Column,
+    Entry,
+    Facts,
+    Forest,
+    Pictures,
+    Section,
+    Sentences,
+    Table,
+    Tile,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.evaluation import evaluation_pictures
+from truerisk.reporting.results.learner_evaluation import (
+    learner_blocks,
+    learner_chapter,
+    learner_facts,
+    method_title,
+)
+from truerisk.reporting.sections.coverage import uses_of, with_intervals
+from truerisk.reporting.sections.forest import estimate_forest
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    cost_words,
+    count,
+    counted,
+    interval_heading,
+    number,
+    percent,
+    plain_text,
+    title_of,
+    with_interval,
+    written,
+)
+from truerisk.results import Interval
+
+MAX_OF_A_NAME = 40  # characters in a heading
+
+
+def best_of_chapter(found: BestOf) -> Chapter:
+    """Give all that a page says of the best of several learners."""
+    winner = found.evaluations[found.winner]
+    own = learner_chapter(winner)
+    subtitle = (
+        counted(len(found.evaluations), "learner"),
+        counted(winner.n, "example"),
+        method_title(winner),
+        f"{percent(winner.level)} intervals",
+    )
+    return Chapter(
+        title="Which learner is best, and how good is it?",
+        subtitle=" · ".join(subtitle),
+        verdict=sentences(_verdict(found)),
+        tiles=tuple(_tiles(found)),
+        sections=(_ranking(found), _costs(found), *_named(found.winner, own.sections)),
+        notes=own.notes,
+    )
+
+
+def _named(winner: str, sections: Iterable[Section]) -> Iterator[Section]:
+    """Say of each section that it is about the winner alone."""
+    name = visible(winner, most=MAX_OF_A_NAME)
+    return (replace(section, title=f"{name}: {section.title}") for section in sections)
+
+
+def _verdict(found: BestOf) -> Iterator[str]:
+    best, second = (found.evaluations[name][found.measure] for name in found.ranking[:2])
+    title = title_of(found.measure)
+    words, corrected = written(best), written(found.corrected)
+    yield (
+        f"{found.winner} is the best of {len(found.evaluations)} learners: {title} {words.value} "
+        f"{words.interval}."
+    )
+    yield (
+        f"It was chosen by these numbers, and is too good by {number(abs(found.optimism))}: "
+        f"choosing the best of these is worth {title} {corrected.value} {corrected.interval}."
+    )
+    if second.is_defined and _meet(best.interval, second.interval):
+        yield (
+            f"The intervals of {found.winner} and {found.ranking[1]} overlap: these numbers do not "
+            "settle which is better. compare_models judges the two on the same examples."
+        )
+    yield from found.evaluations[found.winner].verdict
+
+
+def _meet(first: Interval | None, second: Interval | None) -> bool:
+    if first is None or second is None:
+        return False
+    return first.low <= second.high and second.low <= first.high
+
+
+def _tiles(found: BestOf) -> Iterator[Tile]:
+    title = title_of(found.measure)
+    yield Tile.of(f"{title}, corrected for the choice", found.corrected)
+    own = found.evaluations[found.winner][found.measure]
+    yield Tile.of(f"{title} of {found.winner}", own, "as it was chosen by")
+    always = found.evaluations[found.winner].baseline.get(found.measure)
+    if always is not None:
+        yield Tile.of(f"{title} of always the commonest class", always)
+
+
+def _ranking(found: BestOf) -> Section:
+    return estimate_forest(
+        f"Learners by {title_of(found.measure)}",
+        "Learner, best first",
+        _entries(found),
+        "All learners were trained and judged on the same divisions of the examples.",
+    )
+
+
+def _entries(found: BestOf) -> list[Entry]:
+    """List the learners, best first, then what choosing the best of them is worth."""
+    entries = [
+        Entry(name, found.evaluations[name][found.measure], _model(found, name))
+        for name in found.ranking
+    ]
+    best = Entry(f"Best of {len(entries)}", found.corrected, "corrected for having been chosen")
+    return [*entries, best]
+
+
+def _model(found: BestOf, name: str) -> str:
+    model = found.evaluations[name].model
+    return "" if model == name else model
+
+
+def _costs(found: BestOf) -> Section:
+    heads = ("Refits", "Training", "Classifying 1,000")
+    columns = (Column("Learner"), *(Column(head, numeric=True) for head in heads))
+    rows = []
+    for name in found.ranking:
+        one = found.evaluations[name]
+        told = (NO_INTERVAL, NO_INTERVAL)
+        if one.costs is not None:
+            induce, classify = one.costs.seconds
+            told = (
+                cost_words("seconds_to_induce", induce),
+                cost_words("seconds_to_classify", classify),
+            )
+        rows.append((name, count(one.refits), *told))
+    return table_section(Table("What each learner costs (means)", columns, tuple(rows)))
+
+
+def best_of_facts(result: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "learners", plain_text(list(result.evaluations))
+    yield "chosen by", title_of(result.measure)
+    yield from learner_facts(result.evaluations[result.winner])
+
+
+def best_of_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals, and what was measured of each."""
+    for one in result.evaluations.values():
+        yield from uses_of(one)
+    for interval, estimate in with_intervals([result.corrected]):
+        yield Use(interval, estimate.measure, None)
+
+
+def best_of_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about the best of several learners."""
+    yield (
+        f"Judge {result.winner} on fresh examples before relying on it: it was chosen by these "
+        f"numbers; corrected for that, {title_of(result.measure)} is "
+        f"{with_interval(result.corrected)}: `truerisk score`."
+    )
+    if len(result.ranking) > 1:
+        yield (
+            f"Ask whether {result.winner} is really better than {result.ranking[1]} before paying "
+            "for it: `truerisk estimate --model … --against …`."
+        )
+
+
+def best_of_pictures(found: BestOf) -> Pictures:
+    """Draw every learner, best first, the corrected best, then the winner."""
+    *rows, best = _entries(found)
+    chosen = replace(best, title=f"best of {len(rows)}, corrected", ink="second", mark="D")
+    yield "learners", Forest(rows=[*rows, chosen], axis=title_of(found.measure))
+    for name, picture in evaluation_pictures(found.evaluations[found.winner]):
+        yield f"best-{name}", picture
+
+
+def best_of_table(choice: BestOf) -> Table:
+    """Give one row per learner, best first, then what choosing the best of them is worth."""
+    winner = choice.evaluations[choice.winner]
+    numbers = (title_of(choice.measure), interval_heading(winner.level), "Refits")
+    columns = (Column("Learner"), *(Column(heading, numeric=True) for heading in numbers))
+    refits = [choice.evaluations[name].refits for name in choice.ranking]
+    names = (*choice.ranking, f"best of {len(refits)}, corrected")
+    estimates = (
+        *(choice.evaluations[name][choice.measure] for name in choice.ranking),
+        choice.corrected,
+    )
+    rows = []
+    for name, one, number_of_refits in zip(names, estimates, [*refits, sum(refits)], strict=True):
+        words = written(one)
+        rows.append((name, words.value, words.interval, str(number_of_refits)))
+    return Table("Learners, best first", columns, tuple(rows))
+
+
+def best_of_blocks(choice: BestOf) -> Iterator[Block]:
+    """Give what a terminal shows: the ranking, the correction, then the winner."""
+    yield best_of_table(choice)
+    yield Sentences([str(choice).splitlines()[-1]])
+    yield from learner_blocks(choice.evaluations[choice.winner])
+
+
+PRESENTER = Presenter(
+    chapter=best_of_chapter,
+    blocks=best_of_blocks,
+    tables=lambda choice: [best_of_table(choice)],
+    facts=best_of_facts,
+    next_steps=best_of_steps,
+    intervals=best_of_uses,
+    pictures=best_of_pictures,
+)

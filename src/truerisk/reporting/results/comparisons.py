@@ -1,0 +1,374 @@
+"""Comparisons of several models on the same examples: every difference against 0."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from truerisk.comparison.predictions.comparisons import Comparisons
+from truerisk.reporting.document import (
+    Block,
+    Chapter,
+    Column,
+    FactList,
+    Facts,
+    Pictures,
+    Section,
+    Sentences,
+    Table,
+    Tile,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.comparison import (
+    COMPARE,
+    after_two,
+    by_measure,
+    decide_what_counts,
+    difference_forest,
+    difference_words,
+    measures_against,
+    side_words,
+)
+from truerisk.reporting.sections.coverage import difference_uses, is_weighted, prediction_uses
+from truerisk.reporting.sections.differences import (
+    Difference,
+    DifferenceGroup,
+    difference_tile,
+    differences_section,
+    signed_words,
+)
+from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    count,
+    counted,
+    decimals_for,
+    interval_heading,
+    number,
+    p_words,
+    percent,
+    plain_text,
+    spoken,
+    title_of,
+    written,
+)
+from truerisk.results import Comparison, Estimate
+
+MAX_ROWS = 300  # differences drawn on one page
+MAX_TILES = 4  # models whose main measure has a tile
+MAX_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
+
+
+def comparisons_chapter(result: Comparisons) -> Chapter:
+    """Make the chapter of several models compared on the same examples.
+
+    Examples
+    --------
+    >>> from truerisk.comparison.predictions.compare import compare
+    >>> result = compare([1, 1, 0, 0] * 9, [1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9)
+    >>> [section.kind for section in comparisons_chapter(result).sections][:2]
+    ['differences', 'table']
+    """
+    parts = (
+        counted(result.n, "example"),
+        f"{counted(len(result.names), 'model')}, {counted(len(result.name_pairs), 'pair')}",
+        f"{percent(result.level)} intervals",
+    )
+    return Chapter(
+        title="Which model is really better?",
+        subtitle=" · ".join(parts),
+        verdict=sentences(result.verdict),
+        tiles=tuple(_tiles(result)),
+        sections=(_differences(result), *map(table_section, _tables(result))),
+        notes=sentences(comparison_remarks(result)),
+    )
+
+
+def _tables(result: Comparisons) -> Iterator[Table]:
+    """Give the tables; that of two models would only say again what is drawn and written."""
+    skipped = 1 if len(result.names) == 2 else 0
+    yield from islice(comparisons_tables(result), skipped, None)
+
+
+def _tiles(result: Comparisons) -> Iterator[Tile]:
+    """Give the main measure of each model, and what decides: their difference, or the best one."""
+    for name in result.names[:MAX_TILES]:
+        estimate = result.evaluations[name].get(result.measure)
+        if estimate is not None:
+            yield Tile.of(f"{title_of(result.measure)}: {name}", estimate)
+    main = _main(result)
+    if main is not None:
+        yield difference_tile(main)
+    if result.best is not None and len(result.names) > 2:
+        beside = "without the luck of being chosen"
+        yield Tile.of(f"The best, corrected: {result.best.name}", result.best.corrected, beside)
+
+
+def _main(result: Comparisons) -> Difference | None:
+    """Give the difference of two models by the main measure; more models have no single one."""
+    if len(result.names) > 2 or result.measure not in result:
+        return None
+    return Difference.of(result[result.measure], title_of(result.measure))
+
+
+def _differences(result: Comparisons) -> Section:
+    """Draw two models measure by measure; more of them pair by pair, a picture a measure."""
+    main = _main(result)
+    rest = [one for one in result.pairs if main is None or one.measure != result.measure]
+    drawn = sorted(rest, key=lambda one: result.measures.index(one.measure))[:MAX_ROWS]
+    return differences_section(
+        "Every difference, and how sure it is",
+        _by_pair(result, drawn) if len(result.names) > 2 else by_measure(drawn),
+        level=percent(result.level),
+        main=main,
+        left_out=len(rest) - len(drawn),
+    )
+
+
+def _by_pair(result: Comparisons, drawn: Sequence[Comparison]) -> Iterator[DifferenceGroup]:
+    for measure in dict.fromkeys(one.measure for one in drawn):
+        rows = [
+            Difference.of(one, f"{one.names[1]} − {one.names[0]}", finding_among(result, one))
+            for one in drawn
+            if one.measure == measure
+        ]
+        yield DifferenceGroup(f"{title_of(measure)}. {side_words(rows[0])}", rows)
+
+
+def _terminal_tables(result: Comparisons) -> Iterator[Table]:
+    if len(result.names) == 2:
+        yield two_model_table(result)
+    else:
+        yield pair_table(result)
+        if len(result.names) <= MAX_MODELS_SHOWN:
+            yield value_table(result)
+    others = other_test_table(result, (result.measure,))
+    yield from (table for table in (right_table(result), others) if table)
+
+
+def comparisons_tables(result: Comparisons) -> Iterator[Table]:
+    """Give every table, for pages and files."""
+    if len(result.names) == 2:
+        yield two_model_table(result)
+    else:
+        yield pair_table(result)
+        yield value_table(result)
+        for measure in result.measures[1:]:
+            yield pair_table(result, measure)
+    others = other_test_table(result, result.measures)
+    yield from (table for table in (right_table(result), others) if table)
+
+
+def two_model_table(result: Comparisons) -> Table:
+    """Give one row a measure: both values, the difference, its interval, test and finding."""
+    first, second = result.names
+    numeric = (first, second, "Change", interval_heading(result.level), "p")
+    columns = (
+        Column("Measure"),
+        *(Column(one, numeric=True) for one in numeric),
+        Column("Finding"),
+    )
+    rows = tuple(
+        (
+            title_of(one.measure),
+            *(_value(one, estimate) for estimate in (one.first, one.second)),
+            *signed_words(one.difference),
+            p_words(one.p_value),
+            one.finding,
+        )
+        for one in result.pairs
+    )
+    return Table(f"{second} against {first}", columns, rows)
+
+
+def pair_table(result: Comparisons, measure: str | None = None) -> Table:
+    """Give one row a pair of models, by one measure: the main one if none is named."""
+    name = measure or result.measure
+    main = name == result.measure
+    adjusted = ("p (Holm)",) if main else ()
+    numeric = ("Change", interval_heading(result.level), "p", *adjusted)
+    columns = (
+        Column("Model"),
+        Column("against"),
+        *(Column(one, numeric=True) for one in numeric),
+        Column("Finding"),
+    )
+    rows = []
+    for one in (one for one in result.pairs if one.measure == name):
+        holm = (p_words(result.adjusted[one.names]),) if main else ()
+        head = (one.names[1], one.names[0])
+        words = (
+            *signed_words(one.difference),
+            p_words(one.p_value),
+            *holm,
+            finding_among(result, one),
+        )
+        rows.append((*head, *words))
+    return Table(f"{title_of(name)}, every pair", columns, tuple(rows))
+
+
+def finding_among(result: Comparisons, comparison: Comparison) -> str:
+    """Give the finding as it stands among all pairs: by the main measure, p-values are adjusted.
+
+    Examples
+    --------
+    >>> from truerisk.comparison.predictions.compare import compare
+    >>> a, b, c = [1] * 11 + [0] * 9, [1] * 17 + [0] * 3, [1] * 16 + [0] * 4
+    >>> result = compare([1] * 20, a, b, c, measures=["accuracy"])
+    >>> [(one.finding, finding_among(result, one)) for one in result.pairs][1]
+    ('better', 'better alone')
+    """
+    alone = comparison.measure != result.measure or comparison.finding not in {"better", "worse"}
+    if alone or result.adjusted[comparison.names] <= 1 - result.level:
+        return comparison.finding
+    return f"{comparison.finding} alone"
+
+
+def value_table(result: Comparisons) -> Table:
+    """Give one row a measure, and a column a model."""
+    columns = (Column("Measure"), *(Column(name, numeric=True) for name in result.names))
+    rows = []
+    for measure in result.measures:
+        found = [result.evaluations[name].get(measure) for name in result.names]
+        words = [NO_INTERVAL if one is None else number(one.value) for one in found]
+        rows.append((title_of(measure), *words))
+    return Table("Values", columns, tuple(rows))
+
+
+def right_table(result: Comparisons) -> Table | None:
+    """Give one row a pair: on how many examples both are right, only one, or neither."""
+    if not result.tables:
+        return None
+    columns = (
+        Column("First"),
+        Column("Second"),
+        *(Column(one, numeric=True) for one in ("Both", "Only first", "Only second", "Neither")),
+    )
+    rows = tuple((*one.names, *map(count, one.counts)) for one in result.tables)
+    return Table("Right on how many examples", columns, rows)
+
+
+def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> Table | None:
+    """Give one row a test of these measures, beside the one that the finding rests on."""
+    several = len(result.names) > 2
+    rows = []
+    kept = {key: tests for key, tests in result.beside.items() if key[0] in measures}
+    for (measure, first, second), tests in kept.items():
+        models = (f"{second} against {first}",) if several else ()
+        rows += [
+            (title_of(measure), *models, spoken(one.method), p_words(one.p_value)) for one in tests
+        ]
+    if not rows:
+        return None
+    heads = (Column("Models"),) if several else ()
+    columns = (Column("Measure"), *heads, Column("Test"), Column("p", numeric=True))
+    return Table("Other tests", columns, tuple(rows))
+
+
+def _value(comparison: Comparison, estimate: Estimate) -> str:
+    ends = comparison.difference.interval
+    return number(estimate.value, decimals_for(ends.width) if ends is not None else 3)
+
+
+def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
+    """Give the notes of the whole, and those of single comparisons, each told once."""
+    told: dict[str, list[str]] = {}
+    for one in result.pairs:
+        for note in one.notes:
+            told.setdefault(note, []).append(title_of(one.measure))
+    listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in told.items())
+    several = len(result.measures) > 1
+    alone = "The p-values of different measures are not adjusted for being several."
+    return (*result.notes, *listed, *([alone] if several else []))
+
+
+def comparisons_blocks(result: Comparisons) -> Iterator[Block]:
+    """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
+    yield Sentences(result.verdict)
+    yield from _terminal_tables(result)
+    yield Sentences(comparison_remarks(result), "Notes")
+    facts = [pair for pair in comparisons_facts(result) if pair[0] != "the numbers are about"]
+    yield FactList([*facts, *source_facts(result.source)])
+
+
+def comparisons_pictures(result: Comparisons) -> Pictures:
+    """Draw the differences of two models, one row per measure; of more, one row per pair."""
+    two = len(result.names) == 2
+    drawn = [one for one in result.pairs if two or one.measure == result.measure]
+    yield "differences", difference_forest(drawn)
+
+
+def comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "models", plain_text(result.names)
+    yield "examples", count(result.n)
+    yield "main measure", title_of(result.measure)
+    yield "confidence level", percent(result.level)
+    yield "the numbers are about", targets_of(one.difference for one in result.pairs)
+    given = {name: value for name, value in result.settings.items() if value is not None}
+    yield from setting_facts(given, told={"level"})
+
+
+def comparisons_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals, and what was measured of each."""
+    weighted = any(map(is_weighted, result.evaluations.values()))
+    for one in result.pairs:
+        yield from difference_uses(one, weighted=weighted)
+    for evaluation in result.evaluations.values():
+        yield from prediction_uses(evaluation)
+
+
+def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about models that were compared by their predictions."""
+    if len(result.names) == 2:
+        main = result[result.measure]
+        against = measures_against(
+            main, [one for one in result.pairs if one.measure != result.measure]
+        )
+        yield from (
+            decide_what_counts(main, against, COMPARE)
+            if against
+            else after_two(main, result.n, COMPARE)
+        )
+        return
+    told = [
+        one
+        for one in result.pairs
+        if one.measure == result.measure
+        and one.finding in {"better", "worse"}
+        and result.adjusted[one.names] <= 1 - result.level
+    ]
+    if not told:
+        yield from _collect([one for one in result.pairs if one.measure == result.measure], result)
+    if result.best is not None:
+        corrected, own = written(result.best.corrected), written(result.best.own)
+        yield (
+            f"Judge {result.best.name} on examples that did not choose it: it looks best of "
+            f"{len(result.names)} here, and without that luck {title_of(result.measure)} is "
+            f"{corrected.value} {corrected.interval}, not {own.value}: `truerisk score`."
+        )
+
+
+def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:  # noqa: ANN401
+    known = [one for one in pairs if one.settled_by is not None]
+    if not known:
+        return
+    closest = min(known, key=lambda one: one.settled_by or 0)
+    more = max((closest.settled_by or 0) - result.n, 1)
+    yield (
+        f"Collect about {count(more)} more examples to tell {closest.names[1]} from "
+        f"{closest.names[0]} ({difference_words(closest)}), the pair that is settled first: "
+        f"`truerisk {COMPARE}` again with them."
+    )
+
+
+PRESENTER = Presenter(
+    chapter=comparisons_chapter,
+    blocks=comparisons_blocks,
+    tables=comparisons_tables,
+    facts=comparisons_facts,
+    next_steps=comparisons_steps,
+    intervals=comparisons_uses,
+    pictures=comparisons_pictures,
+)

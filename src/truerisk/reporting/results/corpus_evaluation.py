@@ -1,0 +1,386 @@
+"""CorpusEvaluation: each category beside what was held out."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from truerisk.checks import shown
+from truerisk.estimation.corpus.corpus import CorpusEvaluation
+from truerisk.reporting.document import (
+    SENTENCE,
+    Axis,
+    Block,
+    Chapter,
+    Column,
+    FactList,
+    Facts,
+    Pictures,
+    Section,
+    Sentences,
+    Table,
+    Tile,
+    axis_of,
+    sentences,
+    strip,
+    table_section,
+)
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
+from truerisk.reporting.results.evaluation import class_forest, evaluation_pictures
+from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, unmeasured_uses
+from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
+from truerisk.reporting.wording import UNDEFINED, count, counted, percent, title_of
+from truerisk.results import Estimate, Evaluation
+
+HEADLINES = {"hamming_loss": "Wrong decisions", "f1_micro": "F1, micro", "f1_macro": "F1, macro"}
+DRAWN = {"f1": 1.0, "precision": 1.0, "recall": 1.0, "error_rate": 0.0}  # and the perfect value
+MAX_DRAWN = 300  # categories; with four pictures each they are the weight of the page
+AVERAGES = {"micro": "Micro average", "macro": "Macro average"}
+MEASURES = {"error_rate": "Error %", "recall": "Recall %", "precision": "Precision %", "f1": "F1 %"}
+RANKED = {"breakeven_point": "BEP %", "eleven_point_precision": "11-pt %"}
+METHOD_TITLES = {"xi_alpha": "ξα", "leave_one_out": "leave-one-out"}
+HELD_OUT = "held out"
+NOTHING = "–"
+SAID_OTHERWISE = {"examples", "classes", "positive label"}
+ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
+
+
+def corpus_chapter(evaluation: CorpusEvaluation) -> Chapter:
+    """Give all that a page says of the categories of a corpus."""
+    return Chapter(
+        title="How well will each category be told?",
+        subtitle=_subtitle(evaluation),
+        verdict=sentences(evaluation.verdict),
+        tiles=tuple(_tiles(evaluation)),
+        sections=(
+            Section("categories", "Category by category", _categories(evaluation), _lead()),
+            table_section(average_table(evaluation), "Numbers are percent."),
+        ),
+        notes=sentences(evaluation.notes),
+    )
+
+
+def _lead() -> str:
+    return (
+        "Each category against the rest, that with most documents first. Numbers are percent; the "
+        "line is the interval. F1 is the balance of precision (what is called so is so) and recall "
+        "(what is so is called so); the micro average counts every decision the same, the macro "
+        "average every category."
+    )
+
+
+def _subtitle(evaluation: CorpusEvaluation) -> str:
+    parts = [counted(evaluation.n, "training document")]
+    if evaluation.holdout is not None:
+        parts.append(f"{count(evaluation.holdout.n)} {HELD_OUT}")
+    parts += [counted(len(evaluation.categories), "category", "categories"), _method(evaluation)]
+    return " · ".join([*parts, f"{percent(evaluation.level)} intervals"])
+
+
+def _method(evaluation: CorpusEvaluation) -> str:
+    name = str(evaluation.settings["method"])
+    rho = f", ρ = {evaluation.settings['rho']:g}" if name == "xi_alpha" else ""
+    return f"{METHOD_TITLES[name]}{rho}"
+
+
+def _tiles(evaluation: CorpusEvaluation) -> Iterator[Tile]:
+    for name, title in HEADLINES.items():
+        beside = ""
+        if evaluation.holdout is not None:
+            beside = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
+        yield _tile(Tile.of(title, evaluation[name], beside), evaluation[name])
+
+
+def _tile(tile: Tile, estimate: Estimate) -> Tile:
+    """Write a tile in percent, as everything on this page is."""
+    ends = estimate.interval
+    told = tile.interval
+    if ends is not None:
+        told = f"[{in_percent(ends.low)}, {in_percent(ends.high)}]"
+    return replace(
+        tile,
+        value=f"{in_percent(estimate.value)} %" if estimate.is_defined else tile.value,
+        interval=told,
+        marks=tuple(map(_in_percent, tile.marks)),
+    )
+
+
+def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
+    """Give a row an average, which stay on top, and a row a category, with a picture a measure."""
+    holdout = evaluation.holdout
+    shown = evaluation.categories[:MAX_DRAWN]
+    ways = [evaluation.by_class] + ([] if holdout is None else [holdout.by_class])
+    axes = {
+        name: axis_of([way[one.name][name] for way in ways for one in shown], perfect)
+        for name, perfect in DRAWN.items()
+    }
+    totals = [
+        {
+            "label": title,
+            "documents": "",
+            "tested": "",
+            "cells": [
+                _page_cell(
+                    _average(evaluation, name, average),
+                    None if holdout is None else _average(holdout, name, average),
+                    axes[name],
+                )
+                for name in DRAWN
+            ],
+            "ranks": _ranks(None if holdout is None else _ranked_averages(holdout, average)),
+        }
+        for average, title in AVERAGES.items()
+    ]
+    rows = [
+        {
+            "label": visible(one.name),
+            "documents": count(one.documents),
+            "tested": "" if one.test_documents is None else count(one.test_documents),
+            "cells": [
+                _page_cell(
+                    evaluation.by_class[one.name][name],
+                    None if holdout is None else holdout.by_class[one.name][name],
+                    axes[name],
+                )
+                for name in DRAWN
+            ],
+            "ranks": _ranks(None if holdout is None else holdout.by_class[one.name]),
+        }
+        for one in shown
+    ]
+    return {
+        "method": _method(evaluation),
+        "held_out": holdout is not None,
+        "columns": [
+            {
+                "title": title_of(name),
+                "marks": [] if axis is None else list(map(_in_percent, axis.marks())),
+            }
+            for name, axis in axes.items()
+        ],
+        "ranked": [] if holdout is None else [title.split()[0] for title in RANKED.values()],
+        "totals": totals,
+        "rows": rows,
+        "left_out": len(evaluation.categories) - len(shown),
+    }
+
+
+def _page_cell(own: Estimate | None, beside: Estimate | None, axis: Axis | None) -> dict[str, Any]:
+    return {
+        "own": NOTHING if own is None else in_one_cell(own),
+        "beside": None if beside is None else in_one_cell(beside),
+        "first": None if own is None else strip(own, axis),
+        "second": None if beside is None else strip(beside, axis),
+        "reason": "" if own is None else visible("; ".join(own.notes), most=SENTENCE),
+    }
+
+
+def _average(found: Evaluation, name: str, average: str) -> Estimate | None:
+    # Every category has as many documents: both averages of their errors are one number.
+    return found.get("hamming_loss" if name == "error_rate" else f"{name}_{average}")
+
+
+def _ranked_averages(found: Evaluation, average: str) -> dict[str, Estimate]:
+    names = {name: f"{name}_{average}" for name in RANKED}
+    return {name: found[full] for name, full in names.items() if full in found}
+
+
+def _ranks(found: Mapping[str, Estimate] | None) -> list[str]:
+    if found is None:
+        return []
+    values = [found[name].value if name in found else math.nan for name in RANKED]
+    return [NOTHING if math.isnan(value) else in_percent(value) for value in values]
+
+
+def _in_percent(mark: Mapping[str, Any]) -> dict[str, Any]:
+    return {**mark, "words": f"{100 * float(mark['words']):g}"}
+
+
+def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Table:
+    """Give a row a category and, below it, a row of what the documents held out say."""
+    holdout = evaluation.holdout
+    ranked = {} if holdout is None else RANKED
+    columns = (
+        Column("Category"),
+        Column("Docs", numeric=True),
+        *(Column(title, numeric=True) for title in (*MEASURES.values(), *ranked.values())),
+    )
+    rows = []
+    for category in evaluation.categories[:top]:
+        own = evaluation.by_class[category.name]
+        beside = (NOTHING,) * len(ranked)
+        rows.append((category.name, count(category.documents), *_cells(own), *beside))
+        if holdout is not None and category.reason is None:
+            tested = holdout.by_class[category.name]
+            documents = count(category.test_documents or 0)
+            ranks = (_value_in_percent(tested[name]) for name in ranked)
+            rows.append((f"└ {HELD_OUT}", documents, *_cells(tested), *ranks))
+    return Table(_title(evaluation), columns, tuple(rows))
+
+
+def average_table(evaluation: CorpusEvaluation) -> Table:
+    """Give micro and macro averages: those asked for, those of the other ρ, those held out."""
+    measures = MEASURES if evaluation.holdout is None else MEASURES | RANKED
+    columns = (
+        Column("Average"),
+        *(Column(title, numeric=True) for title in measures.values()),
+    )
+    rows = [
+        (f"{average}, {name}", *_averages(found, average, measures))
+        for name, found in _sources(evaluation)
+        for average in ("micro", "macro")
+    ]
+    return Table("Averages over the categories", columns, tuple(rows))
+
+
+def in_percent(value: float) -> str:
+    """Write a share in percent, two decimals under ten percent.
+
+    Examples
+    --------
+    >>> in_percent(0.0259), in_percent(0.983), in_percent(float("nan"))
+    ('2.59', '98.3', 'undefined')
+    """
+    if value != value:  # noqa: PLR0124  (NaN)
+        return UNDEFINED
+    return f"{100 * value:.1f}" if value >= 0.1 else f"{100 * value:.2f}"
+
+
+def in_one_cell(estimate: Estimate) -> str:
+    """Write an estimate and its interval in percent."""
+    if not estimate.is_defined or estimate.interval is None:
+        return in_percent(estimate.value)
+    ends = (in_percent(end) for end in (estimate.interval.low, estimate.interval.high))
+    return f"{in_percent(estimate.value)} [{', '.join(ends)}]"
+
+
+def _title(evaluation: CorpusEvaluation) -> str:
+    what = METHOD_TITLES[str(evaluation.settings["method"])]
+    if what == "ξα":
+        what += f", ρ = {evaluation.settings['rho']:g}"
+    return f"Each category against the rest: {what} ({percent(evaluation.level)} intervals)"
+
+
+def _cells(row: Mapping[str, Estimate]) -> Iterator[str]:
+    return (in_one_cell(row[name]) for name in MEASURES)
+
+
+def _value_in_percent(estimate: Estimate) -> str:
+    return in_percent(estimate.value) if estimate.is_defined else NOTHING
+
+
+def _averages(found: Evaluation, average: str, measures: Iterable[str]) -> Iterator[str]:
+    for name in measures:
+        # Every category has as many documents: both averages of their errors are one number.
+        measure = "hamming_loss" if name == "error_rate" else f"{name}_{average}"
+        if measure not in found:
+            yield NOTHING
+        else:
+            estimate = found[measure]
+            yield _value_in_percent(estimate) if name in RANKED else in_one_cell(estimate)
+
+
+def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:
+    if evaluation.settings["method"] != "xi_alpha":
+        yield METHOD_TITLES[str(evaluation.settings["method"])], evaluation
+    for rho, found in evaluation.at_rho.items():
+        yield f"ξα, ρ = {rho:g}", found
+    if evaluation.holdout is not None:
+        yield HELD_OUT, evaluation.holdout
+
+
+def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[Block]:
+    """Give what a terminal shows: categories, averages, verdict, notes and what was assumed."""
+    yield category_table(evaluation, top)
+    left = len(evaluation.categories) - (top or len(evaluation.categories))
+    if left > 0:
+        are = "category is" if left == 1 else "categories are"
+        yield Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
+    yield average_table(evaluation)
+    yield Sentences(evaluation.verdict, "Verdict")
+    yield Sentences(evaluation.notes, "Notes")
+    yield FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
+
+
+def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
+    """Give the tables of Markdown and LaTeX."""
+    yield category_table(evaluation)
+    yield average_table(evaluation)
+
+
+def corpus_pictures(evaluation: CorpusEvaluation) -> Pictures:
+    """Draw the most frequent categories, then what is drawn of any evaluation."""
+    known = [one for one in evaluation.categories if one.name in evaluation.by_class]
+    if known:
+        held_out = {} if evaluation.holdout is None else evaluation.holdout.by_class
+        sizes = {one.name: float(one.documents) for one in known}
+        yield "categories", class_forest(evaluation.by_class, sizes, held_out)
+    yield from ((name, one) for name, one in evaluation_pictures(evaluation) if name != "classes")
+
+
+def corpus_facts(evaluation: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "training documents", count(evaluation.n)
+    if evaluation.holdout is not None:
+        yield "documents held out", count(evaluation.holdout.n)
+    yield "categories", count(len(evaluation.categories))
+    yield "confidence level", percent(evaluation.level)
+    yield "the numbers are about", targets_of(evaluation.values())
+    yield from setting_facts(evaluation.settings, told={"level", "pos_label", "target"})
+
+
+def corpus_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals, and what was measured of each."""
+    yield from unmeasured_uses(evaluation)
+    if evaluation.holdout is not None:
+        for use in prediction_uses(evaluation.holdout):
+            yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
+
+
+def corpus_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about the categories of a corpus."""
+    yield from by_rules(evaluation, CORPUS_RULES, _between_documents)
+
+
+def categories_with_few_documents(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for documents of the categories that have hardly any."""
+    few = [one for one in evaluation.categories if 0 < one.documents < ENOUGH_DOCUMENTS]
+    if few:
+        least = min(few, key=lambda one: one.documents)
+        yield (
+            f"Collect documents of the {count(len(few))} categories that have fewer than "
+            f"{ENOUGH_DOCUMENTS}, such as {shown(least.name)} ({count(least.documents)}): their F1 "
+            "is hardly known: `truerisk estimate` again with them."
+        )
+
+
+def nothing_held_out(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Ask for documents to be held out, where the estimates stand alone."""
+    if evaluation.holdout is None:
+        yield (
+            f"Hold out a part of the {count(evaluation.n)} documents once, to see how far the "
+            "estimates lean to the pessimistic side: `truerisk estimate --holdout 0.3`."
+        )
+
+
+CORPUS_RULES: tuple[Rule, ...] = (categories_with_few_documents, nothing_held_out)
+
+
+def _between_documents(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    categories = count(len(evaluation.categories))
+    yield (
+        f"Try another C or other words for the {categories} categories, and compare the estimates: "
+        "`truerisk estimate --C 1 --min-documents 2`."
+    )
+
+
+PRESENTER = Presenter(
+    chapter=corpus_chapter,
+    blocks=corpus_blocks,
+    tables=corpus_tables,
+    facts=corpus_facts,
+    next_steps=corpus_steps,
+    intervals=corpus_uses,
+    pictures=corpus_pictures,
+)

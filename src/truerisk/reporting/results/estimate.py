@@ -1,0 +1,171 @@
+"""One estimate: the number, its interval in words, and the refits it is made of."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.reporting.document import (
+    Band,
+    Bars,
+    Chapter,
+    Chart,
+    Dots,
+    Facts,
+    Line,
+    Pictures,
+    Scale,
+    Section,
+    Shape,
+    Tile,
+    Upright,
+    charts_section,
+    forest_of,
+    sentences,
+)
+from truerisk.reporting.presenter import Presenter
+from truerisk.reporting.sections.coverage import refit_uses
+from truerisk.reporting.sections.provenance import unit_of
+from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of, written
+from truerisk.results import Estimate, Resampled
+
+MANY = 30  # replicates from which on they are counted in bars
+MAX_BARS = 40
+FEWEST = 2  # of one nobody knows how much refits differ
+
+
+def estimate_chapter(found: Estimate) -> Chapter:
+    """Make the chapter of one estimate.
+
+    Examples
+    --------
+    >>> from truerisk.results import Interval
+    >>> one = Estimate(value=0.2, interval=Interval(0.127, 0.292, 0.95, "clopper_pearson"),
+    ...                measure="error_rate", method="holdout", n=100)
+    >>> estimate_chapter(one).verdict[0]
+    'Error rate: 0.200; with 95 % confidence between 0.127 and 0.292.'
+    """
+    return Chapter(
+        title=f"{title_of(found.measure)}: how good, and how sure?",
+        subtitle=f"{counted(found.n, unit_of(found))} · {spoken(found.method)} · about "
+        f"{found.target}",
+        verdict=sentences([value_sentence(found)]),
+        tiles=(Tile.of(title_of(found.measure), found),),
+        sections=tuple(_sections(found)),
+        notes=sentences(found.notes),
+    )
+
+
+def value_sentence(found: Estimate) -> str:
+    """Say the value and the interval in one sentence."""
+    words, ends = written(found), found.interval
+    title = title_of(found.measure)
+    if not found.is_defined:
+        return f"{title} is undefined on these examples."
+    if ends is None:
+        return f"{title}: {words.value}. There is no interval, so nobody knows how sure this is."
+    low, high = words.interval.strip("[]").split(", ")
+    return (
+        f"{title}: {words.value}; with {percent(ends.level)} confidence between {low} and {high}."
+    )
+
+
+def _sections(found: Estimate) -> Iterator[Section]:
+    if isinstance(found, Resampled) and np.isfinite(found.replicates).sum() >= FEWEST:
+        lead = "The interval is about all of them together."
+        yield charts_section("How much the refits differ", [refit_chart(found)], lead)
+
+
+def refit_chart(found: Resampled) -> Chart:
+    """Draw refits one by one in their order; many of them are counted in bars."""
+    values = [value for value in found.replicates if np.isfinite(value)]
+    title = f"{title_of(found.measure)} of the refits"
+    chart = histogram(title, found, values) if len(values) >= MANY else _in_order(title, found)
+    spread = number(float(np.std(values, ddof=1)))
+    return replace(
+        chart,
+        caption=f"{counted(len(values), 'refit')}, standard deviation {spread}.",
+        description=(
+            f"{counted(len(values), 'value')} from {number(min(values))} to "
+            f"{number(max(values))}, standard deviation {spread}; {value_sentence(found)}"
+        ),
+    )
+
+
+def histogram(title: str, found: Estimate, values: Sequence[float]) -> Chart:
+    """Count values in bars, behind them the estimate and its interval."""
+    heights, edges = np.histogram(values, _edges(values))
+    top = float(heights.max())
+    ends = found.interval
+    known = [one for one in (() if ends is None else (ends.low, ends.high)) if np.isfinite(one)]
+    shapes: list[Shape] = []
+    if ends is not None and len(known) == 2:
+        words = f"{percent(ends.level)} interval"
+        shapes.append(Band(known, [0.0, 0.0], [1.08 * top] * 2, "soft", words=words))
+    shapes.append(Bars(edges, heights, words="replicates"))
+    shapes.append(Upright(found.value, written(found).value))
+    return Chart(
+        title=title,
+        x=Scale.over(title_of(found.measure), [*edges, *known, found.value]),
+        y=Scale("replicates", 0.0, 1.08 * top),
+        shapes=shapes,
+        description=(
+            f"{len(values)} values from {number(min(values))} to {number(max(values))}; "
+            f"{value_sentence(found)}"
+        ),
+    )
+
+
+def _edges(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Give the edges of the bars: NumPy's rule, but never so many that they become hairs."""
+    edges = np.histogram_bin_edges(values, "auto")
+    return edges if len(edges) <= MAX_BARS else np.histogram_bin_edges(values, MAX_BARS)
+
+
+def _in_order(title: str, found: Resampled) -> Chart:
+    """Draw a few values one by one, in the order of the refits."""
+    reach = (0.5, len(found.replicates) + 0.5)
+    shapes: list[Shape] = []
+    heights = [*found.replicates, found.value]
+    if found.interval is not None:
+        low, high = found.interval.low, found.interval.high
+        words = f"{percent(found.interval.level)} interval"
+        shapes.append(Band(reach, [low] * 2, [high] * 2, "soft", words=words))
+        heights += [low, high]
+    shapes += [
+        Line(reach, [found.value] * 2, "soft", words=f"estimate: {written(found).value}"),
+        Dots(range(1, len(found.replicates) + 1), found.replicates, words="one refit"),
+    ]
+    return Chart(
+        title=title,
+        x=Scale.over("refit", reach),
+        y=Scale.over(title_of(found.measure), heights),
+        shapes=shapes,
+    )
+
+
+def estimate_facts(estimate: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "measure", title_of(estimate.measure)
+    yield f"{unit_of(estimate)}s", count(estimate.n)
+    yield "method", spoken(estimate.method)
+    if estimate.interval is not None:
+        yield "confidence level", percent(estimate.interval.level)
+    yield "the numbers are about", estimate.target
+
+
+def estimate_pictures(found: Estimate) -> Pictures:
+    """Draw the refits where there are several, else the estimate on its interval."""
+    if isinstance(found, Resampled) and np.isfinite(found.replicates).sum() >= FEWEST:
+        yield "replicates", refit_chart(found)
+    else:
+        yield "estimate", forest_of([found])
+
+
+PRESENTER = Presenter(
+    chapter=estimate_chapter,
+    facts=estimate_facts,
+    intervals=lambda found: refit_uses([found], ""),
+    pictures=estimate_pictures,
+)

@@ -1,0 +1,728 @@
+"""Evaluation: the verdict, the few numbers that matter, then every one of them.
+
+Other presenters build on this one: those of learners, of leave-one-out, of ξα-estimates.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from truerisk.checks import shown
+from truerisk.evaluation.verdict import TARGET_HALF_WIDTH, WIDE
+from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost, outcome_costs
+from truerisk.reporting.document import (
+    SHARE_RANGE,
+    Axis,
+    Block,
+    Chapter,
+    Column,
+    Entry,
+    FactList,
+    Facts,
+    Forest,
+    Matrix,
+    Pictures,
+    Section,
+    Sentences,
+    Table,
+    Tile,
+    axis_of,
+    forest_of,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.presenter import Presenter, Rule, by_rules
+from truerisk.reporting.sections.coverage import prediction_uses
+from truerisk.reporting.sections.explorer import explorer_section
+from truerisk.reporting.sections.forest import forest_row
+from truerisk.reporting.sections.provenance import (
+    setting_facts,
+    source_facts,
+    targets_of,
+)
+from truerisk.reporting.sections.score_charts import score_pictures, score_sections
+from truerisk.reporting.wording import (
+    MAX_NAMED,
+    NO_INTERVAL,
+    count,
+    counted,
+    interval_heading,
+    measure_of,
+    number,
+    percent,
+    plain_text,
+    share,
+    title_of,
+    with_interval,
+    written,
+)
+from truerisk.results import Estimate, Evaluation, has_code
+from truerisk.tallies.cells import Cells
+
+HEADLINES = ("cost", "error_rate", "f1", "f1_macro", "roc_auc", "balanced_accuracy", "accuracy")
+MAX_HEADLINES = 4
+MAX_CONFUSED = 30  # classes in the matrix on the page
+MAX_CLASS_ROWS = 500
+CLASS_MEASURES = ("precision", "recall", "f1")
+HEATS = 9
+MAX_DRAWN_CLASSES = 40  # in a figure
+MAX_CLASSES_SHOWN = 20
+WIDE_CELLS = 4  # classes up to which count and share stand side by side
+WIDEST_CONFUSION = 12  # more classes than this do not fit on a screen
+MAX_MISTAKES = 10
+COMMON = 0.6  # a class with a larger share makes a constant answer look good
+F1_GAIN, COST_GAIN = 0.02, 0.05  # less is not worth another threshold, even if it is sure
+FEW = 30  # examples of a class, which tell its recall to ±0.19 at worst
+USUAL_LEVEL = 0.95  # which `truerisk plan` takes unless told otherwise
+MAX_FEW_NAMED = 3
+MAX_OF_MISTAKES = 0.5
+MIN_MISTAKES = 10
+UNITS = {"recall": "positive examples", "precision": "examples called positive"}
+LONGEST_NAME = 30  # characters, so that the number behind it is seen
+
+
+@dataclass(frozen=True)
+class Group:
+    """Measures drawn on one axis, which holds the best value too; or each on an axis of its own."""
+
+    title: str
+    also: tuple[float, ...] = ()
+    shared: bool = True
+
+
+HIGHER = Group("Higher is better, 1 is perfect", (1.0,))
+LOWER = Group("Lower is better, 0 is perfect", (0.0,))
+BOTH_SIGNS = Group("1 is perfect, 0 is chance", (0.0, 1.0))
+OWN_SCALE = Group("On a scale of their own", shared=False)
+
+
+def evaluation_chapter(evaluation: Evaluation) -> Chapter:
+    """Give all that the page says of an evaluation."""
+    return Chapter(
+        title="How good is this classifier?",
+        subtitle=_subtitle(evaluation),
+        verdict=sentences(evaluation.verdict),
+        tiles=tuple(_tiles(evaluation)),
+        sections=tuple(evaluation_sections(evaluation)),
+        notes=sentences(remarks(evaluation)),
+    )
+
+
+def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
+    """Give the sections of an evaluation, the way from the whole to its parts."""
+    yield Section(
+        "forest",
+        "Every measure, and how sure it is",
+        {"groups": list(_groups(evaluation))},
+        f"The dot is the value on these examples. The line is its {percent(evaluation.level)} "
+        "interval: values that these examples do not rule out.",
+    )
+    confusion = _confusion_cells(evaluation)
+    if confusion is not None:
+        yield Section(
+            "confusion",
+            "What was called what",
+            confusion,
+            "Rows are the truth, columns what the classifier said; shares are of the true class.",
+        )
+    mistakes = mistake_table(evaluation)
+    if mistakes is not None:
+        yield table_section(mistakes)
+    classes = _class_rows(evaluation)
+    if classes is not None:
+        yield Section("classes", "Class by class", classes)
+    explorer = explorer_section(evaluation)
+    if explorer is not None:
+        yield explorer
+    yield from score_sections(evaluation)
+
+
+def _subtitle(evaluation: Evaluation) -> str:
+    parts = [counted(evaluation.n, "example"), counted(len(evaluation.labels), "class", "classes")]
+    if evaluation.pos_label is not None:
+        parts.append(f"positive: {visible(evaluation.pos_label)}")
+    return " · ".join([*parts, f"{percent(evaluation.level)} intervals"])
+
+
+def _tiles(evaluation: Evaluation) -> Iterator[Tile]:
+    chosen = [name for name in HEADLINES if name in evaluation][:MAX_HEADLINES]
+    for name in chosen:
+        yield Tile.of(title_of(name), evaluation[name])
+
+
+def _groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+    members: dict[Group, list[str]] = {}
+    for name in evaluation:
+        members.setdefault(_group_of(name), []).append(name)
+    for group, names in members.items():
+        axis = axis_of([evaluation[name] for name in names], *group.also)
+        rows = [_row(name, evaluation[name], axis if group.shared else None) for name in names]
+        marks = axis.marks() if axis is not None and group.shared else []
+        yield {"title": group.title, "marks": marks, "rows": rows}
+
+
+def _group_of(name: str) -> Group:
+    found, average = measure_of(name)
+    if found is None or found.measure_range not in {(0.0, 1.0), (-1.0, 1.0)}:
+        return OWN_SCALE
+    if found.measure_range == (-1.0, 1.0):
+        return BOTH_SIGNS
+    if average:
+        return Group(f"{average.capitalize()} averages over the classes", (1.0,))
+    return HIGHER if found.higher_is_better else LOWER
+
+
+def _row(name: str, estimate: Estimate, axis: Axis | None) -> dict[str, Any]:
+    found, _ = measure_of(name)
+    return forest_row(Entry(title_of(name), estimate, found.summary if found else ""), axis)
+
+
+def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.confusion
+    if found is None or len(found[0]) > MAX_CONFUSED:
+        return None
+    labels, counts = found
+    totals = counts.sum(axis=1)
+    rows = []
+    for at, (row, total) in enumerate(zip(counts, totals, strict=True)):
+        cells = [
+            {
+                "count": count(n),
+                "share": share(n, total),
+                "heat": int(np.ceil(HEATS * n / total)) if total > 0 else 0,
+                "right": at == column,
+            }
+            for column, n in enumerate(row)
+        ]
+        rows.append({"label": visible(labels[at]), "cells": cells, "total": count(total)})
+    sums = [count(total) for total in counts.sum(axis=0)]
+    return {"labels": list(map(visible, labels)), "rows": rows, "sums": sums}
+
+
+def _class_rows(evaluation: Evaluation) -> dict[str, Any] | None:
+    if not evaluation.by_class:
+        return None
+    offered = next(iter(evaluation.by_class.values()))
+    names = [name for name in CLASS_MEASURES if name in offered] or list(offered)
+    shown = list(evaluation.by_class.items())[:MAX_CLASS_ROWS]
+    axes = {name: axis_of([estimates[name] for _, estimates in shown]) for name in names}
+    sizes = class_sizes(evaluation)
+    rows = [
+        {
+            "label": visible(label),
+            "examples": count(sizes[label]) if label in sizes else NO_INTERVAL,
+            "cells": [_row(name, estimates[name], axes[name]) for name in names],
+        }
+        for label, estimates in shown
+    ]
+    return {
+        "columns": [title_of(name) for name in names],
+        "rows": rows,
+        "left_out": len(evaluation.by_class) - len(shown),
+    }
+
+
+def _terminal_classes(evaluation: Evaluation) -> Table | None:
+    if not evaluation.by_class:
+        return None
+    offered = next(iter(evaluation.by_class.values()))
+    chosen = tuple(name for name in CLASS_MEASURES if name in offered) or tuple(offered)[:3]
+    table = class_table(evaluation, chosen)
+    return (
+        None if table is None else Table(table.title, table.columns, table.rows[:MAX_CLASSES_SHOWN])
+    )
+
+
+def evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
+    """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
+    yield Sentences(evaluation.verdict)
+    yield measure_table(evaluation)
+    narrow = len(evaluation.labels) > WIDE_CELLS
+    confusion = confusion_table(evaluation, narrow=narrow)
+    tables = (_terminal_classes(evaluation), confusion, mistake_table(evaluation))
+    yield from (table for table in tables if table is not None)
+    left = len(evaluation.by_class) - MAX_CLASSES_SHOWN
+    if left > 0:
+        yield Sentences([f"{left:,} classes more: --json and --html show them."])
+    yield Sentences(remarks(evaluation), "Notes")
+    yield FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
+
+
+def evaluation_tables(evaluation: Evaluation) -> Iterator[Table]:
+    """Give the tables of Markdown and LaTeX."""
+    tables = (measure_table(evaluation), class_table(evaluation), confusion_table(evaluation))
+    return (table for table in tables if table is not None)
+
+
+def measure_table(evaluation: Evaluation) -> Table:
+    """Give one row a measure: value, interval, method, examples."""
+    columns = (
+        Column("Measure"),
+        Column("Value", numeric=True),
+        Column(interval_heading(evaluation.level), numeric=True),
+        Column("Method"),
+        Column("n", numeric=True),
+    )
+    rows = []
+    for name, estimate in evaluation.items():
+        words = written(estimate)
+        method = NO_INTERVAL if estimate.interval is None else estimate.interval.method
+        rows.append((title_of(name), words.value, words.interval, method, count(estimate.n)))
+    return Table("Measures", columns, tuple(rows))
+
+
+def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None) -> Table | None:
+    """Give one row a class; None when there are no estimates of single classes."""
+    if not evaluation.by_class:
+        return None
+    names = measures or tuple(next(iter(evaluation.by_class.values())))
+    columns = (Column("Class"), *(Column(title_of(name), numeric=True) for name in names))
+    rows = tuple(
+        (label, *(with_interval(estimates[name]) for name in names))
+        for label, estimates in evaluation.by_class.items()
+    )
+    return Table(f"Classes ({percent(evaluation.level)} intervals)", columns, rows)
+
+
+def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | None:
+    """Give counts with the share of each true class; None for more than a dozen classes.
+
+    The narrow form has the shares only, in whole percent.
+    """
+    found = evaluation.confusion
+    if found is None or len(found[0]) > WIDEST_CONFUSION:
+        return None
+    labels, counts = found
+    totals = counts.sum(axis=1)
+    columns = (
+        Column("True" if narrow else "True \\ called"),
+        *(Column(label, numeric=True) for label in labels),
+        Column("n", numeric=True),
+    )
+    rows = []
+    for label, row, total in zip(labels, counts, totals, strict=True):
+        wide = [f"{count(n)} ({share(n, total)})" for n in row]
+        rows.append((label, *([_whole(n, total) for n in row] if narrow else wide), count(total)))
+    if narrow:
+        return Table("Confusion matrix (% of the true class)", columns, tuple(rows))
+    rows.append(("n", *map(count, counts.sum(axis=0)), count(totals.sum())))
+    return Table("Confusion matrix (share of the true class)", columns, tuple(rows))
+
+
+def mistake_table(evaluation: Evaluation) -> Table | None:
+    """Give the most frequent mistakes, where the confusion matrix is too large to be read."""
+    found = evaluation.confusion
+    if found is None or len(found[0]) <= WIDEST_CONFUSION:
+        return None
+    labels, counts = found
+    wrong = counts - np.diag(np.diag(counts))
+    worst = np.argsort(-wrong, axis=None, kind="stable")[:MAX_MISTAKES]
+    totals = counts.sum(axis=1)
+    rows = []
+    for truth, called in zip(*np.unravel_index(worst, wrong.shape), strict=True):
+        n = wrong[truth, called]
+        if n > 0:
+            rows.append((labels[truth], labels[called], count(n), share(n, totals[truth])))
+    columns = (
+        Column("True"),
+        Column("Called"),
+        Column("n", numeric=True),
+        Column("of the true class", numeric=True),
+    )
+    return Table("Most frequent mistakes", columns, tuple(rows))
+
+
+def _whole(part: float, whole: float) -> str:
+    if part == 0:
+        return "·"
+    return "<1" if 100 * part < whole else f"{100 * part / whole:.0f}"
+
+
+def remarks(evaluation: Evaluation) -> tuple[str, ...]:
+    """Give the notes of the evaluation, then those of its measures, each told once."""
+    measures_with: dict[str, list[str]] = {}
+    for name, estimate in evaluation.items():
+        for note in estimate.notes:
+            measures_with.setdefault(note, []).append(title_of(name))
+    told = (_remark(titles, note) for note, titles in measures_with.items())
+    return (*evaluation.notes, *told)
+
+
+def _remark(titles: list[str], note: str) -> str:
+    reason = note.removeprefix("undefined: ")
+    named = "; ".join(titles)
+    if len(titles) > MAX_NAMED:
+        named = f"{titles[0]}; … {titles[-1]} ({len(titles)} measures)"
+    are = "is" if len(titles) == 1 else "are"
+    link = ":" if reason == note else f" {are} undefined:"
+    return f"{named}{link} {reason}"
+
+
+def evaluation_facts(evaluation: Evaluation, told: Collection[str] = ()) -> Facts:
+    """Give what was assumed, as pairs of words; settings that are `told` elsewhere are left out."""
+    yield "examples", count(evaluation.n)
+    if evaluation.labels:
+        yield "classes", f"{len(evaluation.labels):,}"
+    yield "positive label", plain_text(evaluation.pos_label)
+    yield "confidence level", percent(evaluation.level)
+    yield "the numbers are about", targets_of(evaluation.values())
+    yield from setting_facts(evaluation.settings, told={"level", "pos_label", "target", *told})
+
+
+def predictions_steps(evaluation: Evaluation) -> Iterator[str]:
+    """Say what to do about predictions that were scored."""
+    before_all = [step for rule in BEFORE_ALL for step in rule(evaluation)]
+    if before_all:  # until that is done the other numbers mislead
+        yield from before_all
+        return
+    yield from by_rules(evaluation, RULES, compare_with_the_present)
+    yield from perhaps_probabilities(evaluation)
+
+
+def swapped_labels(evaluation: Evaluation) -> Iterator[str]:
+    """Have labels and scores checked that do worse than chance."""
+    correlation, area = (
+        _defined(evaluation, "matthews_correlation"),
+        _defined(evaluation, "roc_auc"),
+    )
+    if correlation is not None and _ends(correlation)[1] < 0:
+        yield (
+            f"Check first whether labels are swapped: it does worse than chance (MCC "
+            f"{with_interval(correlation)}): `truerisk score --positive LABEL`."
+        )
+    elif area is not None and _ends(area)[1] < 0.5:
+        yield (
+            f"Check first to which class the scores belong: they rank the wrong way round (AUC "
+            f"{with_interval(area)}): `truerisk score --positive LABEL`."
+        )
+
+
+def a_class_is_missing(evaluation: Evaluation) -> Iterator[str]:
+    """Ask for examples of the other classes, where there is one class only."""
+    cells = _cells(evaluation)
+    if cells is None or cells.multilabel:
+        return
+    truth = cells.class_counts().truth
+    if np.count_nonzero(truth) == 1:
+        label = cells.labels[int(np.argmax(truth))]
+        yield (
+            f"Add examples of the other classes: all {count(evaluation.n)} are {shown(label)}, and "
+            "how well it tells classes apart cannot be seen: `truerisk score` again with both."
+        )
+
+
+def no_better_than_a_constant(evaluation: Evaluation) -> Iterator[str]:
+    """Warn where a constant answer does as well; turn to rare classes where one is common."""
+    reasons = {
+        "always_one_answer": "it always gives one answer",
+        "not_told_from_constant": "always giving the commonest answer may do as well",
+        "worse_than_constant": "always giving the commonest answer does better",
+    }
+    accuracy, cells = _defined(evaluation, "accuracy"), _cells(evaluation)
+    reason = next((reasons[code] for code in reasons if has_code(evaluation.verdict, code)), None)
+    if reason is None or accuracy is None or cells is None:
+        return
+    trained = type(evaluation).__name__ != "Evaluation"
+    counts = cells.class_counts()
+    measures = ("recall", "precision") if "recall" in evaluation else ("recall_macro", "f1_macro")
+    known = [found for name in measures if (found := _defined(evaluation, name)) is not None]
+    if known and float(counts.truth.max() / counts.n) > COMMON:
+        named = " and ".join(f"{title_of(one.measure)} {number(one.value)}" for one in known)
+        options = " ".join(f"--measure {one.measure}" for one in known)
+        f1 = "f1" if "recall" in evaluation else "f1_macro"
+        command = f"estimate --model … --measure {f1}" if trained else f"score {options}"
+        yield (
+            f"Judge it by {named}, not by accuracy ({number(accuracy.value)}): {reason}: "
+            f"`truerisk {command}`."
+        )
+    else:
+        yield (
+            f"Do not rely on it yet: it is right on {with_interval(accuracy)}, and {reason}; "
+            "try other features or learners: `truerisk estimate --model`."
+        )
+
+
+def too_open(evaluation: Evaluation) -> Iterator[str]:
+    """Say how many more examples would settle the headline measure that is most open."""
+    widest = None
+    for name in ("recall", "precision", "accuracy"):
+        found = _defined(evaluation, name)
+        if found is not None and _width(found) > max(WIDE, 0 if widest is None else _width(widest)):
+            widest = found
+    if widest is None:
+        return
+    half = _width(widest) / 2
+    # Widths shrink with the root of the size, as in the verdict.
+    needed = 10 * math.ceil(widest.n * (half / TARGET_HALF_WIDTH) ** 2 / 10)
+    more = max(round(needed - widest.n, -1), 10)
+    unit = UNITS.get(widest.measure, "examples")
+    plan = f"--half-width {TARGET_HALF_WIDTH:g} --expected {widest.value:.2g}"
+    if evaluation.level != USUAL_LEVEL:
+        plan += f" --level {evaluation.level:g}"
+    yield (
+        f"Collect about {count(more)} more {unit}: {widest.measure} is known only to ±{half:.2f}, "
+        f"and about {count(needed)} in all would give ±{TARGET_HALF_WIDTH:.2f}: `truerisk "
+        f"plan {plan}`."
+    )
+
+
+def no_labels_yet(evaluation: Evaluation) -> Iterator[str]:
+    """Ask for a threshold, where there are scores and no predicted labels."""
+    if evaluation.tallies is None and isinstance(evaluation.curves.get("thresholds"), Sweep):
+        yield (
+            f"Choose a threshold: {count(evaluation.n)} examples have scores but no predicted "
+            "labels: `truerisk threshold --best f1`, then `truerisk score --threshold`."
+        )
+
+
+def a_better_threshold(evaluation: Evaluation) -> Iterator[str]:
+    """Point to a threshold that does clearly better here: outside the interval, and by enough."""
+    table = evaluation.curves.get("thresholds")
+    if not isinstance(table, Sweep) or evaluation.tallies is None:
+        return
+    costs = evaluation.settings.get("costs")
+    if isinstance(costs, Mapping) and costs and set(costs) <= set(OUTCOMES):
+        name, values = "cost", -mean_cost(table, outcome_costs(costs))
+    elif costs is None:
+        name, values = "f1", _f1(table)
+    else:
+        return  # what a table of costs says of a threshold depends on its labels
+    now = _defined(evaluation, name)
+    if now is None or np.isnan(values).all():
+        return
+    at = int(np.nanargmax(values))
+    sign = -1.0 if name == "cost" else 1.0
+    best, threshold = sign * float(values[at]), float(table.threshold[at])
+    low, high = _ends(now)
+    clearly = best > max(high, now.value + F1_GAIN)
+    if name == "cost":
+        clearly = best < min(low, (1 - COST_GAIN) * now.value)
+    if clearly and math.isfinite(threshold):
+        option = " --costs …" if name == "cost" else ""
+        yield (
+            f"Try the threshold {threshold:.4g}: {title_of(name)} is {number(best)} there, now "
+            f"{with_interval(now)}. Choose it on other examples than those it is judged on: "
+            f"`truerisk threshold --best {name}{option}`."
+        )
+
+
+def badly_calibrated(evaluation: Evaluation) -> Iterator[str]:
+    """Ask for recalibration, where probabilities are surely not what comes true."""
+    table = evaluation.curves.get("thresholds")
+    grouped = getattr(evaluation.tallies, "by_group", None) is not None
+    if not isinstance(table, Sweep) or "brier_score" not in evaluation or grouped:
+        return
+    if table.tp.dtype.kind not in "iu" or table.threshold[-1] < 0 or table.threshold[1] > 1:
+        return
+    from truerisk.evaluation.curve_bands import calibration_intervals  # noqa: PLC0415  (rare)
+    from truerisk.measures.calibration import calibration_curve  # noqa: PLC0415
+
+    curve = calibration_curve(table)
+    band = calibration_intervals(curve, level=evaluation.level)
+    outside = np.maximum(band.low - curve.mean_score, curve.mean_score - band.high)
+    worst = int(np.argmax(outside))
+    if outside[worst] > 0:
+        yield (
+            "Recalibrate the probabilities on other examples: of the "
+            f"{count(int(curve.count[worst]))} scored {curve.mean_score[worst]:.2f} on average, "
+            f"{100 * curve.share[worst]:.1f} % are positive: scikit-learn's "
+            "`CalibratedClassifierCV`, then `truerisk score --probabilities`."
+        )
+
+
+def one_pair_of_classes(evaluation: Evaluation) -> Iterator[str]:
+    """Point to the two classes that are mixed up, where they make most of the mistakes."""
+    cells = _cells(evaluation)
+    if cells is None or cells.multilabel or len(cells.labels) < 3:
+        return
+    counts = cells.confusion()
+    wrong = counts - np.diag(np.diag(counts))
+    both = np.triu(wrong + wrong.T)
+    total, most = float(wrong.sum()), float(both.max())
+    if total >= MIN_MISTAKES and most > MAX_OF_MISTAKES * total:
+        first, second = np.unravel_index(int(np.argmax(both)), both.shape)
+        names = f"{shown(cells.labels[first])} and {shown(cells.labels[second])}"
+        yield (
+            f"Look at the examples of {names}: taking one for the other makes {count(most)} of "
+            f"{count(total)} mistakes; `truerisk score` again once they are told apart, or merged."
+        )
+
+
+def classes_with_few_examples(evaluation: Evaluation) -> Iterator[str]:
+    """Ask for examples of the classes that have too few to be judged by."""
+    cells = _cells(evaluation)
+    if cells is None or len(cells.labels) < 3 or evaluation.pos_label is not None:
+        return
+    truth = cells.class_counts().truth
+    few = [at for at in np.argsort(truth, kind="stable").tolist() if 0 < truth[at] < FEW]
+    if few:
+        named = ", ".join(
+            f"{shown(cells.labels[at])} ({count(truth[at])})" for at in few[:MAX_FEW_NAMED]
+        )
+        if len(few) > MAX_FEW_NAMED:
+            named += f" and {len(few) - MAX_FEW_NAMED} more classes"
+        yield (
+            f"Collect examples of {named}: fewer than {FEW} say little about a class: `truerisk "
+            "plan --half-width 0.1 --expected 0.5`."
+        )
+
+
+def perhaps_probabilities(evaluation: Evaluation) -> Iterator[str]:
+    """Ask what scores within [0, 1] are, if it was not told."""
+    table = evaluation.curves.get("thresholds")
+    if not isinstance(table, Sweep) or "brier_score" in evaluation or len(table) < 2:
+        return
+    if (
+        table.threshold[-1] >= 0
+        and table.threshold[1] <= 1
+        and has_code(evaluation.notes, "scores_look_like_probabilities")
+    ):
+        yield (
+            f"Say so if the scores, from {table.threshold[-1]:.3g} to {table.threshold[1]:.3g}, "
+            "are probabilities, and their calibration is judged too: `truerisk score "
+            "--probabilities`."
+        )
+
+
+def compare_with_the_present(evaluation: Evaluation) -> Iterator[str]:
+    """Send predictions without a fault on to the comparison with what is in use."""
+    del evaluation
+    yield (
+        "Compare it with the model in use, on the same examples, before it takes its place: "
+        "`truerisk compare old.csv new.csv`."
+    )
+
+
+BEFORE_ALL: tuple[Rule, ...] = (swapped_labels, a_class_is_missing)
+
+
+RULES: tuple[Rule, ...] = (
+    no_better_than_a_constant,
+    no_labels_yet,
+    too_open,
+    a_better_threshold,
+    badly_calibrated,
+    one_pair_of_classes,
+    classes_with_few_examples,
+)
+
+
+def _cells(evaluation: Evaluation) -> Cells | None:
+    return evaluation.tallies if isinstance(evaluation.tallies, Cells) else None
+
+
+def _defined(evaluation: Evaluation, name: str) -> Estimate | None:
+    found = evaluation.get(name)
+    if found is None or found.interval is None or not found.is_defined:
+        return None
+    return None if found.interval.method == "undefined" else found
+
+
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    interval = estimate.interval
+    return (-math.inf, math.inf) if interval is None else (interval.low, interval.high)
+
+
+def _width(estimate: Estimate) -> float:
+    low, high = _ends(estimate)
+    return high - low
+
+
+def _f1(table: Sweep) -> Any:  # noqa: ANN401
+    found = 2.0 * table.tp
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return found / (found + table.fn + table.fp)
+
+
+def evaluation_pictures(evaluation: Evaluation) -> Pictures:
+    """Draw every measure, what was called what, the classes, and the scores."""
+    yield "measures", measure_forest(evaluation)
+    confusion = evaluation.confusion
+    if confusion is not None and len(confusion[0]) <= MAX_CONFUSED:
+        yield "confusion", Matrix(labels=confusion[0], counts=confusion[1])
+    if evaluation.by_class:
+        yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))
+    yield from score_pictures(evaluation)
+
+
+def measure_forest(evaluation: Evaluation) -> Forest:
+    """Describe the measures that lie between 0 and 1, in groups; the others are named."""
+    groups: dict[str, list[Entry]] = {}
+    others = []
+    for name, estimate in evaluation.items():
+        heading = _heading(name)
+        if heading is None:
+            others.append(name)
+        else:
+            groups.setdefault(heading, []).append(Entry(title_of(name), estimate))
+    if not groups:
+        return forest_of([replace(evaluation[name], measure=name) for name in others])
+    rows = [row for heading, found in groups.items() for row in (Entry(heading), *found)]
+    note = f"On other scales: {', '.join(map(title_of, others))}" if others else ""
+    return Forest(rows=rows, note=note, span=SHARE_RANGE)
+
+
+def _heading(name: str) -> str | None:
+    """Name the group of a measure; None where it is not between 0 and 1."""
+    found, average = measure_of(name)
+    if found is None or found.measure_range != SHARE_RANGE:
+        return None
+    if average:
+        return f"{average.capitalize()} averages"
+    return "Higher is better" if found.higher_is_better else "Lower is better"
+
+
+def class_sizes(evaluation: Evaluation) -> dict[str, float]:
+    """Count the examples of each class, the most frequent first; 0 where nobody counted."""
+    if evaluation.tallies is None:
+        return dict.fromkeys(evaluation.by_class, 0)
+    counts = evaluation.tallies.class_counts().truth.tolist()
+    known = dict(zip(evaluation.tallies.labels, counts, strict=True))
+    sizes = {label: known.get(label, 0) for label in evaluation.by_class}
+    return dict(sorted(sizes.items(), key=lambda pair: -pair[1]))
+
+
+def _with_size(name: str, size: float) -> str:
+    return f"{visible(name, most=LONGEST_NAME)} ({count(size)})" if size else name
+
+
+def class_forest(
+    by_class: Mapping[str, Mapping[str, Estimate]],
+    sizes: Mapping[str, float],
+    held_out: Mapping[str, Mapping[str, Estimate]] = MappingProxyType({}),
+) -> Forest:
+    """Describe the F1 of the most frequent classes, beside it that on held-out examples."""
+    shown_names = list(sizes)[:MAX_DRAWN_CLASSES]
+    offered = by_class[shown_names[0]]
+    measure = "f1" if "f1" in offered else next(iter(offered))
+    left_out = len(sizes) - len(shown_names)
+    words = title_of(measure)
+    return Forest(
+        rows=[
+            Entry(_with_size(name, sizes[name]), by_class[name][measure]) for name in shown_names
+        ],
+        note=f"{words}; {left_out:,} rarer ones are not drawn" if left_out else words,
+        span=SHARE_RANGE,
+        beside={
+            row: held_out[name][measure].value
+            for row, name in enumerate(shown_names)
+            if name in held_out and measure in held_out[name]
+        },
+        beside_words="on the documents held out",
+    )
+
+
+PRESENTER = Presenter(
+    chapter=evaluation_chapter,
+    blocks=evaluation_blocks,
+    tables=evaluation_tables,
+    facts=evaluation_facts,
+    next_steps=predictions_steps,
+    intervals=prediction_uses,
+    pictures=evaluation_pictures,
+)

@@ -1,0 +1,705 @@
+"""LearningCurve: what more examples bring, what they cost, and the tables behind it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from truerisk.estimation.curves.extrapolation import FAR, Extrapolation
+from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.estimation.curves.runs import COSTS
+from truerisk.reporting.document import (
+    INKS,
+    Band,
+    Block,
+    Chapter,
+    Chart,
+    Column,
+    Dots,
+    FactList,
+    Facts,
+    Ink,
+    Line,
+    Pictures,
+    Scale,
+    Section,
+    Sentences,
+    Shape,
+    Table,
+    Tile,
+    Upright,
+    charts_section,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    SECONDS,
+    UNDEFINED,
+    UNITS,
+    cost_words,
+    count,
+    counted,
+    decimals_for,
+    interval_heading,
+    measure_of,
+    number,
+    percent,
+    plain_text,
+    title_of,
+    with_interval,
+    written,
+)
+from truerisk.results import Estimate, Interval, as_plain
+
+MAX_TILES = 4
+MAX_TOLD = 3  # learners in the verdict; the tables have them all
+NO_LAW = "too few sizes have a value, or the measure has no better side"
+ESTIMATE_TITLES = {"cross_validation": "Cross-validated", "xi_alpha": "ξα"}
+COST_TITLES = {
+    "seconds_to_induce": "Training",
+    "seconds_to_classify": "Classifying 1,000",
+    "memory": "Memory",
+    "cpu_seconds": "CPU",
+}
+TWICE = 2
+MAX_WRITTEN = 1e12  # a larger number of examples gets an exponent
+LAW_POINTS = 40
+COSTS_DRAWN = {
+    "seconds_to_induce": "Time to train",
+    "seconds_to_classify": "Time to classify 1,000 examples",
+    "memory": "Memory of examples and model",
+}
+EXAMPLES = "training examples"
+GAIN = 0.1  # of the loss: less is not worth collecting for
+FURTHER = 4  # times as many examples
+
+
+def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) -> Chapter:
+    """Give all that a page says of learning curves; `wanted` is a value of the measure to reach."""
+    subtitle = (
+        counted(curve.n, "example"),
+        f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}",
+        f"{percent(curve.level)} intervals",
+    )
+    return Chapter(
+        title="Would more examples help?",
+        subtitle=" · ".join(subtitle),
+        verdict=sentences(_verdict(curve, wanted)),
+        tiles=tuple(_tiles(curve)),
+        sections=(
+            charts_section("Learning curves", list(value_charts(curve, wanted))),
+            charts_section(
+                "What it costs in time",
+                [cost_chart(curve, cost) for cost in ("seconds_to_induce", "seconds_to_classify")],
+                "Dots are medians over the repeats; the line is the growth fitted to the larger "
+                "half of the sizes.",
+            ),
+            charts_section(
+                "What it costs in memory, and what a budget buys",
+                [cost_chart(curve, "memory"), *budget_charts(curve)],
+            ),
+            *_page_tables(curve, wanted),
+        ),
+        notes=sentences((*curve.notes, *point_notes(curve))),
+    )
+
+
+def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
+    """Say what the best learners gain by more examples, and whether that is sure."""
+    ranked = _best_first(curve)
+    for learner in ranked[:MAX_TOLD]:
+        yield from expectation(curve, learner)
+    best = ranked[0]
+    if best.extrapolation is None:
+        yield f"What more examples would bring cannot be said of {best.name}: {NO_LAW}."
+    else:
+        yield from (
+            f"{best.name}: the law behind that is {note}." for note in best.extrapolation.notes
+        )
+        if wanted is not None:
+            told = str(best.extrapolate(wanted)).replace(curve.measure, title_of(curve.measure), 1)
+            yield f"{best.name}: {told}."
+    yield from (f"Failed: {failure}" for failure in curve.failures)
+
+
+def _best_first(curve: LearningCurve) -> list[LearnerCurve]:
+    """Order the learners by their mean at the largest size; as given where no side is better."""
+    sign = {True: -1.0, False: 1.0, None: 0.0}[curve.higher_is_better]
+
+    def place(learner: LearnerCurve) -> tuple[bool, float]:
+        mean = learner.points[-1].mean
+        return math.isnan(mean), 0.0 if math.isnan(mean) else sign * mean
+
+    return sorted(curve.values(), key=place)
+
+
+def _tiles(curve: LearningCurve) -> Iterator[Tile]:
+    """Give the values that were measured; of one learner also what a law says of more examples."""
+    law = next(iter(curve.values())).extrapolation
+    if len(curve) > 1 or law is None:
+        yield from _tiles_of_learners(curve)
+        return
+    point = next(iter(curve.values())).points[-1]
+    title = title_of(curve.measure)
+    yield Tile.of(
+        f"{title} from {counted(point.size, 'example')}", _point_estimate(curve, point), "measured"
+    )
+    for size in (curve.n, TWICE * curve.n):
+        yield Tile.of(
+            f"{title} from {counted(size, 'example')}", law.at(size), "expected, by the law"
+        )
+
+
+def _tiles_of_learners(curve: LearningCurve) -> Iterator[Tile]:
+    """Give each learner's value at the largest size, and what twice as many examples promise."""
+    for learner in _best_first(curve)[:MAX_TILES]:
+        point = learner.points[-1]
+        law = learner.extrapolation
+        beside = ""
+        if law is not None:
+            twice = written(law.at(TWICE * curve.n))
+            beside = f"{count(TWICE * curve.n)} examples: {twice.value} {twice.interval}"
+        title = f"{title_of(curve.measure)} from {counted(point.size, 'example')}"
+        yield Tile.of(f"{learner.name}: {title}", _point_estimate(curve, point), beside)
+
+
+def _point_estimate(curve: LearningCurve, point: CurvePoint) -> Estimate:
+    return Estimate(
+        value=point.mean,
+        interval=None if math.isnan(point.mean) else point.interval,
+        measure=curve.measure,
+        method="learning_curve",
+        n=point.size,
+        target="the learner at this sample size",
+    )
+
+
+def _page_tables(curve: LearningCurve, wanted: float | None) -> Iterator[Section]:
+    values, *others = curve_tables(curve)
+    further = [] if wanted is None else [needed_table(curve, wanted)]
+    further += [crossing_table(curve)] if curve.crossings else []
+    yield from map(table_section, (*further, values, *others))
+
+
+def curve_sentences(curve: LearningCurve, wanted: float | None = None) -> Iterator[str]:
+    """Say what more examples would bring, what is wanted takes, who is better from when on."""
+    for learner in curve.values():
+        yield from expectation(curve, learner)
+        yield from _doubts(learner)
+        if wanted is not None:
+            yield from _wanted(learner, wanted)
+    for crossing in curve.crossings:
+        yield f"{crossing}."
+    for failure in curve.failures:
+        yield f"Failed: {failure}"
+
+
+def expectation(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
+    """Say what a learner is expected to be worth on all examples, and on twice as many."""
+    law = learner.extrapolation
+    if law is None:
+        return
+    now, then = law.at(curve.n), law.at(TWICE * curve.n)
+    yield (
+        f"{learner.name}: trained on all {count(curve.n)} examples, {_in_words(now)} is expected; "
+        f"on twice as many, {_in_words(then)}."
+    )
+
+
+def _doubts(learner: LearnerCurve) -> Iterator[str]:
+    if learner.extrapolation is not None:
+        for note in learner.extrapolation.notes:
+            yield f"{learner.name}: that law is {note}."
+
+
+def _wanted(learner: LearnerCurve, wanted: float) -> Iterator[str]:
+    if learner.extrapolation is None:
+        yield f"{learner.name}: what {wanted:g} takes cannot be said; too few sizes have a value."
+        return
+    needed = learner.extrapolate(wanted)
+    yield f"{learner.name}: {needed}."
+    for note in needed.notes[len(learner.extrapolation.notes) :]:
+        yield f"{learner.name}: {note}."
+
+
+def _in_words(estimate: Estimate) -> str:
+    ends = estimate.interval
+    words = f"{title_of(estimate.measure)} {number(estimate.value)}"
+    return words if ends is None else f"{words} [{number(ends.low)}, {number(ends.high)}]"
+
+
+def curve_tables(curve: LearningCurve) -> Iterator[Table]:
+    """Give the tables: values, costs, growth, and what a CPU budget pays for."""
+    yield value_table(curve)
+    yield cost_table(curve)
+    yield growth_table(curve)
+    if curve.error_per_cpu_second:
+        yield budget_table(curve)
+
+
+def value_table(curve: LearningCurve) -> Table:
+    """Give one row a learner and size: mean, interval, sd, and what the training part says."""
+    beside = () if curve.estimate is None else (ESTIMATE_TITLES[curve.estimate],)
+    columns = (
+        Column("Learner"),
+        *(
+            Column(heading, numeric=True)
+            for heading in ("Examples", "Mean", interval_heading(curve.level), "sd", *beside)
+        ),
+    )
+    rows = tuple(
+        (name, count(point.size), *_values(point), *(_training_estimate(point) for _ in beside))
+        for name, learner in curve.items()
+        for point in learner.points
+    )
+    return Table(f"{title_of(curve.measure)} on examples held out", columns, rows)
+
+
+def _values(point: CurvePoint) -> tuple[str, str, str]:
+    if math.isnan(point.mean):
+        return UNDEFINED, NO_INTERVAL, NO_INTERVAL
+    ends = point.interval
+    decimals = 3 if ends is None else min(decimals_for(ends.width), 4)
+    told = NO_INTERVAL
+    if ends is not None:
+        told = f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
+    return number(point.mean, decimals), told, number(point.sd, decimals)
+
+
+def _training_estimate(point: CurvePoint) -> str:
+    if point.estimate_mean is None:
+        return NO_INTERVAL
+    if math.isnan(point.estimate_mean) or point.estimate_sd is None:
+        return UNDEFINED
+    return f"{number(point.estimate_mean)} ± {number(point.estimate_sd)}"
+
+
+def cost_table(curve: LearningCurve) -> Table:
+    """Give one row a learner and size: seconds, bytes, CPU seconds."""
+    columns = (
+        Column("Learner"),
+        Column("Examples", numeric=True),
+        *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS),
+    )
+    rows = tuple(
+        (name, count(point.size), *(cost_words(cost, getattr(point, cost)) for cost in COSTS))
+        for name, learner in curve.items()
+        for point in learner.points
+    )
+    return Table("What it costs (medians)", columns, rows)
+
+
+def growth_table(curve: LearningCurve) -> Table:
+    """Give one row a learner: the power of n that each cost grows with."""
+    columns = (Column("Learner"), *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS))
+    rows = tuple(
+        (name, *(_power(learner, cost) for cost in COSTS)) for name, learner in curve.items()
+    )
+    return Table("Growth with the training examples: n to the power of", columns, rows)
+
+
+def _power(learner: LearnerCurve, cost: str) -> str:
+    growth = learner.growth[cost]
+    if growth is None:
+        return NO_INTERVAL
+    return f"{growth.exponent:.2f} ± {growth.standard_error:.2f}"
+
+
+def budget_table(curve: LearningCurve) -> Table:
+    """Give one row a budget from which on another learner or size is the best to be had."""
+    columns = (
+        Column("Learner"),
+        Column("Examples", numeric=True),
+        Column("CPU from", numeric=True),
+        Column(title_of(curve.measure), numeric=True),
+    )
+    rows = tuple(
+        (one.learner, count(one.size), cost_words("cpu_seconds", one.cpu_seconds),
+         number(one.value))
+        for one in curve.error_per_cpu_second
+    )  # fmt: skip
+    return Table("The best for a budget of CPU time", columns, rows)
+
+
+def needed_table(curve: LearningCurve, wanted: float) -> Table:
+    """Give one row a learner: how many training examples a wanted value takes."""
+    columns = (
+        Column("Learner"),
+        Column("Examples", numeric=True),
+        Column(interval_heading(curve.level), numeric=True),
+        Column("More than there are", numeric=True),
+        Column("Within reach"),
+    )
+    rows = []
+    for name, learner in curve.items():
+        if learner.extrapolation is None:
+            rows.append((name, *(NO_INTERVAL,) * 3, "cannot be said"))
+            continue
+        needed = learner.extrapolate(wanted)
+        ends = f"[{_rough(needed.interval.low)}, {_rough(needed.interval.high)}]"
+        rows.append((name, _rough(needed.size), ends, _rough(needed.more), needed.reachable))
+    return Table(f"What {title_of(curve.measure)} {wanted:g} takes", columns, tuple(rows))
+
+
+def _rough(size: float) -> str:
+    """Write a number of examples that a law points to, with no more digits than it deserves."""
+    if math.isinf(size):
+        return number(size)
+    return f"{float(f'{size:.2g}'):,.0f}" if size < MAX_WRITTEN else f"{size:.1e}"
+
+
+def crossing_table(curve: LearningCurve) -> Table:
+    """Give one row for each two learners: which is better, from which size on, and by how much."""
+    columns = (
+        Column("Better at the last size"),
+        Column("Than"),
+        Column("From examples on", numeric=True),
+        Column("Lead at the last size", numeric=True),
+        Column(interval_heading(curve.level), numeric=True),
+        Column("Sure"),
+    )
+    rows = []
+    for one in curve.crossings:
+        start = count(curve.sizes[0]) if one.interval is None else f"{one.size:,.0f}"
+        lead, ends = number(one.lead), one.lead_interval
+        told = NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
+        rows.append((one.after, one.before, start, lead, told, "yes" if one.is_sure else "no"))
+    return Table("Which learner is better, and from when on", columns, tuple(rows))
+
+
+def point_notes(curve: LearningCurve) -> Iterator[str]:
+    """Give what is to be said of single points, each thing once for a learner."""
+    for name, learner in curve.items():
+        told: dict[str, list[str]] = {}
+        for point in learner.points:
+            for note in point.notes:
+                told.setdefault(note, []).append(count(point.size))
+        for note, sizes in told.items():
+            yield f"{name} on {', '.join(sizes)} examples: {note}"
+
+
+def curve_facts(curve: LearningCurve) -> Iterator[tuple[str, str]]:
+    """Give what was assumed and where the examples came from, as pairs of words."""
+    yield "examples", count(curve.n)
+    yield "held out in each repeat", count(curve.held_out)
+    yield "repeats", count(curve.repeats)
+    yield "confidence level", percent(curve.level)
+    yield "the numbers are about", "the learner at each sample size"
+    yield "interval", "corrected resampled t"
+    yield "seed", str(curve.random_state)
+    for name, value in as_plain(curve.source).items():
+        yield name.replace("_", " "), plain_text(value)
+
+
+def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[Chart]:
+    """Draw what was measured, and what laws say of sizes not yet tried, where there are laws."""
+    yield _measured(curve)
+    laws = {
+        name: learner.extrapolation
+        for name, learner in curve.items()
+        if learner.extrapolation is not None
+    }
+    if laws:
+        yield _promised(curve, laws, wanted)
+
+
+def _inked(curve: LearningCurve) -> Iterator[tuple[str, LearnerCurve, Ink]]:
+    for (name, learner), ink in zip(curve.items(), cycle(INKS), strict=False):
+        yield name, learner, ink
+
+
+def _measured(curve: LearningCurve) -> Chart:
+    """Draw what was measured: means, intervals, the sd of a repeat, what the training part says."""
+    shapes: list[Shape] = []
+    heights: list[float] = []
+    for name, learner, ink in _inked(curve):
+        sizes = np.array(learner.sizes, dtype=np.float64)
+        means = np.array([point.mean for point in learner.points])
+        deviations = np.array([point.sd for point in learner.points])
+        low, high = _ends([point.interval for point in learner.points])
+        own = np.array([_or_nan(point.estimate_mean) for point in learner.points])
+        shapes += _band(sizes, low, high, ink)
+        if np.isfinite(own).any():
+            shapes.append(Line(sizes, own, ink, dashed=True))
+        shapes += [
+            Line(sizes, means, ink, words=name),
+            Dots(sizes, means, means - deviations, means + deviations, ink),
+        ]
+        heights += [*means, *low, *high, *own, *(means - deviations), *(means + deviations)]
+    dashed = ""
+    if curve.estimate is not None:
+        title = ESTIMATE_TITLES[curve.estimate]
+        dashed = f" Dashed: what the training part alone says ({title[:1].lower()}{title[1:]})."
+    return Chart(
+        title=f"{title_of(curve.measure)} on examples held out",
+        x=Scale.spanning(EXAMPLES, curve.sizes),
+        y=Scale.over(title_of(curve.measure), heights),
+        shapes=shapes,
+        caption=(
+            f"Band: {percent(curve.level)} interval of the mean. "
+            f"Whiskers: sd of one repeat.{dashed}"
+        ),
+        description=" ".join(_heard(curve)),
+    )
+
+
+def _heard(curve: LearningCurve) -> Iterator[str]:
+    for name, learner in curve.items():
+        first, last = learner.points[0], learner.points[-1]
+        yield (
+            f"{name}: {number(first.mean)} from {count(first.size)} examples, "
+            f"{number(last.mean)} from {count(last.size)}."
+        )
+
+
+def _promised(curve: LearningCurve, laws: dict[str, Extrapolation], wanted: float | None) -> Chart:
+    """Draw the laws, beyond the sizes tried as well, on the means that they were fitted to."""
+    end = max(TWICE * curve.n, *(_needed(law, wanted) for law in laws.values()))
+    shapes: list[Shape] = []
+    heights: list[float] = [] if wanted is None else [wanted]
+    for name, learner, ink in _inked(curve):
+        means = np.array([point.mean for point in learner.points])
+        if name in laws:
+            sizes = np.geomspace(learner.sizes[0], end, LAW_POINTS)
+            found = [laws[name].at(float(size)) for size in sizes]
+            # A law that was fitted to dots does not know that no rate is beyond 0 and 1.
+            low, high, values = (
+                np.clip(ends, *_range(curve.measure))
+                for ends in (*_ends([one.interval for one in found]), [one.value for one in found])
+            )
+            shapes += [*_band(sizes, low, high, ink), Line(sizes, values, ink, words=name)]
+            heights += [*values, *low, *high]
+        shapes.append(Dots(learner.sizes, means, ink=ink))
+        heights += means.tolist()
+    if wanted is not None:
+        ends = [curve.sizes[0], end]
+        shapes.append(Line(ends, [wanted] * 2, "soft", dashed=True, words=f"wanted: {wanted:g}"))
+    shapes.append(Upright(curve.n, "all there are"))
+    law = "1 − a − b·n^−c" if curve.higher_is_better else "a + b·n^−c"
+    return Chart(
+        title="What more examples would bring, by an inverse power law",
+        x=Scale.spanning(EXAMPLES, (curve.sizes[0], end)),
+        y=Scale.over(title_of(curve.measure), heights),
+        shapes=shapes,
+        caption=(
+            f"Line: the law {law} fitted to the dots; band: its {percent(curve.level)} interval, "
+            "if the law goes on beyond the sizes tried."
+        ),
+        description=" ".join(f"{name}: {law}." for name, law in laws.items()),
+    )
+
+
+def _needed(law: Extrapolation, wanted: float | None) -> float:
+    """Give the size at which a wanted value is reached, if the law may be trusted so far."""
+    size = 0.0 if wanted is None else law.size_for(wanted).size
+    return size if size <= FAR * law.sizes[-1] else 0.0
+
+
+def cost_chart(curve: LearningCurve, cost: str) -> Chart:
+    """Draw one cost of every learner against the training size, and its growth."""
+    values = [getattr(point, cost) for learner in curve.values() for point in learner.points]
+    factor, unit = _unit(cost, values)
+    shapes: list[Shape] = []
+    for name, learner, ink in _inked(curve):
+        growth = learner.growth[cost]
+        power = "" if growth is None else f" ~ n^{round(growth.exponent, 2) + 0.0:.2f}"
+        if growth is not None:
+            # A power of n is straight only where both scales are logarithmic.
+            sizes = np.geomspace(growth.sizes[0], growth.sizes[-1], LAW_POINTS)
+            shapes.append(Line(sizes, [factor * growth.at(size) for size in sizes], ink))
+        costs = [factor * getattr(point, cost) for point in learner.points]
+        shapes.append(Dots(learner.sizes, costs, ink=ink, words=f"{name}{power}"))
+    known = [factor * value for value in values if value > 0]
+    return Chart(
+        title=COSTS_DRAWN[cost],
+        x=Scale.spanning(EXAMPLES, curve.sizes),
+        y=Scale.spanning(unit, known),
+        shapes=shapes,
+        description=" ".join(
+            f"{name}: grows like {learner.growth[cost]}."
+            for name, learner in curve.items()
+            if learner.growth[cost] is not None
+        ),
+    )
+
+
+def budget_charts(curve: LearningCurve) -> Iterator[Chart]:
+    """Draw every mean against its CPU time, and the best that a growing budget pays for."""
+    best = curve.error_per_cpu_second
+    if not best:
+        return
+    points = [point for learner in curve.values() for point in learner.points]
+    factor, unit = _unit("cpu_seconds", [point.cpu_seconds for point in points])
+    seconds = [factor * point.cpu_seconds for point in points]
+    shapes: list[Shape] = [
+        Dots(
+            [factor * point.cpu_seconds for point in learner.points],
+            [point.mean for point in learner.points],
+            ink=ink,
+            words=name,
+        )
+        for name, learner, ink in _inked(curve)
+    ]
+    x = np.repeat([factor * one.cpu_seconds for one in best], 2)
+    steps = np.repeat([one.value for one in best], 2)
+    end = max(value for value in seconds if math.isfinite(value))
+    line = Line([*x[1:], end], steps, "soft", words="the best for a budget")
+    known = [value for value in seconds if value > 0]
+    yield Chart(
+        title="What a budget of CPU time buys",
+        x=Scale.spanning(f"CPU {unit} to train", known),
+        y=Scale.over(title_of(curve.measure), [point.mean for point in points]),
+        shapes=[line, *shapes],
+        description=" ".join(
+            f"From {cost_words('cpu_seconds', one.cpu_seconds)} on: {one.learner} on "
+            f"{count(one.size)} examples, {number(one.value)}."
+            for one in best
+        ),
+    )
+
+
+def _unit(cost: str, values: Sequence[float]) -> tuple[float, str]:
+    """Give the unit in which the largest of some costs has one to three digits, and its factor."""
+    largest = max((value for value in values if math.isfinite(value)), default=1.0)
+    if cost == "memory":
+        power = min(int(math.log10(max(largest, 1.0)) // 3), len(UNITS) - 1)
+        return 1000.0**-power, UNITS[power]
+    return next((factor, unit) for least, unit, factor in SECONDS if largest >= least)
+
+
+def _range(measure: str) -> tuple[float, float]:
+    found, _ = measure_of(measure)
+    return (-math.inf, math.inf) if found is None else found.measure_range
+
+
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, ink: Ink) -> list[Shape]:
+    """Give the band between the known ends; none where fewer than two are known."""
+    known = np.isfinite(low) & np.isfinite(high)
+    return [Band(x[known], low[known], high[known], ink)] if known.sum() > 1 else []
+
+
+def _ends(intervals: Sequence[Interval | None]) -> tuple[np.ndarray, np.ndarray]:
+    low = [math.nan if one is None else one.low for one in intervals]
+    high = [math.nan if one is None else one.high for one in intervals]
+    return np.array(low), np.array(high)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[Block]:
+    """Give what a terminal shows: what the curves say, the tables, the notes, what was assumed."""
+    yield Sentences(tuple(curve_sentences(curve, wanted)))
+    yield from curve_tables(curve)
+    yield Sentences((*curve.notes, *point_notes(curve)), "Notes")
+    yield FactList(list(curve_facts(curve)))
+
+
+def needed_sizes(curve: LearningCurve, wanted: float) -> dict[str, Any]:
+    """Give what a wanted value takes, by learner; None where no law can say."""
+    return {
+        name: learner.extrapolate(wanted) if learner.extrapolation else None
+        for name, learner in curve.items()
+    }
+
+
+def curve_pictures(curve: LearningCurve) -> Pictures:
+    """Draw the values, the law beyond them, each cost, and what a budget buys."""
+    for name, chart in zip(("learning-curve", "law"), value_charts(curve, None), strict=False):
+        yield name, chart
+    for cost in COSTS_DRAWN:
+        yield cost.replace("_", "-"), cost_chart(curve, cost)
+    for chart in budget_charts(curve):
+        yield "cpu-seconds", chart
+
+
+def learning_curve_facts(curve: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "learners", plain_text(list(curve))
+    yield "measure", title_of(curve.measure)
+    yield "examples", count(curve.n)
+    yield "held out in each repeat", count(curve.held_out)
+    yield "repeats", count(curve.repeats)
+    yield "training sizes", ", ".join(map(count, curve.sizes))
+    yield "estimate from the training part", plain_text(curve.estimate)
+    yield "confidence level", percent(curve.level)
+    yield "the numbers are about", "the learner at each sample size"
+    yield "seed", str(curve.random_state)
+
+
+def learning_curve_uses(curve: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals, and what was measured of each."""
+    for learner in curve.values():
+        for point in learner.points:
+            if point.interval is not None:
+                reason = "not measured on random divisions"
+                yield Use(point.interval, curve.measure, None, reason)
+
+
+def curve_steps(curve: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about learning curves: which learner, and whether to collect for it."""
+    sure = [one for one in curve.crossings if one.is_sure]
+    for one in sure[:1]:
+        yield (
+            f"Prefer {one.after} to {one.before} at {count(curve.sizes[-1])} examples: its lead "
+            f"there, {number(one.lead)}, is sure: `truerisk estimate --model … --against …`."
+        )
+    last = {name: learner.points[-1].mean for name, learner in curve.items()}
+    known = {name: value for name, value in last.items() if not math.isnan(value)}
+    if known and curve.higher_is_better is not None:
+        best = (max if curve.higher_is_better else min)(known, key=lambda name: known[name])
+        yield from _collect_or_not(curve, best)
+
+
+def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
+    """Say what the law of a curve promises for more examples, where it promises anything."""
+    law = curve[name].extrapolation
+    if law is None or not law.determined:
+        yield (
+            f"Draw the curve of {name} with more sizes or repeats: {count(curve.repeats)} repeats "
+            "at these sizes do not tell what more examples would bring: `truerisk curve --repeats`."
+        )
+        return
+    size = FURTHER * curve.n
+    now, then = law.at(curve.n), law.at(size)
+    ends = (then.interval.low, then.interval.high) if then.interval else (then.value,) * 2
+    best, worst = sorted(1 - end if law.higher_is_better else end for end in ends)
+    loss, later = (1 - one.value if law.higher_is_better else one.value for one in (now, then))
+    told = (
+        f"bring {title_of(curve.measure)} from {written(now).value} to about "
+        f"{with_interval(then)}, by its law"
+    )
+    more = f"{FURTHER} times as many examples ({count(size)})"
+    if later < (1 - GAIN) * loss and worst < loss:
+        yield f"Collect more examples for {name}: {more} would {told}: `truerisk curve`."
+    elif later < (1 - GAIN) * loss:
+        yield (
+            f"Collect more examples for {name} if they are cheap: {more} would {told}, which does "
+            "not exclude that nothing is gained: `truerisk curve --repeats`."
+        )
+    elif best > (1 - GAIN) * loss:
+        yield (
+            f"Do not collect for {name}: {more} would {told}. Try other features or another "
+            "learner: `truerisk estimate --model`."
+        )
+    else:
+        yield (
+            f"Try other features or another learner before collecting for {name}: {more} would "
+            f"{told}: `truerisk estimate --model`."
+        )
+
+
+PRESENTER = Presenter(
+    chapter=learning_curve_chapter,
+    blocks=curve_blocks,
+    tables=curve_tables,
+    facts=learning_curve_facts,
+    next_steps=curve_steps,
+    intervals=learning_curve_uses,
+    pictures=curve_pictures,
+)

@@ -1,0 +1,73 @@
+"""LeaveOneOut: the presentation of an evaluation that says of which kind it is."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from truerisk.estimation.svm.leave_one_out import LeaveOneOut
+from truerisk.reporting.document import Chapter, Facts
+from truerisk.reporting.presenter import Presenter, by_rules
+from truerisk.reporting.results.evaluation import (
+    classes_with_few_examples,
+    evaluation_blocks,
+    evaluation_chapter,
+    evaluation_facts,
+    evaluation_pictures,
+    evaluation_tables,
+    no_better_than_a_constant,
+    one_pair_of_classes,
+)
+from truerisk.reporting.sections.coverage import unmeasured_uses
+from truerisk.reporting.wording import count, counted
+
+
+def leave_one_out_chapter(found: LeaveOneOut) -> Chapter:
+    """Give all that a page says of leave-one-out predictions."""
+    chapter = evaluation_chapter(found)
+    return replace(
+        chapter,
+        title="How good will this learner be?",
+        subtitle=f"leave-one-out, exact · {chapter.subtitle}",
+    )
+
+
+def leave_one_out_facts(evaluation: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield from evaluation_facts(evaluation)
+    yield (
+        "called wrong by the model trained without them",
+        counted(len(evaluation.errors), "example"),
+    )
+    yield (
+        "margin exactly 0, so that the call is arbitrary",
+        counted(len(evaluation.ties), "example"),
+    )
+    yield "refits; the other calls follow from the training on all", count(evaluation.refits)
+
+
+def leave_one_out_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about exact leave-one-out."""
+    yield from by_rules(
+        evaluation,
+        (no_better_than_a_constant, one_pair_of_classes, classes_with_few_examples),
+        between_settings,
+    )
+
+
+def between_settings(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Send on to the choice among settings."""
+    yield (
+        f"Choose C and kernel by the same {count(evaluation.n)} examples, with no test set spent: "
+        "`tr.select`."
+    )
+
+
+PRESENTER = Presenter(
+    chapter=leave_one_out_chapter,
+    blocks=evaluation_blocks,
+    tables=evaluation_tables,
+    facts=leave_one_out_facts,
+    next_steps=leave_one_out_steps,
+    intervals=unmeasured_uses,
+    pictures=evaluation_pictures,
+)

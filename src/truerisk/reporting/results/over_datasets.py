@@ -1,0 +1,650 @@
+"""OverDatasets: the critical-difference picture, every pair, how probable each finding is."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
+from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
+from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
+from truerisk.intervals.measured_coverage import coverage_of
+from truerisk.reporting.document import (
+    SENTENCE,
+    Block,
+    Chapter,
+    Column,
+    FactList,
+    Facts,
+    Pictures,
+    Section,
+    Sentences,
+    Table,
+    Tile,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.comparison import SIDES
+from truerisk.reporting.sections.differences import (
+    Difference,
+    DifferenceGroup,
+    ProbabilityBar,
+    difference_tile,
+    differences_section,
+    p_sentence,
+    probabilities_section,
+)
+from truerisk.reporting.wording import (
+    NO_INTERVAL,
+    count,
+    counted,
+    interval_heading,
+    number,
+    p_words,
+    percent,
+    plain_text,
+)
+from truerisk.results import Estimate
+
+MAX_PAIRS = 300  # drawn on one page
+MAX_PAIRS_SHOWN = 60  # on a terminal
+WORST, BEST = 27.0, 73.0  # the ends of the line of ranks; names stand outside
+GAP = 1.5  # between the end of a leader and its name
+ABOVE, LINE = 34, 76  # the critical difference, the line of ranks
+FIRST_BAR, BAR_STEP = 90, 11
+NAME_STEP = 26
+LONGEST_NAME = 24
+MAX_TICKS = 12
+ROW_HEIGHT = 0.24  # inches of a figure
+PAD = 0.5  # a group of equal ranks would have no width
+NARROW_ROW, NARROW_TOP = 46, 30  # of the picture for phones: height of a row, room for the ticks
+LANE = 9  # pixels between the bars of two groups
+LANE_SHARE = 3.0  # per cent of a narrow screen that a bar needs
+PAIR = "typical difference"
+MAX_NAMED = 3
+OUT_OF_REACH = 100  # times as many data sets as there are
+
+
+def over_datasets_chapter(found: OverDatasets) -> Chapter:
+    """Make the chapter of classifiers compared over many data sets.
+
+    Examples
+    --------
+    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+    >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
+    >>> [section.kind for section in over_datasets_chapter(found).sections][:3]
+    ['critical_difference', 'differences', 'probabilities']
+    """
+    parts = (
+        counted(found.n, "data set"),
+        counted(len(found.names), "classifier"),
+        f"{percent(found.level)} intervals",
+    )
+    return Chapter(
+        title="Which classifier is better over many data sets?",
+        subtitle=" · ".join(parts),
+        verdict=sentences(found.verdict),
+        tiles=tuple(_tiles(found)),
+        sections=tuple(_sections(found)),
+        notes=sentences(ranking_notes(found)),
+    )
+
+
+def _sections(found: OverDatasets) -> Iterator[Section]:
+    if found.friedman is not None:
+        yield critical_difference_section(found)
+    shown = found.pairs[:MAX_PAIRS]
+    left_out = len(found.pairs) - len(shown)
+    yield _pairs(found, shown, left_out)
+    yield _posteriors(found, shown, left_out)
+    yield from map(table_section, _page_tables(found))
+
+
+def _page_tables(found: OverDatasets) -> Iterator[Table]:
+    """Give the tables of what is not drawn."""
+    yield rank_table(found)
+    if found.friedman is not None:
+        yield together_table(found)
+    yield p_value_table(found)
+    if found.against_control:
+        yield control_table(found)
+
+
+def _tiles(found: OverDatasets) -> Iterator[Tile]:
+    if found.friedman is None:
+        yield difference_tile(_pair_difference(found, found.pairs[0], "Typical difference"))
+    best = found.in_order[0]
+    among = f"of {len(found.names)} classifiers, over {counted(found.n, 'data set')}"
+    yield Tile(visible(f"Best average rank: {best}"), f"{found.rank_of(best):.2f}", among)
+    if found.friedman is not None:
+        yield Tile("Are all alike?", p_sentence(found.friedman.p_value), "Iman-Davenport")
+    length = found.critical_difference if found.control is None else found.control_difference
+    if length is not None:
+        kind = "Nemenyi" if found.control is None else "Bonferroni-Dunn"
+        words = f"{kind}, {percent(found.level)}"
+        yield Tile("Critical difference of ranks", f"{length:.2f}", words)
+
+
+def _pairs(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+    rows = [_pair_difference(found, pair, f"{pair.names[1]} − {pair.names[0]}") for pair in shown]
+    alone = len(rows) == 1
+    side = SIDES[found.higher_is_better]
+    region = "" if found.region is None else f", ± {found.region:g} does not matter"
+    return differences_section(
+        "Every pair, and how sure it is",
+        [] if alone else [DifferenceGroup(f"Typical difference. {side}{region}", rows)],
+        level=percent(found.level),
+        main=rows[0] if alone else None,
+        left_out=left_out,
+        seen="data sets",
+    )
+
+
+def _pair_difference(found: OverDatasets, pair: PairOverDatasets, title: str) -> Difference:
+    estimate = Estimate(
+        value=pair.difference,
+        interval=pair.interval,
+        measure="score",
+        method="signed_rank",
+        n=found.n,
+        target="the learner at this sample size",
+    )
+    return Difference(
+        title=title,
+        names=pair.names,
+        estimate=estimate,
+        finding=pair.finding,
+        higher_is_better=found.higher_is_better,
+        region=found.region,
+        p_value=pair.p_value,
+        method="Wilcoxon, Holm" if len(found.pairs) > 1 else "Wilcoxon",
+        seen=f"won {pair.wins}, tied {pair.ties}, lost {pair.losses}",
+    )
+
+
+def _posteriors(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+    region = (
+        "Without a region of equivalence only exact ties are equivalent."
+        if found.region is None
+        else f"Equivalent is a difference within ± {found.region:g}."
+    )
+    return probabilities_section(
+        "How probable is each finding?",
+        [bar for pair in shown for bar in _probability_bars(pair)],
+        lead="How probable it is, after these data sets, that the second is worse, equivalent or "
+        f"better: by Bayesian tests. {region}",
+        left_out=left_out,
+    )
+
+
+def _probability_bars(pair: PairOverDatasets) -> Iterator[ProbabilityBar]:
+    title = f"{pair.names[1]} − {pair.names[0]}"
+    for posterior, model in ((pair.posterior, "signed rank"), (pair.hierarchical, "hierarchical")):
+        if posterior is not None:
+            yield ProbabilityBar(
+                title=title,
+                worse=posterior.worse,
+                equivalent=posterior.equivalent,
+                better=posterior.better,
+                model=model,
+            )
+    if isinstance(pair.hierarchical, HierarchicalPosterior):
+        yield ProbabilityBar(
+            title=title,
+            worse=pair.hierarchical.next_worse,
+            equivalent=pair.hierarchical.next_equivalent,
+            better=pair.hierarchical.next_better,
+            model="on the next data set",
+        )
+
+
+def ranking_tables(found: OverDatasets) -> Iterator[Table]:
+    """Give the tables: ranks, all together, pairs, their tests and posteriors, the control."""
+    yield rank_table(found)
+    if found.friedman is not None:
+        yield together_table(found)
+    yield pair_table(found)
+    yield p_value_table(found)
+    yield posterior_table(found)
+    if found.against_control:
+        yield control_table(found)
+
+
+def rank_table(found: OverDatasets) -> Table:
+    """Give one row a classifier, the best first; who shares a group is not told apart by ranks."""
+    groups = {
+        name: ", ".join(str(at) for at, one in enumerate(found.cliques, 1) if name in one)
+        for name in found.names
+    }
+    grouped = found.critical_difference is not None
+    columns = (
+        Column("Classifier"),
+        Column("Average rank", numeric=True),
+        Column("Mean score", numeric=True),
+        *((Column("Groups"),) if grouped else ()),
+    )
+    rows = tuple(
+        (
+            name,
+            f"{found.rank_of(name):.3f}",
+            number(found.mean_scores[found.names.index(name)], 4),
+            *((groups[name] or NO_INTERVAL,) if grouped else ()),
+        )
+        for name in found.in_order
+    )
+    return Table(f"Average ranks over {count(found.n)} data sets", columns, rows)
+
+
+def together_table(found: OverDatasets) -> Table:
+    """Give one row a test of all classifiers together."""
+    columns = (Column("Test"), Column("Statistic", numeric=True), Column("p", numeric=True))
+    test = found.friedman
+    if test is None:
+        return Table("All together", columns, ())
+    rows = (
+        ("Iman-Davenport F", number(test.f), p_words(test.p_value)),
+        ("Friedman χ²", number(test.chi2), p_words(test.chi2_p_value)),
+        (
+            "Friedman χ², corrected for ties",
+            number(test.chi2_tie_corrected),
+            p_words(test.tie_corrected_p_value),
+        ),
+    )
+    return Table("All together", columns, rows)
+
+
+def pair_table(found: OverDatasets) -> Table:
+    """Give one row a pair: typical difference, interval, wins, finding."""
+    columns = (
+        Column("Second − first"),
+        Column("Typical", numeric=True),
+        Column(interval_heading(found.level), numeric=True),
+        Column("Won, tied, lost", numeric=True),
+        Column("The second is"),
+    )
+    rows = tuple(
+        (
+            _title(pair),
+            number(pair.difference),
+            _interval(pair),
+            f"{pair.wins}, {pair.ties}, {pair.losses}",
+            pair.finding,
+        )
+        for pair in found.pairs
+    )
+    return Table("Pairs", columns, rows)
+
+
+def p_value_table(found: OverDatasets) -> Table:
+    """Give one row a pair: the p-values of its tests, of which Holm's tells the finding."""
+    offered: tuple[tuple[str, Callable[[PairOverDatasets], float | None]], ...] = (
+        ("Wilcoxon", lambda pair: pair.wilcoxon.p_value),
+        ("Holm", lambda pair: pair.p_value),
+        ("Sign", lambda pair: pair.sign_p_value),
+        ("Nemenyi", lambda pair: pair.nemenyi_p_value),
+        ("Equivalence", lambda pair: pair.equivalence_p_value),
+    )
+    used = [(head, value) for head, value in offered if value(found.pairs[0]) is not None]
+    columns = (Column("Second − first"), *(Column(head, numeric=True) for head, _ in used))
+    rows = tuple(
+        (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in found.pairs
+    )
+    return Table("p-values", columns, rows)
+
+
+def _title(pair: PairOverDatasets) -> str:
+    return f"{pair.names[1]} − {pair.names[0]}"
+
+
+def _interval(pair: PairOverDatasets) -> str:
+    ends = pair.interval
+    return NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
+
+
+def posterior_table(found: OverDatasets) -> Table:
+    """Give one row a pair and model: how probable it is that the second is worse, alike, better."""
+    columns = (
+        Column("Second − first"),
+        Column("Model"),
+        *(Column(heading, numeric=True) for heading in ("Worse", "Equivalent", "Better")),
+    )
+    rows: list[tuple[str, ...]] = []
+    for pair in found.pairs:
+        title = _title(pair)
+        rows.append((title, "signed rank", *_chances(pair.posterior)))
+        if pair.hierarchical is not None:
+            rows.append((title, "hierarchical", *_chances(pair.hierarchical)))
+        if isinstance(pair.hierarchical, HierarchicalPosterior):
+            of = pair.hierarchical
+            chances = (of.next_worse, of.next_equivalent, of.next_better)
+            rows.append((title, "next data set", *map(number, chances)))
+    region = "no region" if found.region is None else f"within ± {found.region:g}"
+    return Table(f"Posterior probabilities ({region})", columns, tuple(rows))
+
+
+def _chances(posterior: PracticalPosterior) -> tuple[str, str, str]:
+    return number(posterior.worse), number(posterior.equivalent), number(posterior.better)
+
+
+def control_table(found: OverDatasets) -> Table:
+    """Give one row a classifier: its average rank against the control's."""
+    columns = (
+        Column("Classifier"),
+        *(
+            Column(heading, numeric=True)
+            for heading in ("z", "p", "Bonferroni-Dunn", "Holm", "Hochberg")
+        ),
+    )
+    rows = tuple(
+        (
+            one.name,
+            number(one.z),
+            *map(p_words, (one.p_value, one.bonferroni_dunn, one.holm, one.hochberg)),
+        )
+        for one in found.against_control
+    )
+    return Table(f"Average ranks against {found.control} (positive z: better)", columns, rows)
+
+
+def ranking_notes(found: OverDatasets) -> Iterator[str]:
+    """Say what is to be known of the tests that were used."""
+    if any(pair.interval is None for pair in found.pairs):
+        yield f"Too few data sets for an interval at {percent(found.level)}."
+    if len(found.pairs) > 1:
+        yield "An interval is for its pair alone; findings are for all pairs together."
+    if not found.pairs[0].wilcoxon.is_exact:
+        yield "Over 50 data sets: Wilcoxon's p-values are normal approximations."
+    if any(pair.ties for pair in found.pairs):
+        yield "Ties: ranked, then left out (Pratt) by Wilcoxon's test; left out by the sign test."
+    if found.friedman is not None and found.control is None:
+        yield (
+            "Groups and Nemenyi's test go by average ranks, which hang on all classifiers of the "
+            "table; findings go by Wilcoxon's test of the pair and Holm's adjustment."
+        )
+    for pair in found.pairs:
+        model = pair.hierarchical
+        if isinstance(model, HierarchicalPosterior) and not model.is_mixed:
+            yield f"{' and '.join(pair.names)}: the chains of the hierarchical model disagree."
+
+
+def ranking_facts(found: OverDatasets) -> Iterator[tuple[str, str]]:
+    """Give what was assumed, as pairs of words."""
+    yield "data sets", count(found.n)
+    yield "classifiers", count(len(found.names))
+    yield "control", found.control or "none"
+    yield "better is", "a higher score" if found.higher_is_better else "a lower score"
+    yield "region of equivalence", "none" if found.region is None else f"± {found.region:g}"
+    yield "confidence level", percent(found.level)
+    if found.critical_difference is not None:
+        yield "critical difference (Nemenyi)", number(found.critical_difference)
+    if found.control_difference is not None:
+        yield "critical difference (Bonferroni-Dunn)", number(found.control_difference)
+    yield "seed", str(found.random_state)
+
+
+def critical_difference_section(found: OverDatasets) -> Section:
+    """Give the section of the picture; the best rank is at the right.
+
+    Examples
+    --------
+    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+    >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
+    >>> [(one["words"], one["rank"]) for one in critical_difference_section(found).data["names"]]
+    [('1.00 b', 73.0), ('2.00 a', 50.0), ('c 3.00', 27.0)]
+    """
+    bars = _group_bars(found)
+    depth = FIRST_BAR + BAR_STEP * len(bars) + NAME_STEP // 2
+    k = len(found.names)
+    data = {
+        "names": [_name(found, at, depth) for at in range(k)],
+        "bars": bars,
+        "ticks": _ticks(k),
+        "line": {"low": WORST, "high": BEST, "y": LINE},
+        "difference": _ruler(found),
+        "height": depth + NAME_STEP * ((k + 1) // 2 - 1) + 14,
+        "description": _description(found),
+        "narrow": _narrow(found),
+    }
+    return Section("critical_difference", "Average ranks", data, _rank_lead(found))
+
+
+def _rank_lead(found: OverDatasets) -> str:
+    if found.control is not None:
+        return (
+            "The best rank is at the right. Outside the bar, a rank differs from that of the "
+            "control."
+        )
+    return (
+        "The best rank is at the right. A bar joins classifiers whose average ranks differ by less "
+        "than the critical difference: these data sets do not tell them apart by rank."
+    )
+
+
+def _place(rank: float, k: int, worst: float = WORST, best: float = BEST) -> float:
+    return round(best - (best - worst) * (rank - 1) / (k - 1), 2)
+
+
+def _ticks(k: int) -> list[dict[str, Any]]:
+    every = math.ceil(k / MAX_TICKS)
+    ranks = range(1, k + 1)
+    return [
+        {"x": _place(rank, k), "words": str(rank) if (rank - 1) % every == 0 else ""}
+        for rank in ranks
+    ]
+
+
+def _group_bars(found: OverDatasets) -> list[dict[str, Any]]:
+    """Give what is drawn under the line: the groups, or all that is not told from the control."""
+    k = len(found.names)
+    if found.control is not None and found.control_difference is not None:
+        centre, half = found.rank_of(found.control), found.control_difference
+        ends, mark = [(max(1.0, centre - half), min(float(k), centre + half))], "control"
+    else:
+        ends = [(found.rank_of(group[0]), found.rank_of(group[-1])) for group in found.cliques]
+        mark = "group"
+    return [
+        {
+            "low": _place(high, k) - PAD,
+            "high": _place(low, k) + PAD,
+            "y": FIRST_BAR + BAR_STEP * row,
+            "mark": mark,
+        }
+        for row, (low, high) in enumerate(ends)
+    ]
+
+
+def _name(found: OverDatasets, at: int, depth: int) -> dict[str, Any]:
+    """Give the leader down from a rank and out to its name: the better half at the right."""
+    k, name = len(found.names), found.in_order[at]
+    on_right = at < (k + 1) // 2
+    rank = found.rank_of(name)
+    short = visible(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+    return {
+        "words": f"{rank:.2f} {short}" if on_right else f"{short} {rank:.2f}",
+        "rank": _place(rank, k),
+        "end": BEST + GAP if on_right else WORST - GAP,
+        "text": BEST + 2 * GAP if on_right else WORST - 2 * GAP,
+        "side": "start" if on_right else "end",
+        "y": depth + NAME_STEP * (at if on_right else k - 1 - at),
+        "control": name == found.control,
+    }
+
+
+def _narrow(found: OverDatasets) -> dict[str, Any]:
+    """Give the picture for phones: a row a classifier, the best first; groups join rows."""
+    k, names = len(found.names), found.in_order
+    groups = [] if found.control is not None else found.cliques
+    worst, best = 3.0, max(60.0, 97.0 - LANE_SHARE * len(groups))
+    lanes = [
+        {
+            "shift": -LANE * lane - 3,
+            "top": NARROW_TOP + NARROW_ROW * names.index(group[0]) + 12,
+            "bottom": NARROW_TOP + NARROW_ROW * names.index(group[-1]) + NARROW_ROW - 4,
+        }
+        for lane, group in enumerate(groups)
+    ]
+    band = None
+    if found.control is not None and found.control_difference is not None:
+        centre, half = found.rank_of(found.control), found.control_difference
+        high = _place(max(1.0, centre - half), k, worst, best)
+        low = _place(min(float(k), centre + half), k, worst, best)
+        band = {"low": low, "width": round(high - low, 2)}
+    return {
+        "height": NARROW_TOP + NARROW_ROW * k + 6,
+        "low": worst,
+        "high": best,
+        "ticks": [{**one, "x": _place(at, k, worst, best)} for at, one in enumerate(_ticks(k), 1)],
+        "lanes": lanes,
+        "band": band,
+        "rows": [
+            {
+                "words": f"{found.rank_of(name):.2f} {visible(name, most=LONGEST_NAME + 8)}",
+                "rank": _place(found.rank_of(name), k, worst, best),
+                "y": NARROW_TOP + NARROW_ROW * row,
+                "control": name == found.control,
+            }
+            for row, name in enumerate(names)
+        ],
+    }
+
+
+def _ruler(found: OverDatasets) -> dict[str, Any] | None:
+    """Give the critical difference, from the best rank on; it may run past the worst one."""
+    is_control = found.control_difference is not None
+    length = found.control_difference if is_control else found.critical_difference
+    if length is None:
+        return None
+    low = max(0.0, _place(1 + length, len(found.names)))
+    kind = "Bonferroni-Dunn" if is_control else "Nemenyi"
+    return {
+        "low": low,
+        "high": BEST,
+        "y": ABOVE,
+        "words": f"critical difference {length:.2f} ({kind}, {percent(found.level)})",
+    }
+
+
+def _description(found: OverDatasets) -> str:
+    """Say what the picture shows, for those who hear the page."""
+    ranked = ", ".join(f"{name} {found.rank_of(name):.2f}" for name in found.in_order)
+    told = f"Average ranks, the best first: {ranked}."
+    if found.control is None and found.cliques:
+        groups = "; ".join(", ".join(group) for group in found.cliques)
+        told += f" Not told apart: {groups}."
+    return visible(told, most=SENTENCE)
+
+
+def over_datasets_blocks(found: OverDatasets) -> Iterator[Block]:
+    """Give what a terminal shows: what may be said, the tables, and what was assumed."""
+    yield Sentences(found.verdict)
+    for table in ranking_tables(found):
+        yield replace(table, rows=table.rows[:MAX_PAIRS_SHOWN])
+        left = len(table.rows) - MAX_PAIRS_SHOWN
+        if left > 0:
+            yield Sentences([f"{left:,} pairs more: --json and --csv have them."])
+    yield Sentences(tuple(ranking_notes(found)), "Notes")
+    yield FactList(list(ranking_facts(found)))
+
+
+@dataclass(frozen=True)
+class RankPicture:
+    """The critical-difference picture on axes of matplotlib."""
+
+    found: OverDatasets
+
+    @property
+    def height(self) -> float:
+        """The height that it needs, in inches."""
+        return 1.6 + ROW_HEIGHT * len(self.found.names)
+
+    def __call__(self, ax: Any) -> Any:  # noqa: ANN401, D102
+        return self.found.plot(ax)
+
+
+def over_datasets_pictures(found: OverDatasets) -> Pictures:
+    """Draw the average ranks."""
+    yield "ranks", RankPicture(found)
+
+
+def over_datasets_facts(found: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "data sets", count(found.n)
+    yield "classifiers", plain_text(found.names)
+    yield "control", plain_text(found.control)
+    yield "better is", "a higher score" if found.higher_is_better else "a lower score"
+    yield "region of equivalence", "none" if found.region is None else f"± {found.region:g}"
+    yield "confidence level", percent(found.level)
+    yield "seed", str(found.random_state)
+
+
+def over_datasets_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals, and what was measured of each."""
+    for pair in found.pairs:
+        if pair.interval is not None:
+            asked = {"page": "size-of-tests", "level": pair.interval.level}
+            yield Use(pair.interval, PAIR, coverage_of(pair.interval.method, "", **asked))
+
+
+def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about classifiers that were compared over many data sets."""
+    from truerisk.comparison.datasets.over_datasets import datasets_to_settle  # noqa: PLC0415  (rare)
+
+    best = found.in_order[0]
+    of_best = [pair for pair in found.pairs if best in pair.names]
+    won = [
+        pair for pair in of_best if pair.finding == ("better" if pair.names[1] == best else "worse")
+    ]
+    if len(won) == len(found.names) - 1:
+        yield (
+            f"Prefer {best} on data sets like these {count(found.n)}, and check it on your own: "
+            "`truerisk estimate --model … --against …`."
+        )
+    needed = {
+        pair.names: datasets_to_settle(pair.wilcoxon, found.n, found.level)
+        for pair in of_best
+        if pair.finding == "no evidence"
+    }
+    known = {
+        names: n for names, n in needed.items() if n is not None and n < OUT_OF_REACH * found.n
+    }
+    if known:
+        first, second = min(known, key=lambda names: known[names])
+        yield (
+            f"Try them on more data sets: about {count(known[first, second])} in all, "
+            f"{count(found.n)} now, would tell {second} from {first}, by what is seen so far: "
+            "`truerisk rank`."
+        )
+    alike = [
+        name
+        for pair in of_best
+        if pair.finding == "equivalent"
+        for name in pair.names
+        if name != best
+    ]
+    if alike:
+        named = plain_text(alike[:MAX_NAMED])
+        more = f" and {len(alike) - MAX_NAMED} more" if len(alike) > MAX_NAMED else ""
+        yield (
+            f"Choose between {best} and {named}{more} by what else counts, such as speed or "
+            f"simplicity: over these data sets they are equivalent, within ± {found.region:g}: "
+            "`truerisk curve` shows what training costs."
+        )
+    open_pairs = sum(pair.finding == "no evidence" for pair in found.pairs)
+    if found.region is None and open_pairs:
+        yield (
+            f"Say which difference matters: {count(open_pairs)} of {count(len(found.pairs))} pairs "
+            "are open, and without it none can be called equivalent: `truerisk rank --region`."
+        )
+
+
+PRESENTER = Presenter(
+    chapter=over_datasets_chapter,
+    blocks=over_datasets_blocks,
+    tables=ranking_tables,
+    facts=over_datasets_facts,
+    next_steps=over_datasets_steps,
+    intervals=over_datasets_uses,
+    pictures=over_datasets_pictures,
+)

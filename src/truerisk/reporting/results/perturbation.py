@@ -1,0 +1,180 @@
+"""Perturbed: where the error may lie, and what other rules say of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.estimation.svm.perturbation import Perturbed
+from truerisk.reporting.document import (
+    Chapter,
+    Entry,
+    Facts,
+    Forest,
+    Pictures,
+    Section,
+    Tile,
+    charts_section,
+    forest_of,
+    sentences,
+)
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.estimate import histogram, value_sentence
+from truerisk.reporting.sections.coverage import EXACT, svm_coverage, uses_of
+from truerisk.reporting.sections.forest import estimate_forest
+from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of
+from truerisk.results import Estimate
+
+FORMS = {
+    "exact": "Exact binomial",
+    "percentile": "Perturbation: percentile",
+    "normal": "Perturbation: normal",
+    "effective_size": "Perturbation: effective size",
+}
+
+
+def perturbed_chapter(found: Perturbed, rivals: Mapping[str, Estimate] | None = None) -> Chapter:
+    """Make the chapter of an error rate with its interval by perturbation resampling.
+
+    Parameters
+    ----------
+    found
+        The estimate.
+    rivals
+        What other rules say of the same machine on the same examples, as `rival_intervals` does.
+
+    Examples
+    --------
+    >>> from truerisk import LinearSVM, perturbation
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> found = perturbation(LinearSVM(), X, X[:, 0] > 0.3 * X[:, 1], random_state=1)
+    >>> [section.title for section in perturbed_chapter(found).sections]
+    ['Where the error may lie', 'Every rule on the same examples']
+    """
+    training = replace(found, value=found.training_error, interval=None)
+    parts = (
+        counted(found.n, "example"),
+        counted(len(found.replicates), "weighting"),
+        f"about {found.target}",
+    )
+    return Chapter(
+        title="How often is this machine wrong?",
+        subtitle=" · ".join(parts),
+        verdict=sentences([value_sentence(found)]),
+        tiles=(
+            Tile.of("Error rate", found, "cross-validated"),
+            Tile.of("Error in training", training, "on the examples it was trained on"),
+        ),
+        sections=tuple(_sections(found, rivals or {})),
+        notes=sentences(_notes(found, rivals or {})),
+    )
+
+
+def _sections(found: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Section]:
+    values = _places(found)
+    if len(values) > 1 and np.ptp(values) > 0:
+        yield charts_section(
+            "Where the error may lie",
+            [histogram("The error, by random weights", found, values)],
+            "The machine was trained again under random weights of the examples. A bar counts the "
+            "weightings by which the error would lie there: the estimate less what they moved it "
+            "by.",
+        )
+    entries = [
+        Entry(
+            FORMS.get(name, spoken(name)),
+            replace(found, interval=ends, notes=()),
+            _used(found, name),
+        )
+        for name, ends in found.forms.items()
+    ]
+    entries += [
+        Entry(_rival_title(name), one, f"speaks of {one.target}") for name, one in rivals.items()
+    ]
+    if entries:
+        yield estimate_forest(
+            "Every rule on the same examples",
+            "Rule",
+            entries,
+            "The same error by every form of interval that there is for it.",
+        )
+
+
+def _rival_title(rival: str) -> str:
+    return "VC bound" if rival == "vc_bound" else spoken(rival).capitalize()
+
+
+def _used(found: Perturbed, form: str) -> str:
+    return "the interval of this page" if found.forms[form] == found.interval else ""
+
+
+def _notes(found: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:
+    yield from found.notes
+    for name, one in rivals.items():
+        yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
+
+
+def perturbation_facts(found: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "examples", count(found.n)
+    yield "weightings", count(len(found.replicates))
+    yield "losses that are perturbed", spoken(found.losses)
+    yield "error in training", number(found.training_error)
+    if found.interval is not None:
+        yield "confidence level", percent(found.interval.level)
+    yield "the numbers are about", found.target
+
+
+def perturbation_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals, and what was measured of each."""
+    if found.interval is not None:
+        grouped = found.forms["exact"].method != EXACT
+        reason = "not measured with groups" if grouped else "not measured"
+        losses = f"{found.losses.replace('_', '-')} losses"
+        for interval in (found.interval, *found.forms.values()):
+            design = "5 folds pooled" if interval.method == EXACT else losses
+            measured = None if grouped else svm_coverage(interval, found.measure, design)
+            yield Use(interval, found.measure, measured, reason)
+
+
+def perturbed_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about an interval by perturbation."""
+    if found.losses == "training":
+        covered = [use.measured.mean for use in uses_of(found) if use.measured is not None]
+        reason = f": they were measured to cover {100 * covered[0]:.1f} %" if covered else ""
+        yield (
+            "Do not rely on intervals by losses in training, which vary too little"
+            f"{reason}: `truerisk perturb --losses cross_validated`."
+        )
+    if found.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
+        yield (
+            f"Take the agreement interval for the error itself, {number(found.value)} here: it was "
+            "measured to be shorter, and to keep its promise too: `truerisk estimate`."
+        )
+
+
+def perturbation_pictures(found: Perturbed) -> Pictures:
+    """Draw where the error may lie, and the estimate with every form of interval."""
+    values = _places(found)
+    if len(values) > 1:
+        yield "weightings", histogram("The error, by random weights", found, values)
+    else:
+        yield "weightings", forest_of([found])
+    rows = [Entry(spoken(name), replace(found, interval=one)) for name, one in found.forms.items()]
+    yield "intervals", Forest(rows=rows, axis=title_of(found.measure))
+
+
+def _places(found: Perturbed) -> list[float]:
+    # A replicate is a deviation, value − truth; less it, the value stands where the truth may.
+    values: list[float] = (found.value - np.asarray(found.replicates)).tolist()
+    return values
+
+
+PRESENTER = Presenter(
+    chapter=perturbed_chapter,
+    facts=perturbation_facts,
+    next_steps=perturbed_steps,
+    intervals=perturbation_uses,
+    pictures=perturbation_pictures,
+)

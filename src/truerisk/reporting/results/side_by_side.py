@@ -1,0 +1,201 @@
+"""SideBySide: every estimate that needs no resampling on one axis, and its price."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from truerisk.estimation.svm.without_resampling import SideBySide
+from truerisk.reporting.document import (
+    Chapter,
+    Column,
+    Entry,
+    Facts,
+    Pictures,
+    Section,
+    Table,
+    Tile,
+    forest_of,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.leave_one_out import between_settings
+from truerisk.reporting.sections.coverage import NEITHER, REPEATED, refit_uses, with_intervals
+from truerisk.reporting.sections.forest import estimate_forest
+from truerisk.reporting.sections.provenance import targets_of
+from truerisk.reporting.wording import (
+    cost_words,
+    count,
+    counted,
+    interval_heading,
+    percent,
+    spoken,
+    title_of,
+    with_interval,
+    written,
+)
+from truerisk.results import Estimate
+
+EXACT = "leave_one_out"
+HEADLINES = (EXACT, "span_rule", "xi_alpha_2")
+TITLES = {
+    "training_error": "Training error",
+    "xi_alpha_1": "ξα, ρ = 1",
+    "xi_alpha_2": "ξα, ρ = 2",
+    "span_bound": "Span bound",
+    "span_rule": "Span rule",
+    "leave_one_out": "Leave-one-out, exact",
+    "cross_validation": "Cross-validation",
+}
+LEANINGS = {
+    "training_error": "leans to the good side, far",
+    "xi_alpha_1": "leans to the bad side",
+    "xi_alpha_2": "leans to the bad side, proven",
+    "span_bound": "leans to the bad side, far; a bound",
+    "span_rule": "hardly leans; approximate",
+    "leave_one_out": "does not lean",
+    "cross_validation": "leans to the bad side, a little",
+}
+BY_REFITS = {"cross_validation"}
+
+
+def side_by_side_chapter(found: SideBySide) -> Chapter:
+    """Give all that a page says of estimates side by side."""
+    first = found.estimates[0]
+    refits = [_title(one) for one in found.estimates if one.method in BY_REFITS]
+    beside = f"beside {', '.join(refits).lower()}" if refits else "no fold"
+    subtitle = [counted(first.n, "example"), f"one training, {beside}"]
+    level = _level(found)
+    if level is not None:
+        subtitle.append(f"{percent(level)} intervals")
+    return Chapter(
+        title="What is this machine worth, with no test set?",
+        subtitle=" · ".join(subtitle),
+        verdict=sentences(_verdict(found)),
+        tiles=tuple(
+            Tile.of(_title(one), one, LEANINGS.get(one.method, ""))
+            for name in HEADLINES
+            for one in found.estimates
+            if one.method == name
+        ),
+        sections=(
+            estimate_forest(
+                f"{title_of(first.measure)}, in every way there is",
+                "Method",
+                [Entry(_title(one), one, LEANINGS.get(one.method, "")) for one in found.estimates],
+            ),
+            _costs(found),
+        ),
+        notes=sentences(_notes(found)),
+    )
+
+
+def _title(one: Estimate) -> str:
+    return TITLES.get(one.method, visible(spoken(one.method)))
+
+
+def _level(found: SideBySide) -> float | None:
+    return next((one.interval.level for one in found.estimates if one.interval is not None), None)
+
+
+def _verdict(found: SideBySide) -> Iterator[str]:
+    by_method = {one.method: one for one in found.estimates}
+    exact = by_method.get(EXACT)
+    if exact is not None:
+        words = written(exact)
+        yield (
+            f"Trained without each example in turn, the machine calls {words.value} "
+            f"{words.interval} of them wrong; that number is exact, and does not lean."
+        )
+    training = by_method.get("training_error")
+    if training is not None:
+        yield (
+            f"On the examples it was trained on it errs in {written(training).value}: no estimate "
+            "of what it will do on others."
+        )
+    quick = by_method.get("xi_alpha_2")
+    if quick is not None:
+        yield (
+            f"By one training alone, at most {written(quick).value} of the examples could be "
+            "called wrong so (ξα, ρ = 2)."
+        )
+
+
+def cost_table(found: SideBySide) -> Table:
+    """Give one row per estimate: its value, its interval, and the time it took."""
+    numbers = (title_of(found.estimates[0].measure), interval_heading(_level(found) or 0.95))
+    columns = (
+        Column("Method"),
+        *(Column(head, numeric=True) for head in (*numbers, "Further time")),
+        Column("Leans"),
+    )
+    rows = []
+    for one, took in zip(found.estimates, found.seconds, strict=True):
+        words = written(one)
+        time = cost_words("cpu_seconds", took)
+        rows.append((_title(one), words.value, words.interval, time, LEANINGS.get(one.method, "")))
+    return Table("What each of them costs", columns, tuple(rows))
+
+
+def _costs(found: SideBySide) -> Section:
+    once = cost_words("cpu_seconds", found.training_seconds)
+    lead = f"The machine was trained once in {once}; each took so much longer."
+    return table_section(cost_table(found), lead)
+
+
+def _notes(found: SideBySide) -> Iterator[str]:
+    """Tell each note once, and of which estimates."""
+    told: dict[str, list[str]] = {}
+    for one in found.estimates:
+        for note in one.notes:
+            told.setdefault(note, []).append(_title(one))
+    return (f"{'; '.join(titles)}: {note}" for note, titles in told.items())
+
+
+def side_by_side_facts(found: Any) -> Facts:  # noqa: ANN401
+    """Say what was assumed, in pairs of words."""
+    yield "ways of estimating", ", ".join(spoken(one.method) for one in found.estimates)
+    for one in found.estimates[:1]:
+        yield "measure", title_of(one.measure)
+        yield "examples", count(one.n)
+    yield "trained once in", cost_words("cpu_seconds", found.training_seconds)
+    yield "the numbers are about", targets_of(found.estimates)
+
+
+def side_by_side_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
+    """List the intervals, and what was measured of each."""
+    for estimate in found.estimates:
+        by_folds = estimate.method == "cross_validation" and estimate.interval is not None
+        if by_folds and estimate.interval.method.startswith("agreement"):  # of repetitions
+            yield from refit_uses([estimate], REPEATED)
+        else:
+            for interval, one in with_intervals([estimate]):
+                yield Use(interval, one.measure, None, NEITHER)
+
+
+def side_by_side_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say which of the estimates to go by, and what else they are good for."""
+    by_method = {one.method: one for one in found.estimates}
+    exact = by_method.get("leave_one_out")
+    if exact is not None and exact.is_defined:
+        yield (
+            f"Go by exact leave-one-out, {with_interval(exact)}: it leans to no side; the others "
+            "are for data on which it takes too long: `tr.leave_one_out`."
+        )
+    for one in found.estimates[:1]:
+        yield from between_settings(one)
+
+
+def side_by_side_pictures(found: SideBySide) -> Pictures:
+    """Draw the estimates, one row per method."""
+    yield "estimates", forest_of(found.estimates)
+
+
+PRESENTER = Presenter(
+    chapter=side_by_side_chapter,
+    tables=lambda found: [cost_table(found)],
+    facts=side_by_side_facts,
+    next_steps=side_by_side_steps,
+    intervals=side_by_side_uses,
+    pictures=side_by_side_pictures,
+)

@@ -1,0 +1,92 @@
+"""XiAlpha: the presentation of an evaluation that says of which kind it is, for every ρ."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from truerisk.estimation.svm.xi_alpha import XiAlpha
+from truerisk.reporting.document import Chapter, Column, Section, Table, sentences, table_section
+from truerisk.reporting.presenter import Presenter
+from truerisk.reporting.results.evaluation import (
+    evaluation_blocks,
+    evaluation_chapter,
+    evaluation_facts,
+    evaluation_pictures,
+    evaluation_tables,
+    remarks,
+)
+from truerisk.reporting.results.leave_one_out import between_settings
+from truerisk.reporting.sections.coverage import unmeasured_uses
+from truerisk.reporting.wording import count, number, title_of, with_interval
+
+
+def xi_alpha_chapter(found: XiAlpha) -> Chapter:
+    """Give all that a page says of the ξα-estimates of a machine."""
+    chapter = evaluation_chapter(found)
+    refined = ", refined by the span" if found.settings.get("refine") else ""
+    rho = f", ρ = {found.settings['rho']:g}" if "rho" in found.settings else ""
+    head, *rest = chapter.sections
+    return replace(
+        chapter,
+        title="How well will this machine do, by its training alone?",
+        subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
+        verdict=(*sentences(_at_risk(found)), *chapter.verdict),
+        sections=(head, _at_every_rho(found), *rest),
+        notes=sentences(_once(found)),
+    )
+
+
+def _at_risk(found: XiAlpha) -> Iterator[str]:
+    """Say how many examples, or decisions about them, count as wrong."""
+    at_risk, problems = sum(map(len, found.at_risk)), len(found.at_risk)
+    of = "training examples" if problems == 1 else "decisions about the training examples"
+    yield (
+        f"{count(at_risk)} of {count(problems * found.n)} {of} are at risk: trained without the "
+        "example, the machine might call it wrong."
+    )
+
+
+def _once(found: XiAlpha) -> Iterator[str]:
+    """Give the remarks, but those on measures that repeat what is said of all of them."""
+    for remark in remarks(found):
+        if not any(remark.endswith(f": {note}") for note in found.notes):
+            yield remark
+
+
+def _at_every_rho(found: XiAlpha) -> Section:
+    columns = (
+        Column("Measure"),
+        *(Column(f"ρ = {rho:g}", numeric=True) for rho in found.at_rho),
+    )
+    rows = tuple(
+        (title_of(name), *(with_interval(at[name]) for at in found.at_rho.values()))
+        for name in found
+    )
+    return table_section(
+        Table("At every ρ", columns, rows),
+        "At ρ = 2 no error of leave-one-out is missed, as long as the machine is stable; a smaller "
+        "ρ leans less to the pessimistic side. Never refined.",
+    )
+
+
+def xi_alpha_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+    """Say what to do about an estimate that leans to the pessimistic side."""
+    error = evaluation.get("error_rate")
+    if error is not None and error.is_defined and error.value > 0:
+        risky = sum(map(len, evaluation.at_risk))
+        yield (
+            f"Leave out the {count(risky)} examples at risk in earnest, if {number(error.value)} "
+            "is too pessimistic to decide by: `tr.leave_one_out`."
+        )
+    yield from between_settings(evaluation)
+
+
+PRESENTER = Presenter(
+    chapter=xi_alpha_chapter,
+    blocks=evaluation_blocks,
+    tables=evaluation_tables,
+    facts=evaluation_facts,
+    next_steps=xi_alpha_steps,
+    intervals=unmeasured_uses,
+    pictures=evaluation_pictures,
+)

@@ -1,0 +1,469 @@
+"""Scores of two classes → charts: how they rank, how they lie, what deciding by them costs."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array
+from truerisk.errors import InputError
+from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
+from truerisk.measures.calibration import MAX_BINS, calibration_curve, distribution_of
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
+from truerisk.measures.rejection import rejection_curve
+from truerisk.measures.thresholds import (
+    OUTCOMES,
+    Sweep,
+    mean_cost,
+    with_given_threshold,
+    working_threshold,
+)
+from truerisk.reporting.document import (
+    Band,
+    Bars,
+    Chart,
+    Dots,
+    Line,
+    Pictures,
+    Scale,
+    Section,
+    Upright,
+    charts_section,
+)
+from truerisk.reporting.escaping import visible
+from truerisk.reporting.wording import count, number, percent
+from truerisk.results import Evaluation
+
+OF_PROBABILITIES = ("brier_score", "log_loss")
+TOLD_FPR = 0.1
+AS_MET = " The band holds where positives are as frequent as they were met, and not picked out."
+OF_REFITS = (
+    "The scores of several refits are drawn together, though each refit has a scale of its own. "
+    "The area told among the measures compares only scores of one refit, and may differ; no band "
+    "is promised."
+)
+SHORT_NAME = 40  # characters of a class that stand in a sentence
+UNIT = (0.0, 1.0)
+MIN_ANSWERS = 30  # fewer leave an error rate that says nothing
+OUTCOME_WORDS = {
+    "tp": "a positive found",
+    "fp": "a false alarm",
+    "fn": "a positive missed",
+    "tn": "a negative left alone",
+}
+TOLD_REJECTED = 0.1
+OPTIMISTIC = "It was found on these examples, and looks better on them than it will on others."
+
+
+def score_sections(evaluation: Evaluation) -> Iterator[Section]:
+    """Give the charts of one column of scores; none where there is no such column.
+
+    Examples
+    --------
+    >>> from truerisk.evaluation.evaluate import evaluate
+    >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
+    >>> [section.title for section in score_sections(evaluation)]
+    ['How well the scores rank', 'Where the scores fall', 'What deciding by them costs']
+    """
+    table = evaluation.curves.get("thresholds")
+    if not isinstance(table, Sweep):
+        return
+    scores = Scores(evaluation, table)
+    for title, charts, lead in (
+        ("How well the scores rank", scores.ranking(), scores.why_no_band),
+        ("Where the scores fall", scores.lying(), ""),
+        ("What deciding by them costs", scores.deciding(), ""),
+    ):
+        drawn = list(charts)
+        if drawn:
+            yield charts_section(title, drawn, lead)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One column of scores, and the charts that can be drawn of it."""
+
+    evaluation: Evaluation
+    table: Sweep
+
+    @cached_property
+    def threshold(self) -> float | None:
+        """The threshold at which the scores are used; None where it is not a number."""
+        found = working_threshold(self.evaluation)
+        return found if found is not None and np.isfinite(found) else None
+
+    @property
+    def independent(self) -> bool:
+        """Whether the scores are of one model, on independent examples of equal weight."""
+        return not self.why_no_band
+
+    @property
+    def why_no_band(self) -> str:
+        """Say what keeps the curves from having bands; nothing where they have them."""
+        if getattr(self.evaluation.tallies, "judgements", None) is not None:
+            return OF_REFITS
+        curve = self.evaluation.curves.get("roc")
+        known = isinstance(curve, RocCurve) and curve.n_positive is not None
+        return "" if known else NO_BAND
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether there are both positives and negatives."""
+        return bool(self.table.tp[-1] > 0 and self.table.fp[-1] > 0)
+
+    @cached_property
+    def range(self) -> tuple[float, float] | None:
+        """Least and greatest finite score; None if there is none, or if they are too far apart."""
+        found = self.table.threshold[1:]
+        found = found[np.isfinite(found)]
+        low, high = (float(found[-1]), float(found[0])) if len(found) else UNIT
+        return (low, high) if len(found) and math.isfinite(high - low) else None
+
+    def ranking(self) -> Iterator[Chart]:
+        """Draw the ROC curve, and precision against recall."""
+        if not self.two_classes:
+            return
+        roc = self.evaluation.curves.get("roc")
+        if isinstance(roc, RocCurve):
+            yield self._roc(roc)
+        precision_recall = self.evaluation.curves.get("precision_recall")
+        if isinstance(precision_recall, PrecisionRecallCurve):
+            yield self._precision_recall(precision_recall)
+
+    def lying(self) -> Iterator[Chart]:
+        """Draw the scores of both classes, and what they are worth as probabilities."""
+        if self.range is None:
+            return
+        yield self._distribution()
+        if self.table.threshold[1] <= 1 and self.table.threshold[-1] >= 0:
+            yield self._calibration()
+
+    def deciding(self) -> Iterator[Chart]:
+        """Draw what is gained by not answering, and what mistakes cost."""
+        if self.threshold is not None:
+            table = with_given_threshold(self.evaluation, self.table)
+            rejection = rejection_chart(table, self.threshold)
+            if rejection is not None:
+                yield rejection
+        costs, roc = costs_of(self.evaluation), self.evaluation.curves.get("roc")
+        if costs is not None and self.range is not None:
+            yield cost_chart(self.table, costs, list(self._upright_here()))
+        elif self.two_classes and isinstance(roc, RocCurve):
+            yield cost_curve_chart(roc)
+
+    def _roc(self, curve: RocCurve) -> Chart:
+        here = self._row_at_threshold()
+        dot = self._dot_here(curve.fpr[here : here + 1], curve.tpr[here : here + 1])
+        return roc_chart(curve, [*self._band(curve)], [*dot])
+
+    def _precision_recall(self, curve: PrecisionRecallCurve) -> Chart:
+        here = self._row_at_threshold() - 1  # the curve leaves out the row that finds nothing
+        at = slice(max(here, 0), here + 1)
+        dot = self._dot_here(curve.recall[at], curve.precision[at])
+        return precision_recall_chart(curve, [*self._band(curve)], [*dot])
+
+    def _band(self, curve: RocCurve | PrecisionRecallCurve) -> Iterator[Band]:
+        if self.independent:
+            yield whole_band(curve, self.evaluation.level)
+
+    def _row_at_threshold(self) -> int:
+        """Give the row of the table that the threshold makes; the first where there is none."""
+        if self.threshold is None:
+            return 0
+        return max(int(np.count_nonzero(self.table.threshold >= self.threshold)) - 1, 0)
+
+    def _dot_here(self, x: Array, y: Array) -> Iterator[Dots]:
+        if self.threshold is not None and len(x):
+            yield Dots(x, y, ink="second", words=f"at threshold {self.threshold:.4g}")
+
+    def _upright_here(self) -> Iterator[Upright]:
+        if self.threshold is not None:
+            yield Upright(self.threshold, f"threshold {self.threshold:.4g}")
+
+    def _distribution(self) -> Chart:
+        # As many bins as the examples can fill (Rice's rule).
+        n = float(self.table.tp[-1] + self.table.fp[-1])
+        found = distribution_of(self.table, min(MAX_BINS, math.ceil(2 * n ** (1 / 3)) + 1))
+        pos_label, negative = self._names()
+        shares = [counts / max(counts.sum(), 1) for counts in (found.negatives, found.positives)]
+        ends = float(found.edges[0]), float(found.edges[-1])
+        left_out = f" {count(found.infinite)} infinite scores are not drawn." * bool(found.infinite)
+        return Chart(
+            title="Scores by class",
+            name="scores",
+            x=Scale("score", *ends),
+            y=Scale.over("share of the class", np.concatenate(shares), 0.0),
+            shapes=[
+                Bars(found.edges, shares[0], "second", words=negative),
+                Bars(found.edges, shares[1], "first", words=pos_label),
+                *(one for one in self._upright_here() if ends[0] <= one.x <= ends[1]),
+            ],
+            caption=(
+                "How the scores of each class are spread, as shares of the class; the less the two "
+                f"overlap, the better the scores tell them apart.{left_out}"
+            ),
+            description=" ".join(
+                f"Half of the examples of {name} score at least {self._median(running)}."
+                for name, running in ((pos_label, self.table.tp), (negative, self.table.fp))
+                if running[-1] > 0
+            ),
+        )
+
+    def _median(self, running: NDArray[Any]) -> str:
+        at = np.searchsorted(running, running[-1] / 2)
+        found = float(self.table.threshold[at])
+        return f"{found:.4g}" if math.isfinite(found) else number(found)
+
+    def _names(self) -> tuple[str, str]:
+        pos_label = self.evaluation.pos_label or "positive"
+        others = [label for label in self.evaluation.labels if label != pos_label]
+        return (
+            visible(pos_label, most=SHORT_NAME),
+            visible(others[0], most=SHORT_NAME) if len(others) == 1 else "the rest",
+        )
+
+    def _calibration(self) -> Chart:
+        curve = calibration_curve(self.table)
+        told = any(name in self.evaluation for name in OF_PROBABILITIES)
+        condition = "" if told else "If the scores are meant as probabilities: among"
+        low = high = None
+        bars = ""
+        if self.independent:
+            intervals = calibration_intervals(curve, level=self.evaluation.level)
+            low, high = intervals.low, intervals.high
+            inside = (low <= curve.mean_score) & (curve.mean_score <= high)
+            held = percent(intervals.level)
+            bars = f" If they do, all bars cross it, in at least {held} of such samples."
+            told_inside = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
+        else:
+            told_inside = ""
+        error = number(curve.expected_calibration_error)
+        each = f"about {count(round(float(np.mean(curve.count))))} examples each"
+        return Chart(
+            title="Calibration",
+            name="calibration",
+            x=Scale("mean score", *UNIT),
+            y=Scale("share of positives", *UNIT),
+            shapes=[
+                Line(UNIT, UNIT, "soft", dashed=True, words="scores mean what they say"),
+                Dots(curve.mean_score, curve.share, low, high, words=each),
+            ],
+            caption=(
+                f"{condition or 'Among'} examples of about the same score, the share that is "
+                f"positive; scores that mean what they say lie on the diagonal.{bars}"
+            ),
+            description=f"The expected calibration error is {error}.{told_inside}",
+        )
+
+
+def score_pictures(evaluation: Evaluation) -> Pictures:
+    """Name the charts of the scores of an evaluation, and its other curves that can be drawn."""
+    table = evaluation.curves.get("thresholds")
+    if isinstance(table, Sweep) and len(table) > 1:
+        scores = Scores(evaluation, table)
+        for chart in (*scores.ranking(), *scores.lying(), *scores.deciding()):
+            yield chart.name, chart
+    else:
+        yield from curve_pictures(evaluation.curves, evaluation.level)
+
+
+def curve_pictures(curves: Mapping[str, Any], level: float = 0.95) -> Pictures:
+    """Name each of some curves that can be drawn: with its band, where it has one."""
+    for name, curve in curves.items():
+        band = []
+        if getattr(curve, "n_positive", None) and getattr(curve, "n_negative", None):
+            band = [whole_band(curve, level)]
+        if isinstance(curve, RocCurve):
+            yield name.replace("_", "-"), roc_chart(curve, band)
+        elif isinstance(curve, PrecisionRecallCurve):
+            yield name.replace("_", "-"), precision_recall_chart(curve, band)
+        elif callable(getattr(curve, "plot", None)):
+            yield name.replace("_", "-"), curve.plot
+
+
+def whole_band(curve: RocCurve | PrecisionRecallCurve, level: float) -> Band:
+    """Give the band that holds the whole curve at the level."""
+    band = confidence_band(curve, level=level)
+    words = f"{percent(band.level)} band for the whole curve"
+    return Band(band.x, band.low, band.high, words=words)
+
+
+def roc_chart(curve: RocCurve, band: Sequence[Band] = (), here: Sequence[Dots] = ()) -> Chart:
+    """Draw recall against the false positive rate, on its band, with a threshold marked."""
+    found = float(curve.tpr[np.searchsorted(curve.fpr, TOLD_FPR, side="right") - 1])
+    return Chart(
+        name="roc",
+        title="ROC curve",
+        x=Scale("1 − specificity (negatives called positive)", *UNIT),
+        y=Scale("recall (positives found)", *UNIT),
+        shapes=[
+            *band,
+            Line(UNIT, UNIT, "soft", dashed=True, words="chance"),
+            Line(curve.fpr, curve.tpr, words=f"area {number(curve.auc)}"),
+            *here,
+        ],
+        caption=(
+            "Over all thresholds, the share of positives found against the share of negatives "
+            "called positive by mistake; a good ranking climbs steeply to the top left corner."
+        ),
+        description=(
+            f"The area under the curve is {number(curve.auc)}. With at most "
+            f"{percent(TOLD_FPR)} of the negatives called positive, "
+            f"{number(100 * found, 1)} % of the positives are found."
+        ),
+    )
+
+
+def precision_recall_chart(
+    curve: PrecisionRecallCurve, band: Sequence[Band] = (), here: Sequence[Dots] = ()
+) -> Chart:
+    """Draw precision against recall, on its band, with a threshold marked."""
+    recall, precision = in_steps(curve.recall, curve.precision)
+    area = f"average precision {number(curve.average_precision)}"
+    return Chart(
+        name="precision-recall",
+        title="Precision and recall",
+        x=Scale("recall (positives found)", *UNIT),
+        y=Scale("precision (called positive and right)", *UNIT),
+        shapes=[
+            *band,
+            Line(UNIT, (curve.prevalence,) * 2, "soft", dashed=True, words="chance"),
+            Line(recall, precision, words=area),
+            *here,
+        ],
+        caption=(
+            "How many of those called positive are positive, against how many of the positives "
+            "are found; the longer the curve stays at the top, the better."
+        )
+        + AS_MET * bool(band),
+        description=(
+            f"Average precision is {number(curve.average_precision)}; calling at random gives "
+            f"{number(curve.prevalence)}, the share of positives."
+        ),
+    )
+
+
+def rejection_chart(table: Sweep, threshold: float) -> Chart | None:
+    """Draw the error rate against the share left undecided; None where no score can be told off."""
+    curve = rejection_curve(table, threshold)
+    enough = curve.accepted >= min(MIN_ANSWERS, curve.accepted[0] / 5)
+    rejected, errors = curve.rejection_rate[enough], curve.error_rate[enough]
+    if len(rejected) < 2:
+        return None
+    point = curve.threshold_for_rejection(TOLD_REJECTED)
+    return Chart(
+        title="Errors against rejections",
+        name="error-reject",
+        x=Scale("share left undecided", *UNIT),
+        y=Scale.over("error rate of the answers", errors, 0.0),
+        shapes=[Line(rejected, errors)],
+        caption=(
+            f"How wrong the answers are if the scores nearest to the threshold "
+            f"{threshold:.4g} are left undecided; a curve that falls fast puts its errors "
+            "where it is in doubt."
+        ),
+        description=(
+            f"With every example answered the error rate is {number(curve.error_rate[0])}; "
+            f"with {number(100 * point.rejection_rate, 1)} % left undecided it is "
+            f"{number(point.error_rate)}."
+        ),
+    )
+
+
+def costs_of(evaluation: Evaluation) -> Mapping[str, float] | None:
+    """Give what each outcome costs, if costs were given and two classes are told apart."""
+    given, labels = evaluation.settings.get("costs"), evaluation.labels
+    if given is None or len(labels) != 2 or evaluation.pos_label is None:
+        return None
+    try:
+        table = CostMatrix.of(given, labels, evaluation.pos_label).values
+    except InputError:
+        return None
+    one = labels.index(evaluation.pos_label)
+    other = 1 - one
+    places = ((one, one), (other, one), (one, other), (other, other))
+    return {name: float(table[at]) for name, at in zip(OUTCOMES, places, strict=True)}
+
+
+def cost_chart(table: Sweep, costs: Mapping[str, float], here: Sequence[Upright] = ()) -> Chart:
+    """Draw the mean cost over the thresholds, `here` marked; some scores must be finite."""
+    cost = mean_cost(table, costs)
+    kept = np.isfinite(table.threshold)
+    threshold, values = table.threshold[kept], cost[kept]
+    # Above an infinite score there is no threshold.
+    first = int(table.threshold[1] == np.inf)
+    best = first + int(np.argmin(cost[first:]))
+    at, least = float(table.threshold[best]), float(cost[best])
+    drawn, where = (
+        slice(0, int(np.isfinite(at))),
+        _at_threshold(at, float(table.tp[best] + table.fp[best])),
+    )
+    words = ", ".join(f"{OUTCOME_WORDS[name]} {costs[name]:g}" for name in costs if costs[name])
+    return Chart(
+        title="Cost by threshold",
+        name="cost",
+        x=Scale("threshold", *_apart(float(threshold[-1]), float(threshold[0]))),
+        y=Scale.over("cost of an example", values, 0.0),
+        shapes=[
+            Line(*in_steps(threshold[::-1], values[::-1])),
+            Dots([at][drawn], [least][drawn], ink="second", words=f"cheapest: {where}"),
+            *here,
+        ],
+        caption=(
+            "Mean cost of an example at each threshold, at the costs given "
+            f"({words or 'none'}). The least is {number(least)}, {where}. {OPTIMISTIC}"
+        ),
+        description=f"The least cost is {number(least)}, {where}.",
+    )
+
+
+def cost_curve_chart(roc: RocCurve) -> Chart:
+    """Draw the cost of the best threshold by mixture of costs (Drummond and Holte)."""
+    curve = roc.normalised_cost()
+    trivial = np.minimum(curve.probability_cost, 1 - curve.probability_cost)
+    middle = float(np.interp(0.5, curve.probability_cost, curve.cost))
+    return Chart(
+        title="Cost curve",
+        name="normalised-cost",
+        x=Scale("share of the positives in the cost", *UNIT),
+        y=Scale.over("cost, as a share of the most", trivial, 0.0),
+        shapes=[
+            Line(curve.probability_cost, trivial, "soft", dashed=True, words="one answer to all"),
+            Line(curve.probability_cost, curve.cost, words="the best threshold"),
+        ],
+        caption=(
+            "What the best threshold costs, whatever mistakes cost and however many positives "
+            "there are; the further below the dashed line, which is what the better of two "
+            f"constant answers costs, the more the scores are worth. {OPTIMISTIC}"
+        ),
+        description=(
+            f"Where both classes weigh the same the cost is {number(middle)}; a constant "
+            "answer costs 0.500."
+        ),
+    )
+
+
+def in_steps(x: Array, y: Array) -> tuple[Array, Array]:
+    """Join points by steps: up to each x its own y holds."""
+    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+
+
+def _at_threshold(threshold: float, called: float) -> str:
+    """Say what is called positive from a threshold on; infinite ones call all alike."""
+    if math.isfinite(threshold):
+        return f"at the threshold {threshold:.4g}"
+    if threshold < 0:
+        return "if everything is called positive"
+    return (
+        "if only infinite scores are called positive" if called else "if nothing is called positive"
+    )
+
+
+def _apart(low: float, high: float) -> tuple[float, float]:
+    """Give two ends that differ, also where there is one score only."""
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

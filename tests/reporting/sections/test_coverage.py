@@ -1,0 +1,204 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import truerisk as tr
+from truerisk.estimation.svm.without_resampling import SideBySide
+from truerisk.intervals.measured_coverage import LEARNER, coverage_of
+from truerisk.reporting.sections.coverage import EXACT, is_weighted, promise_table, uses_of
+from truerisk.results import Comparison, Estimate, Interval
+
+TRUTH = np.array([0, 1, 1, 0] * 30)
+SCORE = np.random.default_rng(0).random(120) * 0.6 + 0.4 * TRUTH
+
+
+def scored(**options):
+    called = (SCORE > 0.5).astype(int)
+    return tr.evaluate(
+        TRUTH, called, y_score=SCORE, random_state=1, replicates=100, **options
+    )  # fmt: skip
+
+
+def rows(result):
+    table = promise_table(result)
+    return {row[0]: row[1:] for row in table.rows}
+
+
+def share(value):
+    return f"{100 * value:.1f} %"
+
+
+def test_a_proportion_is_told_what_was_summed():
+    found = coverage_of("clopper_pearson", "recall")
+    told = rows(scored(measures=["recall"]))
+    assert told["clopper pearson"] == (
+        "Recall",
+        "95 %",
+        share(found.mean),
+        share(found.least),
+        "every outcome, none left out; n = 5 to 1,000 (docs/coverage.md)",
+    )
+
+
+def test_the_least_of_several_measures_is_named():
+    measures = ["gmean", "balanced_accuracy"]
+    found = {name: coverage_of("smoothed_delta", name) for name in measures}
+    mean = sum(one.mean for one in found.values()) / 2
+    told = rows(scored(measures=measures))["smoothed delta"]
+    assert told[2:4] == (
+        share(mean),
+        f"{share(found['balanced_accuracy'].least)} (Balanced accuracy)",
+    )
+    assert found["balanced_accuracy"].least < found["gmean"].least
+
+
+def test_what_was_not_measured_says_so():
+    told = rows(scored(measures=["brier_score"], probabilities=True))["delta"]
+    assert told == ("Brier score", "95 %", "–", "–", "not measured")
+
+
+def test_weights_and_groups_were_not_measured():
+    weighted = scored(sample_weight=np.linspace(1, 2, 120))
+    assert {row[-1] for row in rows(weighted).values()} == {"not measured with weights"}
+    grouped = scored(groups=np.arange(120) // 2)
+    assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
+
+
+def test_another_level_than_the_measured_one_is_told():
+    told = rows(scored(measures=["gmean"], level=0.8))["smoothed delta"]
+    assert told[1] == "80 %"
+    assert told[-1].startswith("at 95 %, not 80 %: ")
+
+
+def test_other_refits_were_not_measured(make_learner):
+    [row] = promise_table(make_learner("bootstrap")).rows
+    assert row[-3:] == ("–", "–", "not measured for these refits")
+
+
+def test_a_difference_is_told_how_often_0_was_covered():
+    told = rows(tr.compare(TRUTH, TRUTH, 1 - TRUTH, measures=["error_rate"]))
+    found = coverage_of("tango", "error_rate", page="size-of-tests")
+    assert told["tango"][0] == "difference of Error rate"
+    assert told["tango"][2] == share(found.mean)
+    assert told["tango"][-1].startswith("two equally good models: how often it contains 0; n = 100")
+    assert told["clopper pearson"][0] == "Error rate"
+
+
+def test_learners_that_are_compared_are_told_about_both():
+    def estimate(value, method):
+        ends = Interval(value - 0.1, value + 0.1, 0.95, method)
+        return Estimate(
+            value=value, interval=ends, measure="error_rate", method="", n=50, target=LEARNER
+        )  # fmt: skip
+
+    one = Comparison(
+        names=("a", "b"),
+        first=estimate(0.2, "corrected_t"),
+        second=estimate(0.3, "corrected_t"),
+        difference=estimate(0.1, "cautious_t"),
+        p_value=0.1,
+        method="cautious_t",
+        finding="no evidence",
+        verdict="",
+    )
+    told = rows(one)
+    assert told["cautious t"][0] == "difference of Error rate"
+    assert "5 × 10 folds" in told["corrected t"][-1]
+    several = tr.ModelComparisons(comparisons={"error_rate": one})
+    assert rows(several) == told
+    other = rows(replace(one, method="five_by_two_t"))
+    assert other["corrected t"][-1] == "not measured for these refits"
+
+
+def test_perturbation_is_told_what_its_own_audit_says():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    X[y == 1] += 1
+    asked = {"random_state": 1, "replicates": 100}
+    told = rows(tr.perturbation(tr.LinearSVM(), X, y, **asked))["perturbation effective size"]
+    # The page: "covers this model's error in 0.981 of the data sets on average and 0.940 at least".
+    assert told[2:4] == ("98.1 %", "94.0 %")
+    assert told[-1].endswith("(docs/coverage-of-perturbation.md)")
+    grouped = tr.perturbation(tr.LinearSVM(), X, y, groups=np.arange(40) // 2, **asked)
+    assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
+
+
+def test_estimates_without_resampling_were_not_measured():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    told = rows(tr.xi_alpha(tr.LinearSVM().fit(X, y), X, y))
+    assert {row[-1] for row in told.values()} == {"not measured for this way of estimating"}
+
+
+def test_what_is_chosen_or_put_side_by_side_was_not_measured():
+    ends = Interval(0.0, 0.3, 0.95, "span_bound")
+    one = Estimate(value=0.1, interval=ends, measure="error_rate", method="span_bound", n=20)
+    beside = tr.SideBySide(estimates=(one,), seconds=(0.1,), training_seconds=0.1)
+    chosen = tr.Selection(candidates=(), best={"C": 1.0}, estimate=one, corrected=one)
+    for result in (beside, chosen):
+        assert rows(result)["span bound"][-1] == "not measured for this way of estimating"
+
+
+def test_data_sets_have_the_signed_rank_interval():
+    scores = np.random.default_rng(0).random((12, 2))
+    [row] = promise_table(tr.compare_over_datasets(scores, names=["a", "b"])).rows
+    assert row[:3] == ("signed rank", "typical difference", "95 %")
+    assert "n = 10 to 100" in row[-1]
+
+
+def test_what_promises_nothing_is_left_out(make_learner):
+    whole = make_learner(name="whole_range", repeats=5)
+    assert promise_table(whole) is None
+
+
+def test_weights_of_scores_alone_are_seen():
+    assert is_weighted(tr.evaluate(TRUTH, y_score=SCORE, sample_weight=np.linspace(1, 2, 120)))
+    assert not is_weighted(tr.evaluate(TRUTH, y_score=SCORE))
+
+
+@pytest.mark.parametrize(
+    ("refits", "design", "target"),
+    [
+        ({"repeats": 5}, "5 × 10 folds", "this model"),
+        ({"repeats": 1, "name": "pooled_binomial"}, "10 folds", "this model"),
+        ({"repeats": 5, "name": "corrected_t"}, "5 × 10 folds", LEARNER),
+        ({"method": "holdout", "name": "clopper_pearson"}, "a third held out", "this model"),
+        (
+            dict.fromkeys(("method", "name"), "nested_cross_validation"),
+            "refits of its own",
+            LEARNER,
+        ),
+    ],
+)
+def test_a_learner_is_told_what_was_measured_of_such_refits(make_learner, refits, design, target):
+    evaluation = make_learner(target=target, **refits)
+    [use] = uses_of(evaluation)
+    page = "coverage-of-learners"
+    found = coverage_of(
+        use.interval.method, "error_rate", page=page, design=design, target=target
+    )  # fmt: skip
+    assert use.measured == found
+    assert found is not None
+    [row] = promise_table(evaluation).rows
+    assert design in row[-1]
+    assert ("the learner's value" in row[-1]) == (target == LEARNER)
+
+
+def test_cross_validation_beside_a_machine_s_own_estimates_was_measured(make_learner):
+    folds = make_learner()["error_rate"]
+    own = replace(folds, method="leave_one_out", interval=Interval(0.1, 0.3, 0.95, EXACT))
+    both = SideBySide(estimates=(own, folds), seconds=(0.1, 0.1), training_seconds=0.1)
+    alone, measured = uses_of(both)
+    assert alone.measured is None
+    assert measured.measured == next(iter(uses_of(make_learner(repeats=5)))).measured
+    assert measured.measured is not None
+
+
+def test_what_was_held_out_is_told_apart_from_what_was_estimated():
+    texts = ["wheat crop"] * 12 + ["oil well"] * 12 + ["ship port"] * 12
+    labels = [(name,) for name in "abc" for _ in range(12)]
+    corpus = tr.Corpus(ids=tuple(map(str, range(36))), texts=tuple(texts), labels=tuple(labels))
+    found = tr.estimate_corpus(corpus, holdout=0.3, random_state=1)
+    shares = {use.of: use.measured for use in uses_of(found) if use.interval.method == EXACT}
+    assert shares["recall"] is None
+    assert shares["held out: recall"] == coverage_of(EXACT, "recall")
