@@ -148,12 +148,12 @@ def test_an_unstable_category_is_told_and_not_warned_of(run, corpus):
 
 
 def test_a_solver_that_stops_early_is_told_once(run, corpus, monkeypatch):
-    from truerisk.estimation.corpus import category_machines  # noqa: PLC0415
+    from truerisk.estimation.corpus import categories  # noqa: PLC0415
 
     def rough(*_):
         warnings.warn("The solver stopped with a gap of 0.5.", NotConvergedWarning, stacklevel=2)
 
-    monkeypatch.setattr(category_machines, "_keep", rough)
+    monkeypatch.setattr(categories, "_keep", rough)
     ended = run("estimate", corpus)
     assert ended.exit_code == 0
     assert ended.stderr == "Warning: The solver stopped with a gap of 0.5.\n"

@@ -43,7 +43,7 @@ from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.learners.named_models import MODELS
 
 if TYPE_CHECKING:
-    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+    from truerisk.estimation.refits.estimate import LearnerEvaluation
     from truerisk.inputs.tables import Table
     from truerisk.results import Comparison
 

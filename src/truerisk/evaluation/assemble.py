@@ -1,4 +1,4 @@
-"""Tallies → Evaluation: the one road that arrays, files and tables of counts all take."""
+"""Tallies → Evaluation, whether they come from arrays, files or tables of counts."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
