@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from truerisk.aliases import Ends
 from truerisk.errors import InputError
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
-from truerisk.results import Comparison, Conclusion, Estimate, Interval
+from truerisk.results import Comparison, Conclusion, Estimate, Interval, decimals_for, number
 
 MAX_EXAMPLES = 1e12  # nobody has more
 POWER = 0.8  # with which `settled_by` examples would tell the difference seen
@@ -196,8 +196,10 @@ def _excludes_0(interval: Interval) -> bool:
 
 def _apart(value: float, interval: Interval) -> str:
     """Say by how much the second's measure is higher or lower, with the interval."""
+    decimals = decimals_for(interval.width)
+    ends = (interval.low, interval.high) if value >= 0 else (-interval.high, -interval.low)
+    low, high = (number(end, decimals) for end in ends)
     if value == 0:
-        return f"is the same [{interval.low:.3f}, {interval.high:.3f}]"
-    if value > 0:
-        return f"is higher by {value:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
-    return f"is lower by {-value:.3f} [{-interval.high:.3f}, {-interval.low:.3f}]"
+        return f"is the same [{low}, {high}]"
+    side = "higher" if value > 0 else "lower"
+    return f"is {side} by {number(abs(value), decimals)} [{low}, {high}]"

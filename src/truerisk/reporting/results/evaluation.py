@@ -65,6 +65,10 @@ from truerisk.results import Estimate, Evaluation, has_code
 from truerisk.tallies.cells import Cells
 
 HEADLINES = ("cost", "error_rate", "f1", "f1_macro", "roc_auc", "balanced_accuracy", "accuracy")
+HEADLINES_OF_RARE = (
+    "cost", "recall", "precision", "f1", "roc_auc", "recall_macro", "precision_macro", "f1_macro",
+    "balanced_accuracy",
+)  # fmt: skip
 MAX_HEADLINES = 4
 MAX_CONFUSED = 30  # classes in the matrix on the page
 MAX_CLASS_ROWS = 500
@@ -150,8 +154,10 @@ def _subtitle(evaluation: Evaluation) -> str:
 
 
 def _tiles(evaluation: Evaluation) -> Iterator[Tile]:
-    chosen = [name for name in HEADLINES if name in evaluation][:MAX_HEADLINES]
-    for name in chosen:
+    # Where the verdict says that accuracy misleads, what it points to comes first.
+    misleads = has_code(evaluation.verdict, "accuracy_misleads")
+    order = HEADLINES_OF_RARE if misleads else HEADLINES
+    for name in [name for name in order if name in evaluation][:MAX_HEADLINES]:
         yield Tile.of(title_of(name), evaluation[name])
 
 
