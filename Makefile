@@ -44,7 +44,7 @@ docs: $(DOCS_READY)  ## the guide as a site: pages, examples, reference; their c
 	$(BIN)/python -m pytest -q tests/docs
 	@echo "$(CURDIR)/docs/_build/html/index.html"
 
-bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results.md
+bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results and docs/speed.md
 	$(BIN)/python -m benchmarks
 
 audit: $(READY)  ## measured coverage of every interval, size of every test; hours, continues from .audit when stopped

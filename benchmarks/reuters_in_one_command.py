@@ -42,14 +42,17 @@ def _command(path: Path) -> float:
 
 def _steps(path: Path) -> dict[str, float]:
     """Time the parts in one process, libraries loaded; the last one is another program's."""
-    from truerisk.estimation.corpus.category_machines import Training, train_machines  # noqa: PLC0415
-    from truerisk.estimation.corpus.corpus_parts import (  # noqa: PLC0415
+    from truerisk.estimation.corpus.categories import (  # noqa: PLC0415
+        Trained,
+        Training,
+        train_svms,
+    )
+    from truerisk.estimation.corpus.corpus import (  # noqa: PLC0415
         categories_of,
         parts_of,
         truth_of,
         vectors_of,
     )
-    from truerisk.estimation.corpus.trained_categories import Trained  # noqa: PLC0415
     from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
 
     corpus, reading = _timed(lambda: read_corpus(path))
@@ -58,14 +61,12 @@ def _steps(path: Path) -> dict[str, float]:
     names = categories_of(corpus.labels, parts, None)
     truth = truth_of(corpus.labels, parts.train, names)
     training = Training(C=0.5, rhos=(1.0, 2.0), workers=2)
-    machines, solving = _timed(
-        lambda: train_machines(vectors.train, truth, training, test=vectors.test)
-    )
+    svms, solving = _timed(lambda: train_svms(vectors.train, truth, training, test=vectors.test))
     trained = Trained(
         names=names,
         truth=truth,
         test_truth=truth_of(corpus.labels, parts.test, names) if len(parts.test) else None,
-        machines=machines,
+        svms=svms,
     )
     _, estimating = _timed(lambda: _estimates(trained))
     texts = [(corpus.texts or ())[at] for at in parts.train]
@@ -73,14 +74,14 @@ def _steps(path: Path) -> dict[str, float]:
     return {
         "read": reading,
         "words to vectors": vectorising,
-        f"train {len(names)} machines exactly, put at risk": solving,
+        f"train {len(names)} svms exactly, put at risk": solving,
         "estimates and intervals, ρ = 1, 2 and held out": estimating,
         "scikit-learn: vectors and as many LinearSVC, no estimate": peer,
     }
 
 
 def _estimates(trained: Any) -> None:  # noqa: ANN401
-    for wrong in trained.machines.flagged:
+    for wrong in trained.svms.flagged:
         trained.estimates(wrong, "xi_alpha", 0.95)
     trained.held_out(0.95)
 

@@ -17,9 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.svm_on_tables import tables
 from benchmarks.svm_on_text import TEN, labels, read, vectors
-from truerisk.estimation.refits.divisions import repeated_folds
-from truerisk.estimation.refits.machine_refits import machine_refit, prepared
-from truerisk.estimation.refits.plans import Folds
+from truerisk.estimation.refits.plans import Folds, repeated_folds
+from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
 from truerisk.execution import run_each
 from truerisk.learners.refits import refit
 from truerisk.svm.linear import LinearSVM
@@ -85,14 +84,14 @@ def compared(name: str, X: Any, y: Any, plan: Folds, cost: float) -> tuple[str, 
     model, values = LinearSVM(C=cost), np.arange(2)
     shared = {"model": model, "X": X, "y": y, "values": values, "plan": plan, "seed": 0}
     splits = [plan.train_and_test(at) for at in range(TIMED)]
-    extra = prepared(model, X, y, plan) or {}
+    extra = svm_start(model, X, y, plan) or {}
 
     def folds_of(model: LinearSVC) -> Callable[[], object]:
         return lambda: cross_validate(model, X, y, cv=splits, error_score="raise")
 
     works: dict[str, Callable[[], object]] = {
-        "to prepare": lambda: prepared(model, X, y, plan),
-        "ours": lambda: list(run_each(machine_refit, shared | extra, range(TIMED))),
+        "to prepare": lambda: svm_start(model, X, y, plan),
+        "ours": lambda: list(run_each(svm_refit, shared | extra, range(TIMED))),
         "from nothing": lambda: list(run_each(refit, shared, range(TIMED))),
         "hinge": folds_of(LinearSVC(C=cost, loss="hinge", tol=1e-3, random_state=0)),
         "default": folds_of(LinearSVC(C=cost, random_state=0)),
@@ -114,7 +113,7 @@ def unlike(shared: dict[str, Any]) -> int:
     """Count the clear calls of the timed folds that differ from those of ordinary refits."""
     count = 0
     for at in range(TIMED):
-        ours, theirs = machine_refit(shared, at), refit(shared, at)
+        ours, theirs = svm_refit(shared, at), refit(shared, at)
         clear = np.abs(theirs["score"]) > UNSURE
         count += np.count_nonzero((ours["predicted"] != theirs["predicted"]) & clear)
     return count

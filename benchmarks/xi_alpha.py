@@ -10,9 +10,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 
 from benchmarks.intervals_at_once import best
-from truerisk.estimation.svm.at_risk import at_risk, flags_of
 from truerisk.estimation.svm.leave_one_out import leave_one_out
-from truerisk.estimation.svm.xi_alpha import xi_alpha
+from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, xi_alpha
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM

@@ -18,7 +18,7 @@ from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
 from truerisk.estimation.curves.results import LearningCurve
 from truerisk.estimation.refits.best_of import BestOf
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.svm.leave_one_out import LeaveOneOut
 from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.selection import Selection

@@ -1,11 +1,11 @@
 """The public names.  Each is loaded when it is first used; the runtime reads this file."""
 
-from .comparison.datasets.many_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.datasets.over_datasets import OverDatasets as OverDatasets
+from .comparison.datasets.over_datasets import compare_over_datasets as compare_over_datasets
 from .comparison.learners.compare_models import compare_models as compare_models
-from .comparison.learners.feature_value import feature_value as feature_value
 from .comparison.learners.model_comparisons import BayesianComparison as BayesianComparison
 from .comparison.learners.model_comparisons import ModelComparisons as ModelComparisons
+from .comparison.learners.perturbed import feature_value as feature_value
 from .comparison.learners.perturbed import perturbation_difference as perturbation_difference
 from .comparison.predictions.compare import compare as compare
 from .comparison.predictions.compare_files import compare_files as compare_files
@@ -21,16 +21,16 @@ from .estimation.curves.learning_curve import learning_curve as learning_curve
 from .estimation.curves.results import LearningCurve as LearningCurve
 from .estimation.refits.best_of import BestOf as BestOf
 from .estimation.refits.best_of import best_of as best_of
+from .estimation.refits.estimate import LearnerEvaluation as LearnerEvaluation
 from .estimation.refits.estimate import estimate as estimate
-from .estimation.refits.learner_evaluation import LearnerEvaluation as LearnerEvaluation
+from .estimation.refits.interval_rules import summarise as summarise
 from .estimation.refits.splits import five_by_two as five_by_two
 from .estimation.refits.splits import k_fold as k_fold
-from .estimation.refits.summary import summarise as summarise
 from .estimation.svm.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.svm.leave_one_out import leave_one_out as leave_one_out
 from .estimation.svm.perturbation import Perturbed as Perturbed
 from .estimation.svm.perturbation import perturbation as perturbation
-from .estimation.svm.rival_intervals import rival_intervals as rival_intervals
+from .estimation.svm.rivals import rival_intervals as rival_intervals
 from .estimation.svm.selection import Selection as Selection
 from .estimation.svm.selection import select as select
 from .estimation.svm.without_resampling import SideBySide as SideBySide

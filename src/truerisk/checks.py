@@ -75,6 +75,14 @@ def check_whole_number(value: int, name: str, *, low: int = 0, high: int = LARGE
     return int(value)
 
 
+def check_shares(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return the values if all of them lie in [0, 1]."""
+    wrong = ~((values >= 0) & (values <= 1))  # NaN is wrong too
+    if wrong.any():
+        raise InputError(f"`{name}` must lie in [0, 1]; got {shown(values[wrong][0].item())}.")
+    return values
+
+
 def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return successes and trials as float64 arrays of one shape, if 0 ≤ k ≤ n ≤ 2⁵³ and whole."""
     successes, trials = np.broadcast_arrays(np.asarray(k), np.asarray(n))

@@ -1,12 +1,12 @@
-"""What can go wrong, and what the command line makes of it.
+"""What can go wrong, and the exit code that the command line gives it.
 
 ===================  ====================================================  ====
 class                when                                                  exit
 ===================  ====================================================  ====
 InputError           an argument or a file cannot mean what it says        3
 RefitError           a model failed in some of its refits                  4
-ResourceError         disk, memory, worker, a file that changed while read  5
-NotConvergedWarning  a solver stopped at its cap; its gap is told          0
+ResourceError        disk, memory, worker, a file that changed while read  5
+NotConvergedWarning  a solver stopped at its cap; the message has the gap  0
 UnstableWarning      an SVM has no support vector that pins its bias down  0
 ===================  ====================================================  ====
 
@@ -20,16 +20,16 @@ class InputError(ValueError):
 
 
 class RefitError(InputError):
-    """The model could not be trained, or could not judge, in the refits that the message names."""
+    """The model failed to train or to predict in the refits that the message names."""
 
 
 class ResourceError(RuntimeError):
-    """The machine, not the input, stood in the way; nothing half-written is left behind."""
+    """Disk, memory or a worker failed, not the input; nothing half-written is left behind."""
 
 
 class NotConvergedWarning(UserWarning):
-    """A solver reached its cap before its tolerance; the message tells the gap that is left."""
+    """A solver reached its cap before its tolerance; the message says how large the gap is."""
 
 
 class UnstableWarning(UserWarning):
-    """Every support vector of an SVM is at its bound, so that its bias is one of many."""
+    """Every support vector of an SVM is at its bound: its bias is one of many."""

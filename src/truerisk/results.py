@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FrameKind = Literal["pandas", "polars", "arrow"]
 Row = dict[str, Any]
-Target = Literal["this model", "the learner at this sample size"]
+Target = Literal["this model", "the learner at this sample size", "the models of the folds"]
 Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
 UNDEFINED = "undefined"
 MIN_DECIMALS = 3
@@ -440,8 +440,8 @@ class Comparison(Reportable):
     "better" or "worse" than the first, "equivalent" to it within ± `region`, or "no evidence" for
     any of these; `verdict` says it in words.  `p_value` is of the two-sided test `method` of no
     difference: None where the method has no test, NaN where it is undefined.  `settled_by` is about
-    how many examples in all would tell a difference as large as the one seen; None where it is
-    told, or where none was seen.
+    how many examples in all would detect a difference as large as the one seen, or as `region` if
+    that is larger; None where it is told, or where there is nothing to plan for.
 
     Examples
     --------
@@ -574,7 +574,7 @@ def number(value: float, decimals: int = MIN_DECIMALS) -> str:
 
 
 def _number(value: float) -> str:
-    """Three decimals, more where three would show nothing."""
-    if value == 0 or not math.isfinite(value) or abs(value) >= 0.001:
+    """Write a number alone, as `number` does; more decimals where three would show nothing."""
+    if not math.isfinite(value):
         return f"{value:.3f}"
-    return f"{value:.3g}"
+    return f"{value:.3g}" if SMALL <= abs(value) < 0.001 else number(value)

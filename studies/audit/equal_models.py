@@ -22,9 +22,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.aliases import Array, Indices
-from truerisk.comparison.datasets.rank_tests import friedman, nemenyi_p_value, rank_test, ranks_of
-from truerisk.comparison.datasets.signed_rank import (
+from truerisk.comparison.datasets.rank_tests import (
     difference_interval,
+    friedman,
+    nemenyi_p_value,
+    rank_test,
+    ranks_of,
     sign_test,
     signed_rank,
     without_noise,

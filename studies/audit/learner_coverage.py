@@ -23,7 +23,7 @@ from studies.audit.learner_refits import (
 )
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_whole_number
-from truerisk.estimation.refits.summary import summarise
+from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
@@ -72,7 +72,9 @@ class Sample:
 def _t(repeats: int, method: str) -> Callable[[Sample], Interval | None]:
     def interval(sample: Sample) -> Interval | None:
         values = sample.fold_errors(repeats).tolist()
-        return summarise(values, folds=FOLDS, level=LEVEL, method=method).interval
+        return summarise(
+            values, measure="error_rate", folds=FOLDS, level=LEVEL, method=method
+        ).interval
 
     return interval
 

@@ -23,9 +23,13 @@ from truerisk import KernelSVM, LinearSVM
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_whole_number
 from truerisk.errors import UnstableWarning
-from truerisk.estimation.refits.divisions import repeated_folds
-from truerisk.estimation.svm.perturbation import Design, FoundLosses, perturbed_estimate
-from truerisk.estimation.svm.perturbed_losses import perturbed_losses
+from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.estimation.svm.perturbation import (
+    Design,
+    LossesByKind,
+    perturbed_estimate,
+    perturbed_losses,
+)
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.perturbed import ends_of
@@ -291,7 +295,7 @@ def run_sample(cell: PerturbationCell, at: int, replicates: int) -> tuple[Array,
     training = perturbed_losses(model, X, codes, G)
     validated = perturbed_losses(model, X, codes, G, parts=design.parts)
     forms = perturbed_estimate(
-        model, design, FoundLosses(training, validated, "cross_validated"), level=LEVEL
+        model, design, LossesByKind(training, validated, "cross_validated"), level=LEVEL
     ).forms
     printed = [
         ends_of(form, validated.error, training.spread, cell.n, LEVEL) for form in PRINTED.values()

@@ -29,7 +29,7 @@ PARAMETERS = (
     click.option(
         "--noise", "noises", multiple=True, type=float, help="Labels flipped; 0, 0.02, 0.05, 0.1."
     ),
-    click.option("--cutoff", type=float, help="Least resistance factor called resistant; 3."),
+    click.option("--cutoff", type=float, help="Least factor that counts as resistant; 3."),
     click.option("--sites", metavar="30,32,…", help="Sites of the protease."),
     click.option(
         "--encoding", type=click.Choice(["amino_acids", "indicators"]), help="How a site is coded."

@@ -16,8 +16,9 @@ from scipy.special import ndtr, ndtri
 
 from studies.reproduction.jiang_printed import DATASETS, SOURCE, printed_rows
 from studies.reproduction.jiang_settings import JiangSettings
-from studies.reproduction.jiang_trials import LEVEL, Array, Perturbing, percentile_ends
+from studies.reproduction.jiang_trials import LEVEL, Perturbing, percentile_ends
 from studies.reproduction.reproduced import Reproduction
+from truerisk.aliases import Array
 from truerisk.execution.running import run_each
 from truerisk.intervals.bounds import stability_bound, vc_bound
 from truerisk.svm.classifier import solve_one
@@ -86,25 +87,25 @@ def one_data_set(shared: Mapping[str, Any], at: int) -> dict[str, Array]:
     X, y = two_normals(n, d, sigma, rng)
     design = Perturbing.of(y, rng, folds=FOLDS, replicates=shared["replicates"])
     signs = np.where(y == 1, 1.0, -1.0)
-    machine = solve_one(linear_problem(X), signs, np.full(n, C), Effort())
-    weights = machine.weights if isinstance(machine, LinearSolution) else np.zeros(d)
+    svm = solve_one(linear_problem(X), signs, np.full(n, C), Effort())
+    weights = svm.weights if isinstance(svm, LinearSolution) else np.zeros(d)
     value = design.error(X, C)
-    found = {
-        "truth": np.array(exact_error(weights, machine.bias, sigma)),
+    outcomes = {
+        "truth": np.array(exact_error(weights, svm.bias, sigma)),
         "value": np.array(value),
-        "bounds": np.array(_bounds(X, machine, n, d)),
+        "bounds": np.array(_bounds(X, svm, n, d)),
     }
     for losses in shared["losses"]:
         spread = design.spread(X, losses, C)
-        found[f"{losses} ends"] = np.array(percentile_ends(value, spread))
-        found[f"{losses} sd"] = np.array(spread.std(ddof=1))
-    return found
+        outcomes[f"{losses} ends"] = np.array(percentile_ends(value, spread))
+        outcomes[f"{losses} sd"] = np.array(spread.std(ddof=1))
+    return outcomes
 
 
-def _bounds(X: Array, machine: Any, n: int, d: int) -> tuple[float, float]:  # noqa: ANN401
+def _bounds(X: Array, svm: Any, n: int, d: int) -> tuple[float, float]:  # noqa: ANN401
     """Give the upper ends of the bounds by VC dimension and by stability."""
-    wrong = float(np.mean((machine.decision > 0) != (machine.y > 0)))
-    risk = float(np.minimum(machine.slack, 1.0).mean())
+    wrong = float(np.mean((svm.decision > 0) != (svm.y > 0)))
+    risk = float(np.minimum(svm.slack, 1.0).mean())
     kappa = float((X**2).sum(axis=1).max())
     return vc_bound(wrong, n, d + 1, level=LEVEL).high, stability_bound(
         risk, n, C * kappa, level=LEVEL
@@ -184,23 +185,25 @@ def _rows(settings: JiangSettings) -> Iterator[Row]:
     outcomes = settings.progress(_simulated(settings, cells), total)
     for sigma, line in cells:
         ours = list(islice(outcomes, settings.datasets))
-        found = {name: np.array([one[name] for one in ours]) for name in ours[0]}
+        arrays = {name: np.array([one[name] for one in ours]) for name in ours[0]}
         for losses in settings.losses:
-            yield row_of(sigma, line, losses, found)
+            yield row_of(sigma, line, losses, arrays)
 
 
-def row_of(sigma: float, line: Mapping[str, str], losses: str, found: Mapping[str, Array]) -> Row:
+def row_of(
+    sigma: float, line: Mapping[str, str], losses: str, outcomes: Mapping[str, Array]
+) -> Row:
     """Count over the data sets of one setting what each interval covers."""
-    truth, value = found["truth"], found["value"]
-    halves = Z * found[f"{losses} sd"]
+    truth, value = outcomes["truth"], outcomes["value"]
+    halves = Z * outcomes[f"{losses} sd"]
     half = Z * float(value.std(ddof=1))  # the true deviation, as far as the data sets tell it
-    bounds = 100 * np.mean(found["bounds"] >= truth[:, None], axis=0)
+    bounds = 100 * np.mean(outcomes["bounds"] >= truth[:, None], axis=0)
     return Row(
         sigma,
         line,
         losses,
         truth,
-        Coverage.of(found[f"{losses} ends"], truth),
+        Coverage.of(outcomes[f"{losses} ends"], truth),
         Coverage.of(np.column_stack([value - halves, value + halves]), truth),
         Coverage.of(np.column_stack([value - half, value + half]), truth),
         (float(bounds[0]), float(bounds[1])),
@@ -226,13 +229,13 @@ def _simulated(
 def _conclusion(rows: list[Row], settings: JiangSettings) -> tuple[str, ...]:
     said = []
     for losses in settings.losses:
-        judged = [row for row in rows if row.losses == losses]
-        shares = [row.percentile.this_model for row in judged]
+        own = [row for row in rows if row.losses == losses]
+        shares = [row.percentile.this_model for row in own]
         said.append(
             f"Percentile interval, {losses.replace('_', '-')} losses: covers {min(shares):.1f} to "
-            f"{max(shares):.1f} % (paper 93.8 to 95.2); {sum(row.agrees for row in judged)} of "
-            f"{len(judged)} within {ALLOWED_ERRORS:g} Monte Carlo errors of the paper. "
-            f"{_lengths(judged)}"
+            f"{max(shares):.1f} % (paper 93.8 to 95.2); {sum(row.agrees for row in own)} of "
+            f"{len(own)} within {ALLOWED_ERRORS:g} Monte Carlo errors of the paper. "
+            f"{_lengths(own)}"
         )
     drawn = (
         f"{settings.datasets} data sets from seed {settings.random_state}, {settings.replicates} "

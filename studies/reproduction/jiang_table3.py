@@ -1,4 +1,4 @@
-"""Table 3 of Jiang, Zhang and Cai: how much a cross-validated error varies, told from one sample.
+"""Table 3 of Jiang, Zhang and Cai: the spread of a cross-validated error, from one sample.
 
 A data set is cut into partitions.  The deviation is estimated on the first of them, by three rules;
 that of the errors of all the others is taken for the truth.
@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from studies.reproduction.jiang_printed import SOURCE, printed_rows
 from studies.reproduction.jiang_settings import JiangSettings
-from studies.reproduction.jiang_trials import LEVEL, Array, Perturbing
+from studies.reproduction.jiang_trials import LEVEL, Perturbing
 from studies.reproduction.reproduced import Reproduction
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.svm.rival_intervals import (
+from truerisk.estimation.svm.rivals import (
+    Case,
     divided_errors,
     halves_and_whole,
     splitting_deviation,
 )
-from truerisk.estimation.svm.rival_refits import Case
 from truerisk.execution.running import run_each
 from truerisk.inputs.tables import read_table
 from truerisk.intervals.resampled_tests import rho_based_deviation
@@ -91,12 +92,12 @@ def deviations_of_partition(shared: Mapping[str, Any], at: int) -> dict[str, Arr
     design = Perturbing.of(
         case.examples.codes, case.rng(1), folds=FOLDS, replicates=case.replicates
     )
-    found, seconds = [], []
+    deviations, seconds = [], []
     for rule in RULES:
         began = time.perf_counter()
-        found.append(_deviation(rule, case, design))
+        deviations.append(_deviation(rule, case, design))
         seconds.append(time.perf_counter() - began)
-    return {"deviations": np.array(found), "seconds": np.array(seconds)}
+    return {"deviations": np.array(deviations), "seconds": np.array(seconds)}
 
 
 def _deviation(rule: str, case: Case, design: Perturbing) -> float:
@@ -121,16 +122,16 @@ def case_of(shared: Mapping[str, Any], at: int) -> Case | None:
 def reproduce(settings: JiangSettings) -> Reproduction:
     """Repeat the estimates, the paper's figures beside ours."""
     lines = printed_rows(3)
-    total = sum(int(line["partitions"]) + _judged(settings, line) for line in lines)
+    total = sum(int(line["partitions"]) + _evaluated(settings, line) for line in lines)
     outcomes = settings.progress(_outcomes(settings, lines), total)
     rows, truths, firsts = [], [], []
     for line in lines:
         errors = np.array(
             [float(one["error"].ravel()[0]) for one in islice(outcomes, int(line["partitions"]))]
         )
-        judged = list(islice(outcomes, _judged(settings, line)))
-        deviations = np.array([one["deviations"] for one in judged])
-        seconds = np.array([one["seconds"] for one in judged])
+        evaluated = list(islice(outcomes, _evaluated(settings, line)))
+        deviations = np.array([one["deviations"] for one in evaluated])
+        seconds = np.array([one["seconds"] for one in evaluated])
         truths.append(float(errors[1:].std(ddof=1)))
         firsts.append(deviations[0])
         rows.append(cells_of(line, errors, deviations, seconds))
@@ -143,7 +144,7 @@ def reproduce(settings: JiangSettings) -> Reproduction:
     )
 
 
-def _judged(settings: JiangSettings, line: Mapping[str, str]) -> int:
+def _evaluated(settings: JiangSettings, line: Mapping[str, str]) -> int:
     return min(settings.partitions, int(line["partitions"]))
 
 
@@ -160,7 +161,7 @@ def _outcomes(
         }
         jobs = settings.n_jobs
         yield from run_each(error_of_partition, shared, range(len(parts)), n_jobs=jobs)
-        which = range(_judged(settings, line))
+        which = range(_evaluated(settings, line))
         yield from run_each(deviations_of_partition, shared, which, n_jobs=jobs)
 
 

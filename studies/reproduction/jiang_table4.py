@@ -2,7 +2,7 @@
 
 Type 1 is parted by x₁ + x₂ = 1, type 2 by x₁³ + x₂³ = 1, and a share of the labels is turned round;
 the paper does not say which share.  The cubic kernel (γ x·x′)³ is the linear one of four monomials,
-so both machines are linear here.
+so both SVMs are linear here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from studies.reproduction.jiang_printed import SOURCE, printed_rows
 from studies.reproduction.jiang_settings import JiangSettings
-from studies.reproduction.jiang_trials import Array, Perturbing, percentile_ends, written
+from studies.reproduction.jiang_trials import Perturbing, percentile_ends, written
 from studies.reproduction.reproduced import Reproduction
+from truerisk.aliases import Array
 from truerisk.execution.running import run_each
 from truerisk.svm.linear import LinearSVM
 from truerisk.svm.weighted_refits import decisions_under
@@ -24,7 +25,7 @@ from truerisk.svm.weighted_refits import decisions_under
 FOLDS = 10
 COSTS = tuple(10.0**power for power in range(-1, 6))  # of unscaled features: C γ³ for the cubic
 FRESH = 10_000  # examples on which the true error is measured
-JUDGED = 20  # data sets whose difference is given an interval
+EVALUATED = 20  # data sets whose difference is given an interval
 POWER = {1: 1, 2: 3}
 PAPER = "The paper finds it better for type 2 at n = 200 alone."
 COUNTED = (
@@ -54,7 +55,7 @@ COLUMNS = (
 def points(
     data_type: int, n: int, noise: float, rng: np.random.Generator
 ) -> tuple[Array, NDArray[np.intp]]:
-    """Draw points of the unit square, and the side of the curve they are on, as far as told."""
+    """Draw points of the unit square, and the side of the curve they are on, with noise."""
     X = rng.uniform(size=(n, 2))
     y = ((X ** POWER[data_type]).sum(axis=1) > 1).astype(np.intp)
     turned = rng.uniform(size=n) < noise
@@ -92,9 +93,9 @@ def choose(train: Array, fresh: Array, y: Any, parts: NDArray[Any]) -> Chosen:  
     weights = np.vstack([cost * inside for cost in COSTS])
     n = len(train)
     decisions = decisions_under(LinearSVM(C=1.0), train, y_train, np.arange(n), weights)
-    called = (decisions > 0).reshape(len(COSTS), len(folds), n)
-    judged = ~inside.astype(bool)
-    errors = ((called != (y_train == 1)) & judged).sum(axis=(1, 2)) / n
+    predicted = (decisions > 0).reshape(len(COSTS), len(folds), n)
+    tested = ~inside.astype(bool)
+    errors = ((predicted != (y_train == 1)) & tested).sum(axis=(1, 2)) / n
     best = int(np.argmin(errors))
     everything = np.vstack([train, fresh])
     labels = np.concatenate([y_train, y_fresh])
@@ -110,25 +111,26 @@ def one_data_set(shared: Mapping[str, Any], at: int) -> dict[str, Array]:
     rng = np.random.default_rng([shared["seed"], kind, n, round(1e6 * noise), at])
     X, y = points(kind, n, noise, rng)
     fresh, y_fresh = points(kind, FRESH, noise, rng)
-    judged = at < JUDGED
-    design = Perturbing.of(y, rng, folds=FOLDS, replicates=shared["replicates"] if judged else 1)
-    machines = {
+    is_evaluated = at < EVALUATED
+    replicates = shared["replicates"] if is_evaluated else 1
+    design = Perturbing.of(y, rng, folds=FOLDS, replicates=replicates)
+    svms = {
         "linear": (X, choose(X, fresh, (y, y_fresh), design.parts)),
         "cubic": (
             cubic_features(X),
             choose(cubic_features(X), cubic_features(fresh), (y, y_fresh), design.parts),
         ),
     }
-    chosen = [one for _, one in machines.values()]
-    found = {
+    chosen = [one for _, one in svms.values()]
+    outcomes = {
         "cv": np.array([one.error for one in chosen]),
         "true": np.array([one.true for one in chosen]),
     }
-    for losses in shared["losses"] if judged else ():
-        spreads = [design.spread(F, losses, one.cost) for F, one in machines.values()]
+    for losses in shared["losses"] if is_evaluated else ():
+        spreads = [design.spread(F, losses, one.cost) for F, one in svms.values()]
         value = chosen[1].error - chosen[0].error
-        found[losses] = np.array(percentile_ends(value, spreads[1] - spreads[0]))
-    return found
+        outcomes[losses] = np.array(percentile_ends(value, spreads[1] - spreads[0]))
+    return outcomes
 
 
 def reproduce(settings: JiangSettings) -> Reproduction:
@@ -138,11 +140,11 @@ def reproduce(settings: JiangSettings) -> Reproduction:
     rows: list[tuple[str, ...]] = []
     better: dict[tuple[str, str, str], list[float]] = {}
     for line, noise in cells:
-        found = list(islice(outcomes, settings.datasets))
+        own = list(islice(outcomes, settings.datasets))
         for losses in settings.losses:
-            ends = np.array([one[losses] for one in found if losses in one])
+            ends = np.array([one[losses] for one in own if losses in one])
             shares = better_and_worse(ends)
-            rows.append(cells_of(line, noise, losses, found, shares))
+            rows.append(cells_of(line, noise, losses, own, shares))
             better.setdefault((line["data_type"], line["n"], losses), []).append(shares[0])
     return Reproduction(
         title="Table 4: the choice between a linear and a cubic kernel",
@@ -183,11 +185,11 @@ def cells_of(
     line: Mapping[str, str],
     noise: float,
     losses: str,
-    found: list[dict[str, NDArray[Any]]],
+    outcomes: list[dict[str, NDArray[Any]]],
     shares: tuple[float, float],
 ) -> tuple[str, ...]:
     """Write a row: the first data set, and what all of them come to."""
-    cv, true = (np.array([one[name] for one in found]) for name in ("cv", "true"))
+    cv, true = (np.array([one[name] for one in outcomes]) for name in ("cv", "true"))
     low, high = np.quantile(cv[:, 1] - cv[:, 0], [0.025, 0.975])
 
     def figures(kernel: str, at: int) -> tuple[str, ...]:
@@ -202,7 +204,7 @@ def cells_of(
         written((float(low), float(high))),
         losses,
         f"[{line['estimated_low']}, {line['estimated_high']}]",
-        written(tuple(found[0][losses].tolist())),
+        written(tuple(outcomes[0][losses].tolist())),
         *(f"{100 * share:.0f} %" for share in shares),
     )
 
@@ -211,10 +213,10 @@ def _conclusion(
     better: Mapping[tuple[str, str, str], list[float]], settings: JiangSettings
 ) -> tuple[str, ...]:
     noises = ", ".join(f"{noise:g}" for noise in settings.noises)
-    judged = min(JUDGED, settings.datasets)
+    evaluated = min(EVALUATED, settings.datasets)
     said = [
         f"Type {kind}, n = {n}, {losses.replace('_', '-')} losses: the cubic kernel is found "
-        f"better in {100 * min(shares):.0f} to {100 * max(shares):.0f} % of {judged} data sets "
+        f"better in {100 * min(shares):.0f} to {100 * max(shares):.0f} % of {evaluated} data sets "
         f"(noise {noises})."
         for (kind, n, losses), shares in better.items()
     ]

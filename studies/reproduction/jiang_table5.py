@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from studies.reproduction.jiang_printed import SOURCE, printed_rows
 from studies.reproduction.jiang_settings import JiangSettings
-from studies.reproduction.jiang_trials import Array, Perturbing, percentile_ends, written
+from studies.reproduction.jiang_trials import Perturbing, percentile_ends, written
 from studies.reproduction.reproduced import Reproduction
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.execution.running import run_each
 
@@ -39,8 +40,8 @@ HELD = (
 COLUMNS = (
     *("drug", "n paper", "n", "patients", "resistant paper", "resistant ours", "losses", "grouped"),
     *(
-        f"{machine} 90 {what}{whose}"
-        for machine in ("without", "with")
+        f"{model} 90 {what}{whose}"
+        for model in ("without", "with")
         for what in ("", "interval ")
         for whose in ("paper", "ours")
     ),
@@ -102,7 +103,7 @@ def encoded(letters: Sequence[Sequence[str]], sites: Sequence[int], encoding: st
 
 
 def one_drug(shared: Mapping[str, Any], item: tuple[int, bool]) -> dict[str, Array]:
-    """Compare the machines without and with site 90 on one drug, groups kept together or not."""
+    """Compare the SVMs without and with site 90 on one drug, groups kept together or not."""
     at, grouped = item
     y, groups = shared[f"y{at}"], shared[f"groups{at}"]
     without, beside = shared[f"without{at}"], shared[f"with{at}"]
@@ -115,18 +116,18 @@ def one_drug(shared: Mapping[str, Any], item: tuple[int, bool]) -> dict[str, Arr
         groups=groups if grouped else None,
     )
     errors = [design.error(X, C) for X in (without, beside)]
-    found = {"errors": np.array(errors)}
+    outcomes = {"errors": np.array(errors)}
     for losses in shared["losses"]:
         spreads = [design.spread(X, losses, C) for X in (without, beside)]
         values = [*errors, errors[1] - errors[0]]
         moved = [*spreads, spreads[1] - spreads[0]]
-        found[losses] = np.array(
+        outcomes[losses] = np.array(
             [
                 held(value, percentile_ends(value, one))
                 for value, one in zip(values, moved, strict=True)
             ]
         )
-    return found
+    return outcomes
 
 
 def held(value: float, ends: tuple[float, float]) -> tuple[float, float]:
@@ -156,10 +157,10 @@ def reproduce(settings: JiangSettings) -> Reproduction:
         shared[f"without{at}"] = encoded(one.letters, settings.sites, settings.encoding)
         shared[f"with{at}"] = encoded(one.letters, (*settings.sites, SITE), settings.encoding)
     items = [(at, grouped) for at in range(len(lines)) for grouped in (False, True)]
-    outcomes = run_each(one_drug, shared, items, n_jobs=settings.n_jobs)
-    found = list(settings.progress(outcomes, len(items)))
+    stream = run_each(one_drug, shared, items, n_jobs=settings.n_jobs)
+    outcomes = list(settings.progress(stream, len(items)))
     rows = []
-    for (at, grouped), ours in zip(items, found, strict=True):
+    for (at, grouped), ours in zip(items, outcomes, strict=True):
         share = float(shared[f"y{at}"].mean())
         facts = (str(len(isolates[at].factor)), str(int(isolates[at].patient.max()) + 1))
         rows += [
@@ -195,7 +196,7 @@ def _cells(
     losses, grouped = form
     ends = [tuple(pair) for pair in ours[losses].tolist()]
 
-    def machine(name: str, at: int) -> tuple[str, ...]:
+    def cells_of_model(name: str, at: int) -> tuple[str, ...]:
         paper = f"[{line[f'{name}_low']}, {line[f'{name}_high']}]"
         return line[f"{name}_error"], f"{ours['errors'][at]:.3f}", paper, written(ends[at])
 
@@ -203,8 +204,8 @@ def _cells(
     return (
         *(line["drug"], line["n"], *facts, line["resistant"], f"{share:.3f}"),
         *(losses, "by patient" if grouped else "no"),
-        *machine("without", 0),
-        *machine("with", 1),
+        *cells_of_model("without", 0),
+        *cells_of_model("with", 1),
         f"{difference:+.3f}",
         f"[{line['difference_low']}, {line['difference_high']}]",
         *(written(ends[2]), finding(ends[2])),

@@ -1,4 +1,4 @@
-"""What the tables of Jiang, Zhang and Cai have in common: one machine perturbed on one data set."""
+"""What the tables of Jiang, Zhang and Cai have in common: one SVM perturbed on one data set."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,19 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.estimation.refits.divisions import repeated_folds
-from truerisk.estimation.svm.perturbed_losses import draw_weights, perturbed_losses
+from truerisk.aliases import Array
+from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.estimation.svm.perturbation import draw_weights, perturbed_losses
 from truerisk.intervals.perturbed import percentile
 from truerisk.svm.linear import LinearSVM
-
-Array = NDArray[np.float64]
 
 LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Perturbing:
-    """One data set's folds and weights, which all machines that are compared on it share."""
+    """One data set's folds and weights, which all SVMs compared on it share."""
 
     y: NDArray[np.intp]
     parts: NDArray[Any]
@@ -39,15 +38,15 @@ class Perturbing:
         return cls(y, plan.parts[0], draw_weights(len(y), replicates, rng, groups))
 
     def error(self, X: Array, cost: float = 1.0) -> float:
-        """Give the cross-validated error of a linear machine."""
+        """Give the cross-validated error of a linear SVM."""
         none = self.weights[:0]
         return perturbed_losses(LinearSVM(C=cost), X, self.y, none, parts=self.parts).error
 
     def spread(self, X: Array, losses: str, cost: float = 1.0) -> Array:
-        """Give W*/√n of each replicate, by the losses that are asked for."""
+        """Give W*/√n of each replicate, by the losses named."""
         parts = self.parts if losses == "cross_validated" else None
-        found = perturbed_losses(LinearSVM(C=cost), X, self.y, self.weights, parts=parts)
-        return found.spread
+        perturbed = perturbed_losses(LinearSVM(C=cost), X, self.y, self.weights, parts=parts)
+        return perturbed.spread
 
 
 def percentile_ends(value: float, spread: Array) -> tuple[float, float]:

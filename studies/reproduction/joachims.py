@@ -181,17 +181,17 @@ def _set_up(documents: Documents, trials: Sequence[Trial], settings: Settings) -
 
 
 def _agreement(rows: Sequence[Row]) -> str:
-    judged = [row for row in rows if _is(row, RHOS[0], MEASURES[0])]
-    wrong = sum(len(row.outside) for row in judged)
+    errors = [row for row in rows if _is(row, RHOS[0], MEASURES[0])]
+    wrong = sum(len(row.outside) for row in errors)
     every = sum(len(row.outside) for row in rows)
     return (
-        f"Error at ρ = 1 and hold-out error: {2 * len(judged) - wrong} of {2 * len(judged)} "
+        f"Error at ρ = 1 and hold-out error: {2 * len(errors) - wrong} of {2 * len(errors)} "
         f"averages lie within {RULE}; of all figures, {2 * len(rows) - every} of {2 * len(rows)}."
     )
 
 
 def _outside(table: Table, documents: Documents, rows: Sequence[Row]) -> Iterator[str]:
-    """Name what is outside, with what is known of the reason."""
+    """Name what is outside, with the reason as far as there is one."""
     shares = dict(zip(documents.categories, 100 * documents.member.mean(axis=0), strict=True))
     for row in rows:
         if row.outside and _is(row, RHOS[0], MEASURES[0]):

@@ -1,7 +1,7 @@
-"""The three text collections of Joachims' experiments: where they are sought, what is kept of them.
+"""The three text collections of Joachims' experiments: their files, and what is used of them.
 
 The collections themselves are not part of this package.  Each is a file of JSON lines, one document
-a line, plain or compressed: {"id": "1", "labels": ["earn", "acq"], "text": "…"}.
+per line, plain or compressed: {"id": "1", "labels": ["earn", "acq"], "text": "…"}.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from truerisk.inputs.records.places import shown_path
 FOLDERS = ("", "text")
 ENDINGS = (".jsonl.gz", ".jsonl")
 FORM = (
-    "JSON lines, one document a line, with the keys id, labels (a list) and text, plain or "
+    "JSON lines, one document per line, with the keys id, labels (a list) and text, plain or "
     "compressed by gzip"
 )
 
@@ -44,20 +44,20 @@ class Collection:
         corpus = read_corpus(path, split="")
         if corpus.texts is None:
             raise InputError(f"{shown_path(path)} must hold {FORM}; it holds vectors.")
-        kept = self._kept(path, len(corpus))
+        used = self._used(path, len(corpus))
         names = tuple(categories or self.labels)
         member = np.array(
-            [[self.labels[name] in corpus.labels[place] for name in names] for place in kept]
-        ).reshape(len(kept), len(names))
+            [[self.labels[name] in corpus.labels[place] for name in names] for place in used]
+        ).reshape(len(used), len(names))
         for name, members in zip(names, member.T, strict=True):
             if not members.any():
                 raise InputError(
                     f"{shown_path(path)} must have documents with the label "
                     f"{self.labels[name]!r}; it has none."
                 )
-        return Documents(tuple(corpus.texts[place] for place in kept), names, member)
+        return Documents(tuple(corpus.texts[place] for place in used), names, member)
 
-    def _kept(self, path: Path, size: int) -> list[int]:
+    def _used(self, path: Path, size: int) -> list[int]:
         if self.dropped is None:
             return list(range(size))
         marks = read_corpus(path, labels=self.dropped, split="").labels
@@ -73,11 +73,11 @@ class Collection:
             f"its folder text; {shown_path(folder)} has none. The file holds {self.name} as {FORM}."
         )
 
-    def remarks(self, found: int) -> tuple[str, ...]:
-        """Say what makes the documents found other ones than the paper's."""
-        size = f"The paper has {self.documents:,} documents; here are {found:,}."
+    def remarks(self, size: int) -> tuple[str, ...]:
+        """Say how these documents differ from the paper's."""
+        remark = f"The paper has {self.documents:,} documents; here are {size:,}."
         return (
-            *(() if found == self.documents else (size,)),
+            *(() if size == self.documents else (remark,)),
             *(() if self.caveat is None else (self.caveat,)),
         )
 

@@ -1,7 +1,7 @@
 """One trial of Joachims' experiments: train on some documents, test on others.
 
 The set-up is his: words in at least three training documents, TF·log(n/DF) by training statistics,
-unit length, a linear machine with C = 0.5 for each category.  Vectors of unit length without
+unit length, a linear SVM with C = 0.5 for each category.  Vectors of unit length without
 negative entries have R² = 1.
 """
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from studies.reproduction.joachims_printed import MEASURES, Spread
+from truerisk.aliases import Flags, Indices
 from truerisk.errors import NotConvergedWarning, UnstableWarning
-from truerisk.estimation.svm.at_risk import at_risk
+from truerisk.estimation.svm.xi_alpha import at_risk
 from truerisk.measures.from_counts import f1, precision, recall
 from truerisk.svm.linear import LinearSVM
 from truerisk.tallies.cells import BinaryCounts, ratio
@@ -27,8 +27,7 @@ SQUARED_RADIUS = 1.0
 RHOS = (1.0, 2.0)
 TOLERANCE = 1e-6
 
-Flags = NDArray[np.bool_]
-Places = NDArray[np.intp]
+Places = Indices
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Trial:
     estimated: Mapping[float, BinaryCounts]
     holdout: BinaryCounts
     unstable: int  # categories in which no support vector pins the bias down
-    gap: float  # of the machine that is furthest from its optimum
+    gap: float  # of the SVM that is furthest from its optimum
 
 
 @dataclass(frozen=True)
@@ -96,34 +95,33 @@ def run_trial(documents: Documents, train: Places, test: Places) -> Trial:
         for told_at_the_end in (UnstableWarning, NotConvergedWarning):
             warnings.simplefilter("ignore", told_at_the_end)
         svm.fit(vectors, documents.member[train].astype(int))
-    called = svm.decision_function(vectorizer.transform(documents.texts_at(test))) > 0
+    predicted = svm.decision_function(vectorizer.transform(documents.texts_at(test))) > 0
     truth = documents.member[train]
     risky = {rho: at_risk(svm.alpha_, svm.slack_, SQUARED_RADIUS, rho).T for rho in RHOS}
     return Trial(
         train_size=len(train),
-        # An example at risk is taken for wrong: what is called positive are the positives that
+        # An example at risk is taken for wrong: predicted positive are the positives that
         # are safe and the negatives that are not.
         estimated={rho: count(truth, truth ^ flags) for rho, flags in risky.items()},
-        holdout=count(documents.member[test], called),
+        holdout=count(documents.member[test], predicted),
         unstable=int(np.sum(~np.asarray(svm.stable_) & np.any(svm.alpha_ > 0, axis=1))),
         gap=float(svm.gap_),
     )
 
 
 def troubles(trials: Sequence[Trial]) -> Iterator[str]:
-    """Tell of machines that are not as they should be: loose bias, solver stopped early.
+    """Name SVMs with a loose bias, and solvers that stopped early.
 
     Examples
     --------
     >>> none = BinaryCounts(tp=0, fp=0, fn=0, tn=1)
     >>> list(troubles([Trial(1, {}, none, 2, 1e-4), Trial(1, {}, none, 0, 1e-9)]))[0]
-    '2 machines have no support vector within its bounds: their bias is one of many.'
+    '2 SVMs have no support vector within its bounds: their bias is one of many.'
     """
     unstable = sum(trial.unstable for trial in trials)
     if unstable:
         yield (
-            f"{unstable} machines have no support vector within its bounds: their bias is one of "
-            "many."
+            f"{unstable} SVMs have no support vector within its bounds: their bias is one of many."
         )
     stopped = [trial.gap for trial in trials if trial.gap > TOLERANCE]
     if stopped:
@@ -133,7 +131,7 @@ def troubles(trials: Sequence[Trial]) -> Iterator[str]:
         )
 
 
-def count(truth: Flags, called: Flags) -> BinaryCounts:
+def count(truth: Flags, predicted: Flags) -> BinaryCounts:
     """Count the four outcomes in each column.
 
     Examples
@@ -143,10 +141,10 @@ def count(truth: Flags, called: Flags) -> BinaryCounts:
     (array([1]), array([1]), array([1]))
     """
     return BinaryCounts(
-        tp=np.sum(truth & called, axis=0),
-        fp=np.sum(~truth & called, axis=0),
-        fn=np.sum(truth & ~called, axis=0),
-        tn=np.sum(~truth & ~called, axis=0),
+        tp=np.sum(truth & predicted, axis=0),
+        fp=np.sum(~truth & predicted, axis=0),
+        fn=np.sum(truth & ~predicted, axis=0),
+        tn=np.sum(~truth & ~predicted, axis=0),
     )
 
 
@@ -155,8 +153,8 @@ def percentages(counts: BinaryCounts) -> dict[str, Any]:
 
     Examples
     --------
-    >>> found = percentages(BinaryCounts(tp=6, fp=2, fn=4, tn=88))
-    >>> [round(float(found[name]), 1) for name in MEASURES]
+    >>> values = percentages(BinaryCounts(tp=6, fp=2, fn=4, tn=88))
+    >>> [round(float(values[name]), 1) for name in MEASURES]
     [6.0, 60.0, 75.0, 66.7]
     """
     return {

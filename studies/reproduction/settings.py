@@ -26,7 +26,7 @@ def in_silence(items: Iterable[Item], total: int) -> Iterator[Item]:  # noqa: AR
 class Settings:
     """Where the documents are, how many random splits are tried, and the seed they come from.
 
-    `progress` passes the trials on one by one, and is told how many there will be.
+    `progress` passes the trials on one by one, and gets how many there will be.
 
     Examples
     --------

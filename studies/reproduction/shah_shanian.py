@@ -19,7 +19,7 @@ SOURCE = (
     'M. Shah and S. Shanian, "Hold-out Risk Bounds for Classifier Performance Evaluation", '
     "4th Workshop on Evaluation Methods for Machine Learning, Montreal, 2009"
 )
-DELTA = 0.025  # for each side, so that both together hold with probability .95
+DELTA = 0.025  # for each side; both together hold with probability .95
 MIN_DIGITS = 3  # trailing zeros are left out: 0.2 is 0.200
 GAUSSIAN_TOLERANCE = 0.0015  # centre, deviation and ends were each cut to three digits
 COLUMNS = (

@@ -27,8 +27,8 @@ def _figures_of_joachims(settings: Settings) -> Reproduction:
 
 def _table_of_jiang(number: int, settings: JiangSettings) -> Reproduction:
     module = import_module(f"studies.reproduction.jiang_table{number}")  # loads as above
-    found: Reproduction = module.reproduce(settings)
-    return found
+    table: Reproduction = module.reproduce(settings)
+    return table
 
 
 @dataclass(frozen=True)

@@ -84,10 +84,11 @@ def test_a_threshold_has_the_curves_it_lies_on(run, predictions, tmp_path, optio
 
 
 def test_one_figure_is_told_as_one(run, predictions, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(predictions.read_text().replace("1,0,0.4", "1,1,0.4"))
     ended = run(
-        "compare", predictions, "--prediction", "y_pred", "--prediction", "score",
-        "--measure", "accuracy", "--figures", tmp_path / "new",
-    )  # fmt: skip
+        "compare", predictions, other, "--measure", "accuracy", "--figures", tmp_path / "new"
+    )
     assert ended.stdout.endswith(f"1 figure is in {tmp_path / 'new'}\n")
 
 

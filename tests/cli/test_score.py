@@ -219,6 +219,13 @@ def test_files_or_counts_must_be_given_and_not_both(run, predictions):
     assert run("score", predictions, "--counts", "1,2,3,4").exit_code == 2
 
 
+@pytest.mark.parametrize("option", ["--threshold=0.5", "--probabilities", "--weight=w", "--strip"])
+def test_an_option_of_files_is_refused_with_counts(run, option):
+    ended = run("score", "--counts", "1,2,3,4", option)
+    assert ended.exit_code == 2
+    assert f"{option.split('=')[0]}: for files of predictions, not for --counts." in ended.stderr
+
+
 def test_a_level_of_95_is_refused_with_the_remedy(run, predictions):
     ended = run("score", predictions, "--level", "95")
     assert ended.exit_code == 3
@@ -253,7 +260,15 @@ def test_a_measure_that_cannot_be_computed_says_why(run, tmp_path):
     path.write_text("y_true,y_pred\n" + "1,1\n0,0\n0,1\n" * 5)
     ended = run("score", path, "--measure", "roc_auc")
     assert ended.exit_code == 4
-    assert "roc_auc needs scores: name their column with --score." in ended.stderr
+    assert "roc_auc is undefined: there are no scores." in ended.stderr
+
+
+def test_averages_of_two_classes_are_there_when_named(run, predictions):
+    ended = run("score", predictions, "--measure", "f1_macro", "--json")
+    assert ended.exit_code == 0
+    # F1 of 1 is 10/13, of 0 it is 24/27.
+    value = json.loads(ended.stdout)["estimates"]["f1_macro"]["value"]
+    assert value == pytest.approx((10 / 13 + 24 / 27) / 2)
 
 
 def test_piped_output_keeps_to_columns(run, predictions, monkeypatch):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.comparison.conclusion import conclude, examples_to_settle
+from truerisk.comparison.conclusion import conclude, decide, examples_to_settle, with_refit_caveat
+from truerisk.comparison.outcome import TestOutcome
 from truerisk.results import Estimate, Interval
 
 
@@ -14,7 +15,9 @@ def an_estimate(value, measure="error_rate", n=400):
     return Estimate(value=value, interval=None, measure=measure, method="counts", n=n)
 
 
-def concluded(first, second, half, *, measure="error_rate", p_value=None, **options):
+def concluded(
+    first, second, half, *, measure="error_rate", p_value=None, settled_by=None, **options
+):
     """Compare two values whose difference is known to ± half at 95 %, ± .84 · half at 90 %."""
     value = second - first
 
@@ -22,17 +25,15 @@ def concluded(first, second, half, *, measure="error_rate", p_value=None, **opti
         width = half * {0.95: 1.0, 0.9: 0.84}[round(level, 9)]
         return value - width, value + width
 
-    return conclude(
-        ("a", "b"),
-        an_estimate(first, measure),
-        an_estimate(second, measure),
+    outcome = TestOutcome(
         ends_at=ends_at,
-        level=0.95,
-        interval_method="tango",
         p_value=p_value,
         method="mcnemar_mid_p",
-        **options,
+        interval_method="tango",
+        settled_by=settled_by,
     )
+    both = an_estimate(first, measure), an_estimate(second, measure)
+    return conclude(("a", "b"), *both, outcome, level=0.95, **options)
 
 
 def test_a_lower_error_is_better_and_a_higher_one_worse() -> None:
@@ -105,6 +106,44 @@ def test_an_undefined_test_extrapolates_nothing() -> None:
     assert concluded(0.16, 0.14, 0.03, p_value=math.nan).settled_by is None
 
 
+def test_sentence_and_table_write_the_ends_alike() -> None:
+    found = concluded(0.10, 0.135, 0.034978)
+    assert found.finding == "worse"
+    assert str(found.difference.interval) == "[2.20e-05, 0.070] at 95 %"
+    assert "higher by 0.035 [2.20e-05, 0.070]" in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        (concluded(0.16, 0.10, 0.03), "better"),
+        (concluded(0.10, 0.16, 0.03), "worse"),
+        (concluded(0.10, 0.09, 0.005, region=0.02), "equivalent"),
+        (concluded(0.16, 0.14, 0.03), "no_evidence"),
+        (concluded(math.nan, 0.2, 0.01, measure="precision"), "undefined"),
+    ],
+)
+def test_the_verdict_has_the_code_of_its_conclusion(found, code) -> None:
+    assert found.verdict.code == code
+
+
+def test_the_caveat_of_refits_keeps_the_code() -> None:
+    found = with_refit_caveat(concluded(0.16, 0.14, 0.03))
+    assert found.verdict.endswith("compare them again then.")
+    assert found.verdict.code == "no_evidence"
+    settled = concluded(0.16, 0.10, 0.03)
+    assert with_refit_caveat(settled) is settled
+
+
+def test_a_region_larger_than_what_is_seen_is_planned_for() -> None:
+    seen, region = concluded(0.10, 0.107, 0.03), concluded(0.10, 0.107, 0.03, region=0.02)
+    interval = region.difference.interval
+    assert region.settled_by == examples_to_settle(0.02, interval, 400) < seen.settled_by
+    assert "a difference of 0.02, the smallest that matters" in region.verdict
+    nothing = concluded(0.10, 0.10, 0.03, region=0.02)
+    assert nothing.settled_by == examples_to_settle(0.02, nothing.difference.interval, 400)
+
+
 @given(
     first=st.floats(0, 1),
     second=st.floats(0, 1),
@@ -122,3 +161,18 @@ def test_swapping_the_models_swaps_the_finding(first, second, half, region) -> N
     assert -1 <= interval.low <= one.difference.value <= interval.high <= 1
     assert other.difference.interval.low == pytest.approx(-interval.high)
     assert other.settled_by == one.settled_by
+
+
+@pytest.mark.parametrize(
+    ("is_equivalent", "is_different", "improves", "finding"),
+    [
+        (False, True, True, "better"),
+        (False, True, False, "worse"),
+        (False, False, True, "no evidence"),
+        (True, True, True, "equivalent"),
+        (True, False, False, "equivalent"),
+    ],
+)
+def test_equivalence_comes_before_a_difference(is_equivalent, is_different, improves, finding):
+    decided = decide(is_equivalent=is_equivalent, is_different=is_different, improves=improves)
+    assert decided == finding

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from truerisk.comparison.predictions.paired_difference import paired_difference_ends
-from truerisk.comparison.spread import Drawn, NoSpread, Spread, spread_of_influences
+from truerisk.comparison.spread import (
+    Drawn,
+    Spread,
+    satterthwaite,
+    spread_of_influences,
+    undetermined,
+    without_spread,
+)
 
 values = st.floats(-1, 1).filter(lambda value: abs(value) > 1e-6)
 
@@ -44,28 +51,64 @@ def test_no_difference_has_a_p_value_of_one_whatever_is_known():
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
-def test_without_any_spread_the_interval_is_that_of_no_discordant_pair(level):
-    expected = paired_difference_ends(30, 0, 0, 20, level=level)
-    assert NoSpread(50).ends(0.0, level) == pytest.approx(expected, abs=1e-9)
+def test_without_any_spread_the_interval_is_about_that_of_no_discordant_pair(level):
+    expected = paired_difference_ends(3000, 0, 0, 2000, level=level)
+    assert without_spread(0.0, 5000, method="").ends_at(level) == pytest.approx(expected, rel=0.7)
+
+
+def test_without_any_spread_the_bound_is_exact_and_scales_with_the_range():
+    low, high = without_spread(0.0, 50, method="", width=2.0).ends_at(0.95)
+    assert (1 - high / 2) ** 50 == pytest.approx(0.025)
+    assert low == -high
+    # From a difference of 0.3 a unit can be off by 1.3 downwards and by 0.7 upwards.
+    low, high = without_spread(0.3, 50, method="").ends_at(0.95)
+    assert (1 - (0.3 - low) / 1.3) ** 50 == pytest.approx(0.025)
+    assert (1 - (high - 0.3) / 0.7) ** 50 == pytest.approx(0.025)
+
+
+def test_an_unbounded_measure_without_spread_is_never_certain():
+    same = without_spread(0.1, 50, method="paired_mean", width=math.inf)
+    assert same.ends_at(0.95) == (-math.inf, math.inf)
+    assert same.p_value == 1.0
+
+
+def test_a_standard_error_within_rounding_counts_as_none():
+    assert Spread(3e-16).ends(0.0, 0.95) == (-math.inf, math.inf)
+    assert Spread(3e-16, scale=1e-6).is_known
+    assert Spread(0.0, scale=0.0).is_zero
+
+
+def test_degrees_of_freedom_do_not_depend_on_the_size_of_the_variance():
+    strata, size = np.array([0, 0, 1]), np.array([8.0, 3.0, 9.0])
+    expected = satterthwaite(np.array([0.2, 0.1, 0.3]), strata, size)
+    for factor in (1e-200, 1e200):
+        scaled = satterthwaite(factor * np.array([0.2, 0.1, 0.3]), strata, size)
+        assert scaled == pytest.approx(expected)
+
+
+def test_what_is_undetermined_has_an_open_interval_and_no_test():
+    outcome = undetermined("corrected_t", "no spread")
+    assert outcome.ends_at(0.95) == (-math.inf, math.inf)
+    assert math.isnan(outcome.p_value)
 
 
 @settings(max_examples=30, deadline=None)
 @given(value=values.filter(lambda value: abs(value) < 0.999), units=st.integers(1, 50))
 def test_the_test_without_spread_inverts_its_interval(value, units):
-    bound = NoSpread(units)
-    p_value = bound.p_value(value)
-    if 1e-9 < p_value < 1 - 1e-9:
-        assert min(bound.ends(value, 1 - p_value), key=abs) == pytest.approx(0, abs=1e-6)
+    outcome = without_spread(value, units, method="")
+    if 1e-9 < outcome.p_value < 1 - 1e-9:
+        ends = outcome.ends_at(1 - outcome.p_value)
+        assert min(ends, key=abs) == pytest.approx(0, abs=1e-6)
 
 
 def test_resamples_are_judged_around_their_mean():
-    drawn = Drawn(Spread(0.02, 9.0), 0.03)
-    assert drawn.ends(0.1, 0.95) == Spread(0.02, 9.0).ends(0.03, 0.95)
-    assert drawn.p_value(0.1) == Spread(0.02, 9.0).p_value(0.03)
+    outcome = Drawn(Spread(0.02, 9.0), 0.03).outcome(0.1, "paired_bootstrap")
+    assert outcome.ends_at(0.95) == Spread(0.02, 9.0).ends(0.03, 0.95)
+    assert outcome.p_value == Spread(0.02, 9.0).p_value(0.03)
 
 
-def test_the_largest_difference_without_spread_is_never_certain_to_be_none():
-    assert 0 <= NoSpread(3).p_value(1.0) < 1e-6
+def test_the_largest_difference_without_spread_is_a_sign_test():
+    assert without_spread(1.0, 3, method="").p_value == 2 / 2**3
 
 
 def test_influences_of_a_group_are_added_before_they_are_squared():

@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import estimate
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.divisions import each_left_out, random_divisions
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.judging import Judging
+from truerisk.estimation.refits.plans import each_left_out, random_divisions
+from truerisk.estimation.refits.votes import CollectedVotes
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -177,7 +177,7 @@ def test_every_class_is_held_out_in_its_share():
 
 def test_leaving_one_out_keeps_no_table_of_each_refit():
     examples = Examples.of(np.zeros((2000, 1)), np.arange(2000) % 100)
-    assert Judging(examples, each_left_out(2000)).tables.nbytes == 0
+    assert CollectedVotes(examples, each_left_out(2000)).tables.nbytes == 0
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_leaving_one_out_keeps_no_table_of_each_refit():
         ({"method": "leave_one_out", "folds": 5}, "`folds` must be left out for leave_one_out"),
         ({"stratified": "no"}, "`stratified` must be True or False; got 'no'"),
         ({"repeats": 0}, "`repeats` must lie in"),
-        ({"binomial": "wilson"}, "`binomial` must be clopper_pearson where refits judge"),
+        ({"binomial": "wilson"}, "`binomial` must be clopper_pearson for refits"),
         ({"cell_interval": "bca"}, "`cell_interval` must be smoothed_delta or delta"),
         ({"method": "bootstrap", "interval": "corrected_t"}, "which has its own"),
     ],

@@ -72,7 +72,7 @@ def test_measures_of_one_class_are_there_for_every_class_on_request():
         ("f1_marco", "Did you mean 'f1_macro'"),
         ("acuracy", "Did you mean 'accuracy'"),
         ("accuracy_macro", "must not be an average of accuracy"),
-        (len, "Functions are not accepted"),
+        (len, "must be names of measures"),
         (3, "got 3"),
     ],
 )

@@ -143,7 +143,7 @@ def test_labels_that_differ_in_white_space_are_kept_and_told(write, read):
 
 def test_floats_as_labels_are_refused_unless_they_are_whole(tmp_path, read):
     path = write_parquet(tmp_path / "p.parquet", {"y_true": [1.0, 0.5], "y_pred": [1, 0]})
-    with refused("row 2: 'y_true' must hold labels; got the number 0.5. Cast the column"):
+    with refused("row 2: 'y_true' must hold labels; got the number 0.5. Use --score if"):
         read(path)
     path = write_parquet(tmp_path / "q.parquet", {"y_true": [1.0, -0.0], "y_pred": [1, 0]})
     files, (batch,) = read(path)

@@ -128,8 +128,8 @@ def test_a_column_that_is_not_there_is_refused_with_the_likely_one(write, read):
 
 def test_names_that_say_nothing_are_refused_with_the_column_list(write, read):
     with refused("`truth` must be the column with the true labels; none of the names is a usual "
-                 "one. The columns are '1', '0'. Say which with --truth; the first line must be "
-                 "a header."):  # fmt: skip
+                 "one. The columns are '1', '0'. Say which with --truth (roles= in Python); the "
+                 "first line must be a header."):  # fmt: skip
         read(write("1,0\n1,1\n"))
 
 

@@ -238,8 +238,6 @@ REFUSED = [
     ("a class for an instance", {"model": LogisticRegression}, "write LogisticRegression()"),
     ("a model without predict", {"model": StandardScaler()}, "a StandardScaler without predict"),
     ("no model", {"model": None}, "a NoneType without fit, predict, get_params"),
-    ("an unknown option", {"fold": 5}, "must be given options it knows"),
-    ("an option of predictions", {"threshold": 0.5}, "must be given options it knows"),
     ("an unknown method", {"method": "loo"}, "`method` must be one of cross_validation"),
     ("an unknown interval", {"interval": "wald"}, "`interval` must be one of agreement"),
     ("an unknown measure", {"measures": ["acc"]}, "`measure` must be one of accuracy"),

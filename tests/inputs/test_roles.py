@@ -3,7 +3,14 @@ import re
 import pytest
 
 from truerisk.errors import InputError
-from truerisk.inputs.roles import PREFIXES, USUAL_NAMES, ResolvedRoles, Roles, resolve_roles
+from truerisk.inputs.roles import (
+    PREFIXES,
+    USUAL_NAMES,
+    CorpusColumns,
+    ResolvedRoles,
+    Roles,
+    resolve_roles,
+)
 
 
 @pytest.mark.parametrize("role", ["truth", "pred", "score", "group", "weight", "id"])
@@ -92,3 +99,35 @@ def test_two_columns_of_one_prefix_stay_a_family():
 def test_the_nearest_name_is_suggested(columns, hint):
     with pytest.raises(InputError, match=rf"Did you mean {hint}\?"):
         resolve_roles(columns, Roles())
+
+
+def test_the_usual_names_are_found_in_any_case():
+    found = CorpusColumns().settled(["Doc ID", "Body", "Topics", "Split", "other"])
+    assert found == CorpusColumns(text="Body", labels="Topics", id="Doc ID", split="Split")
+
+
+def test_a_given_name_is_taken_as_it_is():
+    found = CorpusColumns(text="label", labels="text").settled(["text", "label"])
+    assert (found.text, found.labels) == ("label", "text")
+
+
+def test_an_empty_name_leaves_a_column_aside():
+    found = CorpusColumns(id="", split="").settled(["id", "text", "labels", "split"])
+    assert (found.id, found.split) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "columns", "message"),
+    [
+        ({}, ["text", "body", "labels"], "`text` must be one column; the names 'text', 'body'"),
+        ({}, ["text", "x"], "`labels` must be the column with the labels; none of the names"),
+        ({}, ["x", "labels"], "`text` must be the column with the texts"),
+        ({"text": "txt"}, ["text", "labels"], "got 'txt'. The columns are 'text', 'labels'. Did"),
+        ({"id": "z"}, ["text", "labels"], "`id` must be a column of the file; got 'z'."),
+        ({"text": "labels", "labels": "labels"}, ["labels"], "is named for two of them."),
+        ({}, ["text", "labels", "text"], "'text' must appear once in the header; it appears 2"),
+    ],
+)
+def test_columns_that_cannot_be_told_are_refused(given, columns, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        CorpusColumns(**given).settled(columns)

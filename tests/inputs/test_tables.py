@@ -193,7 +193,7 @@ def test_vectors_are_sparse_or_dense_whichever_is_smaller(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b 1:2\na 1:3\n", "row 1: must have one label a vector; got 'a,b'"),
+        ("a,b 1:2\na 1:3\n", "row 1: must have one label per vector; got 'a,b'"),
         ("a 1:2\n 1:3\nb 1:3\n", "row 2: must have a label for every vector; 1 of 3 have none."),
         ("a 1:2\na 1:3\n", "must have at least two classes"),
     ],

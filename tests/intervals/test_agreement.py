@@ -10,7 +10,6 @@ from truerisk.intervals.agreement import (
     VARIANTS,
     agreement,
     agreement_interval,
-    disagreement,
 )
 from truerisk.intervals.binomial import binomial_interval
 
@@ -46,7 +45,7 @@ def as_written(losses, level):
 def test_a_small_table_worked_by_hand():
     # q = 0, 1, ½, 1: p = 5/8, p(1 − p) = 15/64; 2/1 · (1/4)/4 = 1/8; u = (1/8)(64/15) = 8/15.
     losses = [[0, 1, 0, 1], [0, 1, 1, 1]]
-    assert disagreement(losses) == pytest.approx(8 / 15, abs=1e-15)
+    assert agreement(losses).disagreement == pytest.approx(8 / 15, abs=1e-15)
     # m = 4/(23/15) = 60/23, x = 5/8 · 60/23 = 75/46
     interval = agreement_interval(losses)
     assert interval.low == pytest.approx(beta.ppf(0.025, 75 / 46, 45 / 46 + 1), abs=1e-9)
@@ -79,7 +78,7 @@ def test_damped_counts_most_where_half_of_the_variance_is_disagreement():
 def test_it_is_the_rule_as_written(losses, level):
     u, low, high = as_written(losses, level)
     found = agreement_interval(losses, level=level)
-    assert disagreement(losses) == pytest.approx(u, abs=1e-12)
+    assert agreement(losses).disagreement == pytest.approx(u, abs=1e-12)
     assert [found.low, found.high] == pytest.approx([low, high], abs=1e-8)
 
 
@@ -108,14 +107,14 @@ def test_full_agreement_is_the_exact_binomial():
     once = np.arange(40) < 7
     found = agreement_interval(np.tile(once, (5, 1)))
     exact = binomial_interval(7, 40)
-    assert disagreement(np.tile(once, (5, 1))) == 0
+    assert agreement(np.tile(once, (5, 1))).disagreement == 0
     assert [found.low, found.high] == pytest.approx([exact.low, exact.high], abs=1e-12)
 
 
 def test_no_agreement_beyond_chance_halves_the_examples():
     # Each example is wrong in one of two repetitions: q = p = ½ and u = 2 > 1, cut to 1.
     losses = np.array([[0, 1] * 10, [1, 0] * 10])
-    assert disagreement(losses) == 1
+    assert agreement(losses).disagreement == 1
     found, half = agreement_interval(losses), binomial_interval(5, 10)
     assert [found.low, found.high] == pytest.approx([half.low, half.high], abs=1e-12)
 
@@ -123,7 +122,7 @@ def test_no_agreement_beyond_chance_halves_the_examples():
 @pytest.mark.parametrize("loss", [0, 1])
 def test_where_all_are_right_or_all_wrong_nothing_disagrees(loss):
     losses = np.full((5, 30), loss)
-    assert disagreement(losses) == 0
+    assert agreement(losses).disagreement == 0
     exact = binomial_interval(30 * loss, 30)
     found = agreement_interval(losses)
     assert [found.low, found.high] == pytest.approx([exact.low, exact.high], abs=1e-12)
@@ -131,7 +130,7 @@ def test_where_all_are_right_or_all_wrong_nothing_disagrees(loss):
 
 def test_one_repetition_cannot_disagree_and_says_binomial():
     losses = np.arange(40) < 7
-    assert disagreement(losses) is None
+    assert agreement(losses).disagreement is None
     found, exact = agreement_interval(losses), binomial_interval(7, 40)
     assert found.method == "binomial"
     assert [found.low, found.high] == pytest.approx([exact.low, exact.high], abs=1e-12)

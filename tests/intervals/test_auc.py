@@ -221,6 +221,6 @@ def test_a_difference_without_variance_has_no_p_value():
 
 def test_two_columns_are_needed():
     with pytest.raises(
-        InputError, match="`scores_positive` must have 2 columns, one a model; got 1"
+        InputError, match="`scores_positive` must have 2 columns, one per model; got 1"
     ):
         delong_paired([1, 2], [0, 1])

@@ -7,9 +7,8 @@ from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import samplesize_proportions_2indep_onetail
 
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import binomial_bounds, upper_bound
+from truerisk.intervals.binomial import at_least, binomial_bounds, upper_bound
 from truerisk.intervals.planning import (
-    at_least,
     paired_power,
     proven_by_no_errors,
     rejected_from,

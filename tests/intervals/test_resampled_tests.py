@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import f, t
 
 from truerisk.errors import InputError
+from truerisk.intervals.delta import normal_interval
 from truerisk.intervals.resampled_tests import (
     ConservativeZRuns,
     conservative_z_interval,
@@ -18,7 +19,6 @@ from truerisk.intervals.resampled_tests import (
     correlated_t_posterior,
     five_by_two_f,
     five_by_two_t,
-    normal_interval,
     rho_based_deviation,
 )
 
@@ -288,7 +288,7 @@ def test_a_run_has_a_name_and_the_values_are_arranged():
             lambda: ConservativeZRuns(n=20, test=2, seed=1, strata=np.zeros(3, np.intp)),
             "`strata` must have 20 examples; got 3",
         ),
-        (lambda: RUNS.arrange([0.1]), "`values` must be 33, one a refit; got 1"),
+        (lambda: RUNS.arrange([0.1]), "`values` must be 33, one per refit; got 1"),
         (lambda: conservative_z_interval([0.1], [[0.1, 0.2, 0.3]]), "divisions × 2 × subsamples"),
         (lambda: conservative_z_interval([math.nan], [[0.1, 0.2]]), "must all be defined"),
     ],

@@ -7,17 +7,27 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import StackingClassifier
+from sklearn.feature_selection import SelectFromModel
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from truerisk.errors import InputError
 from truerisk.inputs.tables import read_table
-from truerisk.learners.named_models import ALIASES, MODELS, find_grid, find_model
+from truerisk.learners.named_models import ALIASES, MODELS, as_learner, find_grid, find_model
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)
@@ -253,3 +263,84 @@ def test_one_fast_model_runs_on_every_small_set():
         table = read_table(path, target="target")
         called = cross_val_predict(find_model("naive_bayes", table.kinds), table.X, table.y, cv=3)
         assert np.mean(called == table.y) > 0.35, path.name
+
+
+class Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    def __init__(self, model=None, *, prefit=False):
+        self.model = model
+        self.prefit = prefit
+
+    def fit(self, X, y):
+        self.model_ = clone(self.model).fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+FROZEN = FrozenEstimator(KNeighborsClassifier(1).fit([[0.0], [1.0]], [0, 1]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FROZEN,
+        make_pipeline(StandardScaler(), FROZEN),
+        Wrapper(FROZEN),
+        Wrapper(KNeighborsClassifier(), prefit=True),
+        make_pipeline(SelectFromModel(DecisionTreeClassifier(), prefit=True), GaussianNB()),
+        StackingClassifier([("tree", DecisionTreeClassifier())], cv="prefit"),
+    ],
+    ids=["alone", "in a pipeline", "wrapped", "prefit", "a prefit step", "stacked"],
+)
+def test_a_model_that_does_not_train_in_its_refits_is_refused(model):
+    with pytest.raises(InputError, match="`model` must be trained anew in each refit; got"):
+        as_learner(model)
+
+
+def test_a_frozen_step_that_only_transforms_is_allowed():
+    model = make_pipeline(FrozenEstimator(StandardScaler().fit([[0.0], [1.0]])), GaussianNB())
+    assert as_learner(model) is model
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "objects": lambda columns: np.array(list(zip(*columns.values(), strict=True)), dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", ["logistic_regression", "naive_bayes", "gradient_boosting"])
+@pytest.mark.parametrize("form", FRAMES)
+def test_a_named_model_prepares_a_frame_as_a_table_file_is_prepared(name, form, tmp_path):
+    rng = np.random.default_rng(3)
+    age = rng.normal(50, 10, size=40).round(1)
+    columns = {
+        "age": [None if at == 5 else float(one) for at, one in enumerate(age)],
+        "sex": [("m", "f", None)[at % 7 % 3] for at in range(40)],
+    }
+    y = np.where(age + rng.normal(0, 10, size=40) > 50, "ill", "well")
+    rows = zip(*columns.values(), y, strict=True)
+    lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
+    (tmp_path / "table.csv").write_text("\n".join(["age,sex,target", *lines]) + "\n")
+    table = read_table(tmp_path / "table.csv")
+    expected = find_model(name, table.kinds, 0).fit(table.X, table.y).predict_proba(table.X)
+    X = FRAMES[form](columns)
+    model = as_learner(name, X)
+    params = {k: 0 for k in model.get_params() if k.endswith("random_state")}
+    found = model.set_params(**params).fit(X, y).predict_proba(X)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_texts_and_numbers_need_no_frame():
+    texts = ["good film", "bad film", "good book", "bad book"] * 3
+    model = as_learner("linear_svm", texts).fit(texts, [1, 0] * 6)
+    assert model.predict(["a good one"]) == [1]
+    assert [name for name, _ in as_learner("tree", np.zeros((3, 2))).steps] == ["columns", "model"]
+
+
+def test_a_column_of_ids_is_refused_as_in_a_table_file():
+    frame = pd.DataFrame({"id": [f"id{at}" for at in range(80)], "size": range(80)})
+    with pytest.raises(InputError, match=r"'id' has 80 distinct values in 80 rows.*probably ids"):
+        as_learner("tree", frame)

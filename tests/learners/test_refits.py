@@ -309,7 +309,7 @@ def test_the_first_warning_is_told():
             warnings.warn("second", UserWarning, stacklevel=1)
             return super().predict(rows)
 
-    told = str(refit(shared(Worried()), 0)["warned"])
+    told = str(refit(shared(Worried()), 0)["warned"][0])
     assert told.startswith("UserWarning: did not converge xxx")
     assert len(told) == 300
     assert "warned" not in refit(shared(DecisionTreeClassifier()), 0)

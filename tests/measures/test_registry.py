@@ -68,3 +68,8 @@ def test_a_name_the_registry_does_not_know_is_shown_as_it_is():
 )
 def test_within_a_sentence_only_names_and_abbreviations_keep_their_capitals(name, words):
     assert spoken_title(name) == words
+
+
+def test_a_function_is_no_name_of_a_measure():
+    with pytest.raises(InputError, match="Functions are not accepted"):
+        find_measure(len)

@@ -6,12 +6,13 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from truerisk.errors import InputError
-from truerisk.svm.dual_of import duals_of
+from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
 
@@ -112,3 +113,39 @@ def test_a_class_without_examples_is_refused():
         machine = OneVsRestClassifier(SVC()).fit(X, table)
     with pytest.raises(InputError, match="one kind only for"):
         duals_of(machine, X, table)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (LinearSVM(), True),
+        (KernelSVM(), True),
+        (make_pipeline(SVC()), True),
+        (LinearSVC(), False),
+        (GaussianNB(), False),
+    ],
+    ids=["ours", "ours with a kernel", "in a pipeline", "squared hinge", "no SVM"],
+)
+def test_an_svm_is_recognised(model, expected):
+    assert is_readable(model) is expected
+
+
+@pytest.mark.parametrize(
+    "svm",
+    [
+        LinearSVC(loss="hinge"),
+        NuSVC(),
+        SVC(kernel="sigmoid"),
+        SVC(max_iter=5),
+        OneVsRestClassifier(LinearSVC(loss="hinge")),
+        OneVsRestClassifier(SVC(class_weight={1: 2.0})),
+    ],
+    ids=repr,
+)
+def test_an_svm_with_another_optimum_has_no_twin(svm):
+    assert twin_of(svm, 2) is None
+
+
+def test_an_svm_of_pairs_of_classes_has_no_twin():
+    assert twin_of(SVC(), 3) is None
+    assert isinstance(twin_of(OneVsRestClassifier(SVC()), 3), KernelSVM)

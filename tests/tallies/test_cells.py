@@ -118,5 +118,5 @@ def test_a_column_of_ids_is_refused_as_labels():
 def test_sets_of_labels_have_no_confusion_table():
     coded = code_label_sets([{"a"}], [{"a"}])
     cells = CellTally().add(coded.truth, coded.predicted).cells(coded.members, multilabel=True)
-    with pytest.raises(InputError, match="one label an example"):
+    with pytest.raises(InputError, match="one label per example"):
         cells.confusion()

@@ -224,7 +224,7 @@ def test_what_cannot_be_ranked_is_refused(scores, labels, message):
         ([1.0, -1.0], r"`weight` must be finite and not negative; got -1 \(1 such\)"),
         ([1.0, np.nan], "`weight` must be finite and not negative; got nan"),
         ([0.0, 0.0], "`weight` must be positive somewhere; all are 0"),
-        ([1.0], r"`weight` must have one entry an example; got shape \(1,\)"),
+        ([1.0], r"`weight` must have one entry per example; got shape \(1,\)"),
     ],
 )
 def test_strange_weights_are_refused(weight, message):

@@ -252,7 +252,7 @@ def test_a_class_in_one_group_has_no_cluster_variance():
 
 
 def test_groups_of_another_length_are_refused():
-    with pytest.raises(InputError, match="`groups` must have one entry an example"):
+    with pytest.raises(InputError, match="`groups` must have one entry per example"):
         cluster_auc_variance([1.0, 2.0], [True, False], [0])
 
 

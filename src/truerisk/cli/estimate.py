@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from truerisk.cli.options import FILE, level_option, positive_option, seed_option, unescaped
 from truerisk.cli.output import (
@@ -26,6 +25,7 @@ from truerisk.cli.output import (
     format_options,
     page_options,
     quiet_option,
+    refuse_options,
     show,
     show_difference,
     table_source,
@@ -46,7 +46,7 @@ from truerisk.learners.named_models import MODELS
 if TYPE_CHECKING:
     from truerisk.estimation.corpus.corpus import CorpusEvaluation
     from truerisk.estimation.refits.best_of import BestOf
-    from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+    from truerisk.estimation.refits.estimate import LearnerEvaluation
     from truerisk.inputs.tables import Table
     from truerisk.results import Comparison, Estimate
 
@@ -185,17 +185,17 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
     check_outputs(options, [data])
     if not _is_table(data, options):
         tables = "tables, and this is read as documents: name the --target or a --model"
-        _refuse(ONLY_TABLES, tables)
+        refuse_options(ONLY_TABLES, tables)
         if options["form"] in {"markdown", "latex"}:
             raise click.UsageError(f"--{options['form']}: for {tables}.")
         _estimate_documents(data, options)
         return
-    _refuse(ONLY_DOCUMENTS, "documents, and this is read as a table")
+    refuse_options(ONLY_DOCUMENTS, "documents, and this is read as a table")
     if options["against"] is None:
-        _refuse(ONLY_TWO, "two learners: name the other one by --against")
+        refuse_options(ONLY_TWO, "two learners: name the other one by --against")
         _estimate_learners(data, options)
     else:
-        _refuse(ONLY_ONE, "one learner by itself; two are compared by --test")
+        refuse_options(ONLY_ONE, "one learner by itself; two are compared by --test")
         _compare_learners(data, options)
 
 
@@ -208,19 +208,6 @@ def _is_table(data: Path, options: dict[str, Any]) -> bool:
         or options["method"] in only_tables
         or data.suffix.lower() in {".parquet", ".pq"}
     )
-
-
-def _refuse(names: tuple[str, ...], what: str) -> None:
-    """Refuse options that would be ignored."""
-    context = click.get_current_context()
-    given = [
-        option.opts[0]
-        for option in context.command.params
-        if option.name in names
-        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
-    ]
-    if given:
-        raise click.UsageError(f"{', '.join(given)}: for {what}.")
 
 
 def _design(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -420,20 +407,21 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
 
     # A random division replaces the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]
-    documents = read_corpus(
-        corpus,
-        text=options["text"][-1] if options["text"] else None,
-        labels=options["labels"],
-        id=options["id_column"],
-        split=split,
-        options=ReadingOptions(
-            delimiter=unescaped(options["delimiter"]),
-            multilabel_separator=options["multilabel_sep"],
-            encoding=options["encoding"],
-            missing=options["missing"],
-            strip=options["strip"],
-        ),
-    )
+    with Progress("Reading", quiet=options["quiet"]):
+        documents = read_corpus(
+            corpus,
+            text=options["text"][-1] if options["text"] else None,
+            labels=options["labels"],
+            id=options["id_column"],
+            split=split,
+            options=ReadingOptions(
+                delimiter=unescaped(options["delimiter"]),
+                multilabel_separator=options["multilabel_sep"],
+                encoding=options["encoding"],
+                missing=options["missing"],
+                strip=options["strip"],
+            ),
+        )
     listed = (name.strip() for name in (options["categories"] or "").split(","))
     categories = tuple(name for name in listed if name)
     bar = Progress("Training", quiet=options["quiet"])

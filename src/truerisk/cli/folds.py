@@ -37,7 +37,7 @@ def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20 --folds 2
     truerisk folds 0.14 0.16 0.10 0.15 0.18 --html report.html
     """
-    from truerisk.estimation.refits.summary import (  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.refits.interval_rules import (  # noqa: PLC0415  (costs start-up time)
         STANDARD_ERRORS,
         summarise,
     )

@@ -15,7 +15,7 @@ from truerisk.cli import FINDING, PARTIAL
 from truerisk.cli.options import read_bounds, with_options
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError, ResourceError
-from truerisk.results import Evaluation, Reportable
+from truerisk.results import Evaluation, Reportable, has_code
 
 if TYPE_CHECKING:
     from truerisk.inputs.tables import Table
@@ -27,13 +27,6 @@ Rows = Sequence[tuple[Any, ...]]
 
 DEFAULT_WIDTH = 80  # columns, where output is piped and COLUMNS is not set
 NUMBER = re.compile(r"-?[\d,]*\.?\d+(e[-+]?\d+)?( %)?|-?∞|undefined|–")
-NEEDED = {  # by what the registry says a measure needs, or by the name of the measure
-    "ranking": "scores: name their column with --score",
-    "documents": "one score column per class: name them with --score",
-    "probabilities": "probabilities: name their column with --score and add --probabilities",
-    "rejections": "rejected examples: name the label that means undecided with --reject-label",
-    "cost": "costs: give them with --costs",
-}
 
 
 # Options
@@ -145,6 +138,19 @@ def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
         from truerisk.reporting.render.figures import check_folder  # noqa: PLC0415  (only for figures)
 
         check_folder(folder, read)
+
+
+def refuse_options(names: tuple[str, ...], what: str) -> None:
+    """Refuse options of the command line that would be ignored."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in names
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: for {what}.")
 
 
 def check_matplotlib(option: str) -> None:
@@ -330,15 +336,8 @@ def write_files(
 # Exit codes
 
 
-def finish(
-    evaluation: Evaluation,
-    options: dict[str, Any],
-    measures: Iterable[str] = (),
-) -> None:
-    """Exit with the code of the checks, or of a measure that is undefined or absent.
-
-    `measures` are the ones named by the user.
-    """
+def finish(evaluation: Evaluation, options: dict[str, Any]) -> None:
+    """Exit with the code of the checks, or of an undefined measure."""
     checks = (("fail_under", True), ("fail_over", False))
     failed = [
         finding
@@ -350,13 +349,16 @@ def finish(
         click.echo(f"Check failed: {finding}", err=True)
     if failed:
         sys.exit(FINDING)
-    absent = [name for name in measures if name not in evaluation]
-    for name in absent:
-        click.echo(f"Partial result: {name} {_why_absent(name)}", err=True)
+    unavailable = {
+        name: str(note)
+        for name in evaluation.undefined
+        for note in evaluation[name].notes
+        if has_code([note], "unavailable")
+    }
+    for name, reason in unavailable.items():
+        click.echo(f"{name} is {reason}.", err=True)
     if evaluation.undefined:
         exit_partial(f"undefined on these examples: {', '.join(evaluation.undefined)}")
-    if absent:
-        sys.exit(PARTIAL)
 
 
 def exit_partial(reason: str) -> NoReturn:
@@ -371,18 +373,8 @@ def check_names(evaluation: Evaluation, options: dict[str, Any]) -> None:
         if measure not in evaluation:
             raise InputError(
                 f"`--fail-under` and `--fail-over` must name a measure of these predictions: "
-                f"{', '.join(evaluation)}; got {measure!r}, which {_why_absent(measure)}"
+                f"{', '.join(evaluation)}; got {measure!r}."
             )
-
-
-def _why_absent(name: str) -> str:
-    from truerisk.measures.registry import base_measure  # noqa: PLC0415
-
-    measure = base_measure(name)
-    needed = NEEDED.get(measure.name, NEEDED.get(measure.needs))
-    if needed is not None:
-        return f"needs {needed}."
-    return "is not a measure of predictions of this kind: truerisk measures lists what each needs."
 
 
 def _failed_check(evaluation: Evaluation, measure: str, bound: float, *, lower: bool) -> str | None:

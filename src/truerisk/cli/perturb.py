@@ -140,7 +140,7 @@ def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed
 
 
 def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str, Estimate]":
-    from truerisk.estimation.svm.rival_intervals import rival_intervals  # noqa: PLC0415  (start-up)
+    from truerisk.estimation.svm.rivals import rival_intervals  # noqa: PLC0415  (start-up)
 
     model = models_from((name,), table, len(table))[name]
     taken = ("replicates", "folds", "level", "random_state", "n_jobs")

@@ -123,7 +123,7 @@ def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
 
 
 def _rank(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
-    from truerisk.comparison.datasets.many_datasets import compare_over_datasets  # noqa: PLC0415
+    from truerisk.comparison.datasets.over_datasets import compare_over_datasets  # noqa: PLC0415
 
     return compare_over_datasets(
         table.scores,

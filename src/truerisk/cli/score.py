@@ -7,6 +7,7 @@ import click
 
 from truerisk.cli.options import (
     FILE,
+    READING_NAMES,
     costs_option,
     level_option,
     positive_option,
@@ -25,6 +26,7 @@ from truerisk.cli.output import (
     format_options,
     page_options,
     quiet_option,
+    refuse_options,
     show,
 )
 from truerisk.cli.progress import Progress
@@ -34,6 +36,7 @@ from truerisk.measures import AVERAGES, MEASURES
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
+OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster")
 COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 
 
@@ -121,7 +124,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     evaluation = _evaluation(files, options)
     check_names(evaluation, options)
     deliver(evaluation, options, lambda: show(evaluation, options["form"]))
-    finish(evaluation, options, options["measures"])
+    finish(evaluation, options)
 
 
 def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
@@ -132,6 +135,8 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
 
     if (options["counts"] is None) == (not files):
         raise click.UsageError("Give either files or --counts.")
+    if not files:
+        refuse_options(OF_FILES, "files of predictions, not for --counts")
     roles, strictness = reading_from(options)
     settings = {
         "level": options["level"],

@@ -18,6 +18,7 @@ from truerisk.cli.options import (
     unescaped,
     with_options,
 )
+from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,21 +79,22 @@ def table_from(data: Path, options: dict[str, Any]) -> "Table":
     from truerisk.inputs import ReadingOptions  # noqa: PLC0415  (costs start-up time)
     from truerisk.inputs.tables import read_table  # noqa: PLC0415
 
-    return read_table(
-        data,
-        target=options["target"],
-        group=options["group"],
-        drop=options["drop"],
-        text=options["text"],
-        categorical=options["categorical"],
-        missing_values=options["missing_values"],
-        options=ReadingOptions(
-            delimiter=unescaped(options["delimiter"]),
-            encoding=options["encoding"],
-            decimal=options["decimal"],
-            missing=options["missing"],
-        ),
-    )
+    with Progress("Reading", quiet=options["quiet"]):
+        return read_table(
+            data,
+            target=options["target"],
+            group=options["group"],
+            drop=options["drop"],
+            text=options["text"],
+            categorical=options["categorical"],
+            missing_values=options["missing_values"],
+            options=ReadingOptions(
+                delimiter=unescaped(options["delimiter"]),
+                encoding=options["encoding"],
+                decimal=options["decimal"],
+                missing=options["missing"],
+            ),
+        )
 
 
 def models_from(

@@ -1,51 +1,58 @@
 """From a difference and its interval to what may be said: better, equivalent, or no evidence."""
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 
 from scipy.special import ndtri
 
-from truerisk.aliases import Ends
+from truerisk.comparison.outcome import TestOutcome
 from truerisk.errors import InputError
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
-from truerisk.results import Comparison, Conclusion, Estimate, Interval, decimals_for, number
+from truerisk.results import (
+    Comparison,
+    Conclusion,
+    Estimate,
+    Finding,
+    Interval,
+    decimals_for,
+    number,
+)
 
 MAX_EXAMPLES = 1e12  # nobody has more
-POWER = 0.8  # with which `settled_by` examples would tell the difference seen
+POWER = 0.8  # with which `settled_by` examples would detect the difference that is planned for
+REFIT_CAVEAT = " More examples change the learners, too: compare them again then."
 
 
 def conclude(
     names: tuple[str, str],
     first: Estimate,
     second: Estimate,
+    outcome: TestOutcome,
     *,
-    ends_at: Callable[[float], Ends],
     level: float,
-    interval_method: str,
-    p_value: float | None,
-    method: str,
+    method: str | None = None,
     region: float | None = None,
-    settled_by: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> Comparison:
-    """Put a difference, second − first, its interval and its test into one `Comparison`.
+    """Put two estimates and the outcome of a test of their difference into one `Comparison`.
 
     * better, worse: the interval lies on one side of 0, and the test, if there is one, rejects at
       1 − level.
     * equivalent: both one-sided tests at 1 − level exclude a difference of `region` or more, that
       is, the interval at 2·level − 1 lies strictly within ± region [1]_.  A difference can be both
       real and too small to matter: then the finding is "equivalent", and the verdict says both.
-    * no evidence: neither.
+    * no evidence: neither.  `settled_by` examples would then detect a difference as large as the
+      one seen, or as the region if that is larger: planned by the outcome, or extrapolated from the
+      width of the interval, which falls as 1/√n.
 
     Parameters
     ----------
-    ends_at
-        Gives the ends of the interval for the difference at any level.
     region
         The largest difference that does not matter, in units of the measure.
-    settled_by
-        Examples that would tell the difference seen; where it is not given, it is extrapolated from
-        the width of the interval, which falls as 1/√n.
+    method
+        Name of the comparison, where it is not that of the test.
+    notes
+        Remarks that come before those of the outcome.
 
     References
     ----------
@@ -57,9 +64,10 @@ def conclude(
     --------
     >>> first = Estimate(value=0.16, interval=None, measure="error_rate", method="counts", n=400)
     >>> second = Estimate(value=0.12, interval=None, measure="error_rate", method="counts", n=400)
-    >>> found = conclude(("a", "b"), first, second, ends_at=lambda level: (-0.07, -0.01),
-    ...     level=0.95, interval_method="tango", p_value=0.01, method="mcnemar_mid_p")
-    >>> found.finding, found.verdict
+    >>> outcome = TestOutcome(ends_at=lambda level: (-0.07, -0.01), p_value=0.01,
+    ...                       method="mcnemar_mid_p", interval_method="tango")
+    >>> comparison = conclude(("a", "b"), first, second, outcome, level=0.95)
+    >>> comparison.finding, comparison.verdict
     ('better', 'b is better than a: its error rate is lower by 0.040 [0.010, 0.070].')
     """
     if region is not None:
@@ -67,40 +75,94 @@ def conclude(
     value = second.value - first.value
     measure = find_measure(base_and_average(first.measure)[0])
     widest = measure.measure_range[1] - measure.measure_range[0]
-    interval = _interval(value, ends_at, level, widest, interval_method)
+    interval = _interval(value, outcome, level, widest)
+    p_value, name = outcome.p_value, outcome.method if method is None else method
     difference = Estimate(
         value=value,
         interval=interval,
         measure=first.measure,
-        method=method,
+        method=name,
         n=min(first.n, second.n),
         target=first.target,
-        notes=notes,
+        notes=(*notes, *outcome.notes),
     )
-    finding: Conclusion = "no evidence"
-    if region is not None and _is_within(region, value, ends_at, level):
-        finding = "equivalent"
-    elif _excludes_0(interval) and (p_value is None or p_value <= 1 - level):
-        improves = (value > 0) == (measure.higher_is_better is not False)
-        finding = "better" if improves else "worse"
-    is_open = interval.width >= 2 * widest  # nothing was found that could be extrapolated
-    if finding != "no evidence" or is_open or (p_value is not None and math.isnan(p_value)):
-        settled_by = None
-    elif settled_by is None:
-        settled_by = examples_to_settle(value, interval, difference.n)
+    finding = decide(
+        is_equivalent=region is not None and _is_within(region, value, outcome, level),
+        is_different=_excludes_0(interval) and (p_value is None or p_value <= 1 - level),
+        improves=(value > 0) == (measure.higher_is_better is not False),
+    )
+    is_open = interval.width >= 2 * widest  # there is nothing that could be extrapolated
+    settled_by = None
+    if finding == "no evidence" and not is_open and (p_value is None or not math.isnan(p_value)):
+        planned = planned_difference(value, region)
+        settled_by = outcome.settled_by or examples_to_settle(planned, interval, difference.n)
     return Comparison(
         names=names,
         first=first,
         second=second,
         difference=difference,
         p_value=p_value,
-        method=method,
+        method=name,
         finding=finding,
-        verdict=_in_words(names, difference, finding, region, settled_by),
+        verdict=_verdict(names, difference, finding, region, settled_by),
         region=region,
         settled_by=settled_by,
-        notes=notes,
+        notes=difference.notes,
     )
+
+
+def decide(*, is_equivalent: bool, is_different: bool, improves: bool) -> Conclusion:
+    """Give the conclusion about the second of two: equivalence comes before a real difference.
+
+    Examples
+    --------
+    >>> decide(is_equivalent=False, is_different=True, improves=False)
+    'worse'
+    """
+    if is_equivalent:
+        return "equivalent"
+    if not is_different:
+        return "no evidence"
+    return "better" if improves else "worse"
+
+
+def planned_difference(value: float, region: float | None) -> float:
+    """Give the difference that more examples should detect: the one seen, at least the region.
+
+    A difference below the region does not matter, and nobody should collect examples to find it.
+
+    Examples
+    --------
+    >>> planned_difference(-0.007, 0.02), planned_difference(-0.05, 0.02)
+    (0.02, 0.05)
+    """
+    return max(abs(value), region or 0.0)
+
+
+def planned_in_words(value: float, region: float | None) -> str:
+    """Say which difference `planned_difference` gives, after "a difference".
+
+    Examples
+    --------
+    >>> planned_in_words(-0.007, 0.02), planned_in_words(-0.007, None)
+    ('of 0.02, the smallest that matters', 'as large as the one seen')
+    """
+    if region is not None and region > abs(value):
+        return f"of {region:g}, the smallest that matters"
+    return "as large as the one seen"
+
+
+def with_refit_caveat(comparison: Comparison) -> Comparison:
+    """Add to the verdict, where more examples are needed, that they change the learners."""
+    if comparison.settled_by is None:
+        return comparison
+    verdict = Finding(comparison.verdict + REFIT_CAVEAT, code=code_of(comparison.finding))
+    return replace(comparison, verdict=verdict)
+
+
+def code_of(finding: Conclusion) -> str:
+    """Give the code of a conclusion."""
+    return finding.replace(" ", "_")
 
 
 def check_level_of_equivalence(level: float) -> None:
@@ -117,14 +179,28 @@ def check_level_of_equivalence(level: float) -> None:
         )
 
 
+def growth_to_settle(statistic: float, level: float) -> float:
+    r"""Give how many times as many units would find, with a power of 0.8, what has this statistic.
+
+    .. math:: \left(\frac{z + z_{power}}{statistic}\right)^2
+
+    Examples
+    --------
+    >>> round(growth_to_settle(1.4, 0.95), 3)  # ((1.96 + .8416) / 1.4)²
+    4.005
+    """
+    needed = -float(ndtri((1 - level) / 2)) + float(ndtri(POWER))
+    return (needed / statistic) ** 2 if statistic else math.inf
+
+
 def examples_to_settle(value: float, interval: Interval, n: float) -> int | None:
-    r"""Tell how many examples in all would find a difference like this one, with a power of 0.8.
+    r"""Tell how many examples in all would find such a difference, with a power of 0.8.
 
     .. math:: n \left(\frac{(z + z_{power})\, s}{d}\right)^2, \quad
               s = \frac{high - low}{2 z}
 
-    An extrapolation: the difference seen is itself uncertain.  None where none was seen, or one so
-    small that 10¹² examples would not tell it.
+    An extrapolation: a difference that was seen is itself uncertain.  None where there is none, or
+    one so small that 10¹² examples would not detect it.
 
     Examples
     --------
@@ -133,73 +209,80 @@ def examples_to_settle(value: float, interval: Interval, n: float) -> int | None
     """
     if not math.isfinite(value) or value == 0 or not 0 < interval.width < math.inf:
         return None
-    z = -float(ndtri((1 - interval.level) / 2))
-    error = interval.width / (2 * z)
-    times = ((z + float(ndtri(POWER))) * error) / abs(value)
-    if times > math.sqrt(MAX_EXAMPLES / n):
-        return None
-    return max(math.ceil(n) + 1, math.ceil(n * times**2))
+    error = interval.width / (2 * -float(ndtri((1 - interval.level) / 2)))
+    times = growth_to_settle(abs(value) / error, interval.level)
+    return None if times > MAX_EXAMPLES / n else max(math.ceil(n) + 1, math.ceil(n * times))
 
 
-def _interval(
-    value: float, ends_at: Callable[[float], Ends], level: float, widest: float, method: str
-) -> Interval:
+def _interval(value: float, outcome: TestOutcome, level: float, widest: float) -> Interval:
     """Hold the interval in the range of differences, around the value."""
+    method = outcome.interval_method
     if math.isnan(value):
         return Interval(-widest, widest, level, method)
-    low, high = ends_at(level)
-    return Interval(max(-widest, min(low, value)), min(widest, max(high, value)), level, method)
+    low, high = outcome.ends_at(level)
+    return Interval(
+        float(max(-widest, min(low, value))), float(min(widest, max(high, value))), level, method
+    )
 
 
-def _is_within(region: float, value: float, ends_at: Callable[[float], Ends], level: float) -> bool:
+def _is_within(region: float, value: float, outcome: TestOutcome, level: float) -> bool:
     """Whether both one-sided tests exclude a difference as large as the region."""
     if math.isnan(value):
         return False
-    low, high = ends_at(2 * level - 1)
+    low, high = outcome.ends_at(2 * level - 1)
     return -region < min(low, value) and max(high, value) < region
-
-
-def _in_words(
-    names: tuple[str, str],
-    difference: Estimate,
-    finding: Conclusion,
-    region: float | None,
-    settled_by: int | None,
-) -> str:
-    """Say it in one or two sentences, for the second model."""
-    first, second = names
-    title = spoken_title(difference.measure)
-    interval = difference.interval
-    if interval is None or not difference.is_defined:
-        return f"The {title} is undefined for at least one of {first} and {second}."
-    seen = _apart(difference.value, interval)
-    if finding == "equivalent":
-        real = " The difference is real, but too small to matter." if _excludes_0(interval) else ""
-        return (
-            f"{second} and {first} are equivalent: a difference in {title} of {region:g} or more "
-            f"is excluded.{real}"
-        )
-    if finding != "no evidence":
-        return f"{second} is {finding} than {first}: its {title} {seen}."
-    more = (
-        f" About {settled_by:,} examples in all would tell a difference as large as the one seen."
-        if settled_by is not None
-        else ""
-    )
-    undecided = f"No evidence either way between {second} and {first}"
-    return f"{undecided}: the {title} of {second} {seen}.{more}"
 
 
 def _excludes_0(interval: Interval) -> bool:
     return interval.low > 0 or interval.high < 0
 
 
+def _verdict(
+    names: tuple[str, str],
+    difference: Estimate,
+    finding: Conclusion,
+    region: float | None,
+    settled_by: int | None,
+) -> Finding:
+    """Say it in one or two sentences, for the second model."""
+    first, second = names
+    title, interval = spoken_title(difference.measure), difference.interval
+    if interval is None or not difference.is_defined:
+        text = f"The {title} is undefined for at least one of {first} and {second}."
+        return Finding(text, code="undefined")
+    apart = _apart(difference.value, interval)
+    if finding == "equivalent":
+        real = " The difference is real, but too small to matter." if _excludes_0(interval) else ""
+        text = (
+            f"{second} and {first} are equivalent: a difference in {title} of {region:g} or more "
+            f"is excluded.{real}"
+        )
+    elif finding != "no evidence":
+        text = f"{second} is {finding} than {first}: its {title} {apart}."
+    else:
+        text = f"No evidence either way between {second} and {first}: the {title} of {second} "
+        text += f"{apart}.{_settles(difference.value, region, settled_by)}"
+    return Finding(text, code=code_of(finding))
+
+
+def _settles(value: float, region: float | None, settled_by: int | None) -> str:
+    if settled_by is None:
+        return ""
+    which = planned_in_words(value, region)
+    return f" About {settled_by:,} examples in all would detect a difference {which}."
+
+
 def _apart(value: float, interval: Interval) -> str:
     """Say by how much the second's measure is higher or lower, with the interval."""
-    decimals = decimals_for(interval.width)
-    ends = (interval.low, interval.high) if value >= 0 else (-interval.high, -interval.low)
-    low, high = (number(end, decimals) for end in ends)
+    words = number(abs(value), decimals_for(interval.width))
     if value == 0:
-        return f"is the same [{low}, {high}]"
-    side = "higher" if value > 0 else "lower"
-    return f"is {side} by {number(abs(value), decimals)} [{low}, {high}]"
+        return f"is the same {between(interval.low, interval.high)}"
+    if value > 0:
+        return f"is higher by {words} {between(interval.low, interval.high)}"
+    return f"is lower by {words} {between(0.0 - interval.high, 0.0 - interval.low)}"
+
+
+def between(low: float, high: float) -> str:
+    """Write the ends of an interval, within a sentence, as tables write them."""
+    decimals = decimals_for(high - low)
+    return f"[{number(low, decimals)}, {number(high, decimals)}]"

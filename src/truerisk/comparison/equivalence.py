@@ -1,14 +1,46 @@
-"""Are two models equally good for practical purposes: equivalence and non-inferiority."""
+"""The smallest difference that matters: regions, equivalence and non-inferiority.
+
+Equivalence is shown by two one-sided tests [1]_; for shares of right answers these are Tango's
+score tests [2]_, for any other measure the tests that its intervals are the inversion of.
+
+.. [1] D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach
+   for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and
+   Biopharmaceutics 15, 657-680, 1987.
+.. [2] T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
+   paired-sample design", Statistics in Medicine 17, 891-908, 1998.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from truerisk.aliases import Ends
-from truerisk.checks import check_number
+from truerisk.checks import check_number, shown
 from truerisk.comparison.predictions.paired_difference import check_paired_table, paired_score_p
 from truerisk.errors import InputError
+from truerisk.measures.registry import base_and_average, find_measure
+
+Region = float | Mapping[str, float] | None
 
 TOLERANCE = 1e-9  # of a p-value: finer than any use of one
+
+
+def margins_of(region: Region, names: list[str]) -> dict[str, float]:
+    """Give the region of each measure: one for all, or each its own.
+
+    Examples
+    --------
+    >>> margins_of(0.01, ["f1", "recall"]), margins_of({"f1": 0.02}, ["f1", "recall"])
+    ({'f1': 0.01, 'recall': 0.01}, {'f1': 0.02})
+    """
+    if region is None:
+        return {}
+    if not isinstance(region, Mapping):
+        return {name: _margin(region, name) for name in names}
+    unknown = next((name for name in region if name not in names), None)
+    if unknown is not None:
+        listed = ", ".join(dict.fromkeys(names))
+        raise InputError(f"`region` must name measures compared ({listed}); got {shown(unknown)}.")
+    return {name: _margin(value, name) for name, value in region.items()}
 
 
 def equivalence_p(
@@ -21,33 +53,25 @@ def equivalence_p(
     .. math:: \max\bigl(p(\delta \le -region),\; p(\delta \ge region)\bigr)
 
     A small one shows that the models are equivalent.  For many independent examples, models that
-    differ by `region` or more are called equivalent at t with probability t at most.
+    differ by `region` or more are declared equivalent at t with probability t at most.
 
     Parameters
     ----------
     both, only_first, only_second, neither
-        Examples by which of the two models judges them rightly.
+        Examples by which of the two models classifies them correctly.
     region
         The smallest difference that matters, above 0.
-
-    References
-    ----------
-    .. [1] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
-       the paired-sample design", Statistics in Medicine 17, 891-908, 1998.
-    .. [2] D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
-       approach for assessing the equivalence of average bioavailability", Journal of
-       Pharmacokinetics and Biopharmaceutics 15, 657-680, 1987.
 
     Examples
     --------
     >>> round(equivalence_p(120, 4, 5, 31, region=0.05), 4)
     0.0246
     """
-    n = sum(check_paired_table(both, only_first, only_second, neither))
-    margin = _checked_region(region, widest=1.0)
-    above = paired_score_p(only_first, only_second, n, null=-margin, alternative="greater")
-    below = paired_score_p(only_first, only_second, n, null=margin, alternative="less")
-    return max(above, below)
+    counts = (both, only_first, only_second, neither)
+    return max(
+        non_inferiority_p(*counts, region=region, higher_is_better=higher)
+        for higher in (True, False)
+    )
 
 
 def non_inferiority_p(
@@ -67,17 +91,10 @@ def non_inferiority_p(
 
     Parameters
     ----------
-    both, only_first, only_second, neither
-        Examples by which of the two models judges them rightly.
-    region
-        The smallest loss that matters, above 0.
+    both, only_first, only_second, neither, region
+        As for `equivalence_p`.
     higher_is_better
         False if the counts are of wrong answers.
-
-    References
-    ----------
-    .. [1] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
-       the paired-sample design", Statistics in Medicine 17, 891-908, 1998.
 
     Examples
     --------
@@ -98,7 +115,7 @@ def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) 
               within} \pm region \,\}
 
     that is, the two one-sided tests that the intervals are the inversion of.  1 where even the
-    narrowest interval reaches beyond, found by halving: the intervals must be nested.
+    narrowest interval reaches beyond, computed by halving: the intervals must be nested.
 
     Parameters
     ----------
@@ -106,12 +123,6 @@ def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) 
         Gives the ends of the interval for the difference at any level.
     region
         The smallest difference that matters, above 0, in units of the measure.
-
-    References
-    ----------
-    .. [1] D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
-       approach for assessing the equivalence of average bioavailability", Journal of
-       Pharmacokinetics and Biopharmaceutics 15, 657-680, 1987.
 
     Examples
     --------
@@ -122,13 +133,10 @@ def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) 
     >>> round(equivalence_p_from_ends(ends_at, region=0.05), 4)  # P(Z ≤ −2)
     0.0228
     """
-    margin = _checked_region(region)
-
-    def shown_at(level: float) -> bool:
-        low, high = ends_at(level)
-        return -margin < low and high < margin
-
-    return _smallest(shown_at)
+    return max(
+        non_inferiority_p_from_ends(ends_at, region=region, higher_is_better=higher)
+        for higher in (True, False)
+    )
 
 
 def non_inferiority_p_from_ends(
@@ -148,20 +156,12 @@ def non_inferiority_p_from_ends(
     0.00135
     """
     margin = _checked_region(region)
-
-    def shown_at(level: float) -> bool:
-        low, high = ends_at(level)
-        return low > -margin if higher_is_better else high < margin
-
-    return _smallest(shown_at)
-
-
-def _smallest(shown_at: Callable[[float], bool]) -> float:
-    """Halve the p-values t up to ½ for the smallest whose interval, at 1 − 2t, shows it."""
+    # Halve the p-values t up to ½ for the smallest whose interval, at 1 − 2t, shows it.
     too_small, enough = 0.0, 0.5
     while enough - too_small > TOLERANCE:
         middle = (too_small + enough) / 2
-        if shown_at(1 - 2 * middle):
+        low, high = ends_at(1 - 2 * middle)
+        if low > -margin if higher_is_better else high < margin:
             enough = middle
         else:
             too_small = middle
@@ -171,4 +171,16 @@ def _smallest(shown_at: Callable[[float], bool]) -> float:
 def _checked_region(region: float, *, widest: float = math.inf) -> float:
     if check_number(region, "region", low=0.0, high=widest) == 0:
         raise InputError("`region` must be above 0; got 0. A difference is never exactly 0.")
+    return float(region)
+
+
+def _margin(region: float, name: str) -> float:
+    _checked_region(region, widest=1e300)
+    low, high = find_measure(base_and_average(name)[0]).measure_range
+    if region >= high - low:
+        remedy = f" Write {region / 100:g} for {region:g} %." if 1 < region < 100 else ""
+        raise InputError(
+            f"`region` must be less than {high - low:g}, the largest difference that {name} can "
+            f"have; got {region:g}.{remedy}"
+        )
     return float(region)

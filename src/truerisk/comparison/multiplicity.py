@@ -1,4 +1,4 @@
-"""Many tests at once: p-values adjusted so that a false finding among all of them stays rare."""
+"""Many tests at once: p-values adjusted to keep a false finding among all of them rare."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,8 +31,8 @@ def holm(p_values: ArrayLike) -> Array:
     """
     raw = _checked(p_values)
     adjusted = np.full(raw.shape, np.nan)
-    told = np.flatnonzero(~np.isnan(raw))
-    order = told[np.argsort(raw[told], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(raw))
+    order = defined[np.argsort(raw[defined], kind="stable")]
     steps = np.arange(order.size, 0, -1) * raw[order]
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted

@@ -1,35 +1,27 @@
-"""How far a difference may lie off, and the interval and the test that follow from it."""
+"""How far a difference may lie off: its standard error, or what is said where it has none.
+
+No spread is never an interval of no width.  `without_spread` bounds the mean of units that are all
+alike by their number; where the measure is no mean, or the units were not seen one by one,
+`undetermined` leaves the interval open.  A standard error within rounding counts as none.
+"""
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from truerisk.aliases import Ends
+from truerisk.aliases import Array, Ends, Indices
+from truerisk.comparison.outcome import TestOutcome
+from truerisk.results import Finding
 
-LARGEST_ODDS = 1e9  # a difference as large as it can be
-
-
-class EndsAtAnyLevel(Protocol):
-    """Anything that gives the ends of an interval for a difference at any level."""
-
-    def ends(self, value: float, level: float) -> Ends:
-        """Give the ends of the interval around the value."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a method makes of a pair: the test, the interval at any level, and their names."""
-
-    p_value: float
-    spread: EndsAtAnyLevel
-    method: str
-    interval_method: str
-    settled_by: int | None = None
-    notes: tuple[str, ...] = ()
+NEGLIGIBLE = 1e-12  # of the range of a measure: what rounding makes of no spread
+OPEN: Ends = (-math.inf, math.inf)
+NO_SPREAD = Finding(
+    "no example, drawn again, would change the difference: bounded by their number",
+    code="no_spread",
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +31,8 @@ class Spread:
     .. math:: d \pm t_{1 - (1 - level)/2}\, s, \qquad p = 2\,P(T \le -|d| / s)
 
     Interval and test are one statement: 0 lies outside the interval at 1 − p and not before.
+    `scale` is the size of what is measured: a standard error of 10⁻¹² of it is rounding, and
+    counts as 0.
 
     Examples
     --------
@@ -49,17 +43,25 @@ class Spread:
 
     error: float
     degrees: float = math.inf
+    scale: float = 1.0
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the standard error is 0, but for rounding."""
+        return abs(self.error) <= NEGLIGIBLE * self.scale
 
     @property
     def is_known(self) -> bool:
         """Whether there is anything to go by: a standard error that is positive."""
-        return math.isfinite(self.error) and self.error > 0 and self.degrees > 0
+        return math.isfinite(self.error) and not self.is_zero and self.degrees > 0
 
     def ends(self, value: float, level: float) -> Ends:
         """Give the ends of the interval; without limits where nothing is known."""
         if not self.is_known or not math.isfinite(value):
-            return -math.inf, math.inf
-        width = self.error * self._quantile((1 - level) / 2)
+            return OPEN
+        tail = (1 - level) / 2
+        quantile = ndtri(tail) if math.isinf(self.degrees) else stdtrit(self.degrees, tail)
+        width = -float(quantile) * self.error
         return value - width, value + width
 
     def p_value(self, value: float) -> float:
@@ -69,84 +71,110 @@ class Spread:
         if not self.is_known or not math.isfinite(value):
             return math.nan
         statistic = -abs(value) / self.error
-        if math.isinf(self.degrees):
-            return 2 * float(ndtr(statistic))
-        return 2 * float(stdtr(self.degrees, statistic))
+        below = ndtr(statistic) if math.isinf(self.degrees) else stdtr(self.degrees, statistic)
+        return 2 * float(below)
 
-    def _quantile(self, tail: float) -> float:
-        if math.isinf(self.degrees):
-            return -float(ndtri(tail))
-        return -float(stdtrit(self.degrees, tail))
+    def outcome(self, value: float, method: str, notes: tuple[str, ...] = ()) -> TestOutcome:
+        """Give interval and test of a difference with this standard error."""
+        return TestOutcome(
+            ends_at=partial(self.ends, value),
+            p_value=self.p_value(value),
+            method=method,
+            interval_method=method,
+            notes=notes,
+        )
+
+
+def without_spread(
+    value: float,
+    units: float,
+    *,
+    width: float = 1.0,
+    method: str,
+    interval_method: str = "no_spread",
+    note: str = NO_SPREAD,
+) -> TestOutcome:
+    r"""Bound the mean difference of n units that all show the same one.
+
+    If a share s of all units is unlike those seen, n units show none of them with probability
+    (1 − s)ⁿ, and such a unit can differ by anything within ± `width`:
+
+    .. math:: [\,d - s (width + d),\; d + s (width - d)\,], \qquad
+              s = 1 - \bigl(\tfrac{1 - level}{2}\bigr)^{1/n}
+
+    The test is the inversion of that.  Both are exact for independent units.  With d = 0 and a
+    width of 1 it bounds the difference of two error rates by n examples without a disagreement.  An
+    unbounded measure has no limits, and p = 1.
+
+    Examples
+    --------
+    >>> same = without_spread(0.0, 100, method="paired_mean")
+    >>> [round(end, 4) for end in same.ends_at(0.95)], same.p_value
+    ([-0.0362, 0.0362], 1.0)
+    >>> apart = without_spread(1.0, 9, method="paired_mean")  # a sign test of 9 units
+    >>> apart.p_value == 2 / 2**9
+    True
+    """
+    if math.isnan(value):
+        return undetermined(method, note)
+
+    def ends_at(level: float) -> Ends:
+        if math.isinf(width):
+            return OPEN
+        share = -math.expm1(math.log(min((1 - level) / 2, 0.5)) / units)
+        return value - share * (width + value), value + share * (width - value)
+
+    alike = 1.0 if math.isinf(width) else width / (width + abs(value))
+    return TestOutcome(
+        ends_at=ends_at,
+        p_value=min(1.0, 2 * alike**units),
+        method=method,
+        interval_method=interval_method,
+        notes=(note,),
+    )
+
+
+def undetermined(method: str, note: str, p_value: float | None = math.nan) -> TestOutcome:
+    """Leave the interval open, and give no test."""
+    return TestOutcome(
+        ends_at=lambda _: OPEN,
+        p_value=p_value,
+        method=method,
+        interval_method="whole_range",
+        notes=(note,),
+    )
 
 
 @dataclass(frozen=True)
 class Drawn:
     """A spread around the mean of the resamples, not around the value itself.
 
-    A difference of two maxima over thresholds jumps about more than its resamples tell; their mean
+    A difference of two maxima over thresholds jumps about more than its resamples show; their mean
     does not.
 
     Examples
     --------
     >>> drawn = Drawn(Spread(0.02), 0.04)
-    >>> [round(end, 3) for end in drawn.ends(0.05, 0.95)], round(drawn.p_value(0.05), 4)
+    >>> outcome = drawn.outcome(0.05, "paired_bootstrap")
+    >>> [round(end, 3) for end in outcome.ends_at(0.95)], round(outcome.p_value, 4)
     ([0.001, 0.079], 0.0455)
     """
 
     spread: Spread
-    centre: float
+    center: float
 
-    def ends(self, value: float, level: float) -> Ends:
-        """Give the ends of the interval."""
-        del value
-        return self.spread.ends(self.centre, level)
+    @property
+    def is_zero(self) -> bool:
+        """Whether no resample differs from the others."""
+        return self.spread.is_zero
 
-    def p_value(self, value: float) -> float:
-        """Give the p-value of the two-sided test of no difference."""
-        del value
-        return self.spread.p_value(self.centre)
-
-
-@dataclass(frozen=True)
-class NoSpread:
-    r"""A difference that no example, drawn again, would change: bounded by how many there are.
-
-    As for k = n of n in Wilson's interval, with `width` the largest difference possible:
-
-    .. math:: d \pm width \frac{z^2}{units + z^2}
-
-    The test is the inversion of that.  With d = 0 it is Tango's interval of no discordant pair.
-
-    Examples
-    --------
-    >>> low, high = NoSpread(50).ends(0.0, 0.95)
-    >>> round(high, 3), NoSpread(50).p_value(0.0)
-    (0.071, 1.0)
-    """
-
-    units: float
-    width: float = 1.0
-
-    def ends(self, value: float, level: float) -> Ends:
-        """Give the ends of the interval."""
-        if math.isinf(self.units):
-            return value, value
-        square = float(ndtri((1 - level) / 2)) ** 2
-        away = self.width * square / (self.units + square)
-        return value - away, value + away
-
-    def p_value(self, value: float) -> float:
-        """Give 1 less the level at which 0 is left out."""
-        share = min(abs(value) / self.width, 1.0)
-        if share == 0:
-            return 1.0
-        odds = share / (1 - share) if share < 1 else LARGEST_ODDS
-        return 2 * float(ndtr(-math.sqrt(self.units * odds)))
+    def outcome(self, value: float, method: str, notes: tuple[str, ...] = ()) -> TestOutcome:
+        """Give interval and test around the mean of the resamples; none of an undefined value."""
+        center = math.nan if math.isnan(value) else self.center
+        return self.spread.outcome(center, method, notes)
 
 
-def satterthwaite(
-    variance: NDArray[np.float64], strata: NDArray[np.intp], size: NDArray[np.float64]
-) -> float:
+def satterthwaite(variance: Array, strata: Indices, size: Array) -> float:
     r"""Give the degrees of freedom of a variance that is added up over strata of examples.
 
     .. math:: \nu = \frac{(\sum_s v_s)^2}{\sum_s v_s^2 / (n_s - 1)}
@@ -171,15 +199,15 @@ def satterthwaite(
     parts = np.bincount(strata, weights=variance)
     sizes = np.bincount(strata, weights=size)
     total = math.fsum(parts)
-    if not total > 0:
+    if not 0 < total < math.inf:
         return math.inf
-    return float(total**2 / math.fsum(parts**2 / np.maximum(sizes - 1, 1.0)))
+    # Shares of the whole: squares of variances themselves can leave the range of floats.
+    shares = parts / total
+    return 1 / math.fsum(shares**2 / np.maximum(sizes - 1, 1.0))
 
 
 def spread_of_influences(
-    influences: NDArray[np.float64],
-    group: NDArray[np.intp] | None = None,
-    strata: NDArray[np.intp] | None = None,
+    influences: Array, group: Indices | None = None, strata: Indices | None = None
 ) -> Spread:
     r"""Add up the influences of the examples, group by group where they come in groups.
 

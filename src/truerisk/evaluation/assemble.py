@@ -1,4 +1,4 @@
-"""Tallies → Evaluation: the one road that arrays, files and tables of counts all take."""
+"""Tallies → Evaluation, whether they come from arrays, files or tables of counts."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -139,7 +139,7 @@ def _reason(name: str, tallies: Tallies) -> str:
         (of_scores, "there is one column of scores, and none to average over"),
         (tallies.cells is None, "there are no predicted labels, and no threshold for the scores"),
         (name == "cost", "there are no costs (--costs, costs=)"),
-        (name == "rejection_rate", "no answer is refused (--reject, reject=)"),
+        (name == "rejection_rate", "no label means rejected (--reject-label, reject=)"),
         (
             average == "samples" or (name == "hamming_loss" and not tallies.multilabel),
             "each example has one label, not a set of labels",

@@ -64,7 +64,7 @@ class CountEstimates:
 
     @cached_property
     def over(self) -> NDArray[np.bool_] | None:
-        """The classes to average over, where they were asked for."""
+        """The classes to average over, where they were requested."""
         if self.request.average_over is None:
             return None
         return np.isin(self.cells.labels, self.request.average_over)
@@ -295,5 +295,5 @@ def finished(
 
 
 def generator_for(name: str, request: Request) -> np.random.Generator:
-    """Give each measure its own stream, so that leaving one out does not change another."""
+    """Give each measure its own stream: leaving one out does not change another."""
     return np.random.default_rng([request.random_state or 0, zlib.crc32(name.encode())])

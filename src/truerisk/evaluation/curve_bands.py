@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-FURTHER_PLACES = 201  # at which the band of a precision-recall curve is told besides its corners
+FURTHER_PLACES = 201  # at which the band of a precision-recall curve is given, besides its corners
 NO_BAND = (
     "The rows are weighted, or come in groups: how far such a curve may be off is not known, and "
     "no band is promised."
@@ -49,7 +49,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Corners:
-    """Rectangles, one a threshold, which hold the true rates; all four ascend."""
+    """Rectangles, one per threshold, which hold the true rates; all four ascend."""
 
     fpr_low: Array
     fpr_high: Array
@@ -76,8 +76,8 @@ def confidence_band(curve: RocCurve | PrecisionRecallCurve, *, level: float = 0.
     Precision is :math:`\pi r / (\pi r + (1 - \pi) f)`: it rises with the prevalence π and falls
     with the false positive rate f at recall r.  The bounds of f at r come from the same rectangles,
     that of π from Clopper and Pearson, at level ∛L each: given the numbers of positives and
-    negatives the two samples are independent, so that the levels multiply.  Between the places at
-    which it is told, the band is bounded by tangents where chords would cut off some of it.
+    negatives the two samples are independent, and the levels multiply.  Between the places at
+    which it is given, the band is bounded by tangents where chords would cut off some of it.
 
     **Promised**: for independent examples, any n and any scores, the whole true curve lies in the
     band with probability at least `level`.  For precision and recall, the numbers of positives and
@@ -190,12 +190,12 @@ def precision_line(
     [0.5 0.7 1. ] [0.5   0.6   0.667]
     """
     right, wrong = prevalence * recall, (1 - prevalence) * fpr
-    found = right + wrong
+    called = right + wrong
     # Nothing found: a precision that is not there is not bounded from above.
-    precision = np.divide(right, found, out=np.ones_like(found), where=found > 0)
+    precision = np.divide(right, called, out=np.ones_like(called), where=called > 0)
     here, there = slice(None, -1), slice(1, None)
-    both = found[here] + found[there]
-    between = (recall[here] * found[there] + recall[there] * found[here]) / both
+    both = called[here] + called[there]
+    between = (recall[here] * called[there] + recall[there] * called[here]) / both
     met = (right[here] + right[there]) / both
     chord = np.interp(between, recall, precision)
     x = np.concatenate([recall, between])
@@ -207,7 +207,7 @@ def calibration_intervals(curve: CalibrationCurve, *, level: float = 0.95) -> Ba
     r"""Give an interval for the true share of positives in each bin, all of them together.
 
     Of k positives among n, Clopper and Pearson's at level :math:`L^{1/b}` for b bins: the bins are
-    formed by the scores alone, so that their counts are independent, and the levels multiply.  The
+    formed by the scores alone; their counts are independent, and the levels multiply.  The
     examples of a bin have shares of their own; the number of positives then varies less than a
     binomial one of the mean share [1]_, and the interval still covers.
 

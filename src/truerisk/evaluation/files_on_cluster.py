@@ -25,8 +25,7 @@ from truerisk.evaluation.request import Request
 from truerisk.execution import Result, run_each
 from truerisk.inputs import Batch, LabelBook, PredictionFiles, ReadingOptions, ResolvedRoles
 from truerisk.inputs.files import Source, check_some_rows, coded_batches, wanted_columns
-from truerisk.inputs.ids import Hashes, UniqueIds, hashes
-from truerisk.inputs.records.checked_batches import BatchMaker
+from truerisk.inputs.records.checked_batches import BatchMaker, Hashes, UniqueIds, hashes
 from truerisk.inputs.records.parquet import DAMAGE, ParquetFile
 from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
 from truerisk.inputs.records.rows import Reader, Rows, Wanted

@@ -26,6 +26,7 @@ from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
+from truerisk.tallies.votes import disagreement_of
 
 DRAWN_FROM = 50_000  # examples, over the sheets, beyond which no further sheet is resampled
 
@@ -64,7 +65,7 @@ class RefitScores:
         """The rankings of each sheet."""
         members = [(label,) for label in self.labels]
         request = replace(self.request, pos_label=self.pos_label, threshold=None)
-        found = []
+        tallies = []
         for sheet in self.sheets:
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
             units = None if self.groups is None else self.groups[sheet.examples]
@@ -72,24 +73,24 @@ class RefitScores:
             predictions = Predictions(
                 truth, members, None, sheet.score, None, units, complement=sheet.complement
             )
-            found.append(tally.add(predictions).finish(members))
-        return tuple(found)
+            tallies.append(tally.add(predictions).finish(members))
+        return tuple(tallies)
 
     def overall(self) -> Iterator[Estimate]:
         """Estimate what is about all scores together."""
-        found = [{one.measure: one for one in sheet.overall()} for sheet in self._of_sheets]
-        for name in found[0]:
-            yield self._together(name, [one[name] for one in found], self._all_labels)
+        by_sheet = [{one.measure: one for one in sheet.overall()} for sheet in self._of_sheets]
+        for name in by_sheet[0]:
+            yield self._together(name, [one[name] for one in by_sheet], self._all_labels)
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of each class's own scores."""
-        found = [sheet.by_class() for sheet in self._of_sheets]
+        by_sheet = [sheet.by_class() for sheet in self._of_sheets]
         return {
             label: {
-                name: self._together(name, [one[label][name] for one in found], (label,))
+                name: self._together(name, [one[label][name] for one in by_sheet], (label,))
                 for name in estimates
             }
-            for label, estimates in found[0].items()
+            for label, estimates in by_sheet[0].items()
         }
 
     @cached_property
@@ -178,13 +179,13 @@ class RefitScores:
             return 0.0
         if name in LOSSES:
             lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
-            return _disagreement(lost - np.nanmean(lost))
+            return disagreement_of(lost - np.nanmean(lost))
         return float(np.mean([self._disagreement_of_ranks[label] for label in labels]))
 
     @cached_property
     def _disagreement_of_ranks(self) -> dict[str, float]:
         """For each label, how far the sheets disagree about where an example stands."""
-        found = {}
+        disagreements = {}
         for label in self._all_labels:
             at = self.labels.index(label)
             is_positive = self.truth == at
@@ -192,11 +193,11 @@ class RefitScores:
                 [_placements(one, at, is_positive) for one in self.sheets]
             )
             if np.isnan(placed).all():
-                found[label] = 0.0
+                disagreements[label] = 0.0
                 continue
             size = np.where(is_positive, is_positive.sum(), (~is_positive).sum())
-            found[label] = _disagreement((placed - np.nanmean(placed)) / size)
-        return found
+            disagreements[label] = disagreement_of((placed - np.nanmean(placed)) / size)
+        return disagreements
 
     def _losses(self, name: str, sheet: Sheet) -> Array:
         truth = self.truth[sheet.examples]
@@ -206,10 +207,10 @@ class RefitScores:
 
     def _on_every_sheet(self, values: list[Array]) -> Array:
         """Lay the values of the sheets side by side; NaN where an example is not on a sheet."""
-        found = np.full((len(self.sheets), len(self.truth)), np.nan)
-        for row, sheet, value in zip(found, self.sheets, values, strict=True):
+        table = np.full((len(self.sheets), len(self.truth)), np.nan)
+        for row, sheet, value in zip(table, self.sheets, values, strict=True):
             row[sheet.examples] = value
-        return found
+        return table
 
 
 def _placements(sheet: Sheet, column: int, of: NDArray[np.bool_]) -> Array:
@@ -241,15 +242,3 @@ def _area_within_parts(sheet: Sheet, label: int, truth: NDArray[Any]) -> float:
             won += float(share_below(positives, negatives).sum()) * len(negatives)
             pairs += len(positives) * len(negatives)
     return won / pairs if pairs else float("nan")
-
-
-def _disagreement(moved: Array) -> float:
-    """Give the share of the mean square that is variance between sheets (rows), of one example."""
-    times = np.sum(~np.isnan(moved), axis=0)
-    several = times > 1
-    if not several.any():
-        return 0.0
-    kept = moved[:, several]
-    whole = float(np.nanmean(kept**2, axis=0).sum())
-    within = float(np.nanvar(kept, axis=0, ddof=1).sum())
-    return min(1.0, within / whole) if whole > 0 else 0.0

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
-from truerisk.errors import InputError
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.measures.registry import (
     AVERAGE_NAMES,
     BINOMIAL_INTERVALS,
@@ -121,11 +120,6 @@ class Request:
         for beta in self.betas:
             check_number(beta, "beta", low=0.0)
         for name in self.measures or ():
-            if not isinstance(name, str):
-                raise InputError(
-                    f"`measures` must be names of measures; got {shown(name)}. "
-                    "Use one of truerisk.MEASURES."
-                )
             base_measure(name)
         seed = self.random_state
         if seed is None:

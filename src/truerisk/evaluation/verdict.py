@@ -235,7 +235,7 @@ RULES = (
 
 
 def _is_undefined(estimate: Estimate) -> bool:
-    """Whether there is no value, or only one that was asked for in its place."""
+    """Whether there is no value, or only one that was set in its place."""
     stand_in = estimate.interval is not None and estimate.interval.method == "undefined"
     return stand_in or not estimate.is_defined
 

@@ -1,8 +1,9 @@
-"""One BLAS and OpenMP thread a task, wherever it runs.
+"""Items in batches, some of them under way at a time, and their results in the order of the items.
 
-Several workers with several threads each stand in each other's way; and a product of matrices may
-differ in its last bit with the number of threads, so that one thread is also what makes results
-independent of the machine's load and of the engine.
+Both engines use this: a worker runs a batch (`run_batch`), the caller keeps a bounded number of
+batches under way (`in_order`).  Each task has one BLAS and OpenMP thread: several workers with
+several threads each slow each other down, and a product of matrices may differ in its last bit with
+the number of threads.
 """
 
 import sys
@@ -28,6 +29,12 @@ ENVIRONMENT = {
 }
 
 _this_thread = threading.local()
+Result = dict[str, NDArray[Any]]
+Task = Callable[[Mapping[str, Any], Any], Result]
+Finished = tuple[list[Result], float]  # the results of a batch, and the seconds it took
+UNDER_WAY = 3  # batches per worker: one that runs, and two ahead: it never waits for the caller
+SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
+MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
 
 
 class OneThread:
@@ -65,15 +72,6 @@ def _libraries() -> Any:  # noqa: ANN401  (threadpoolctl has no types)
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415  (only where a task is run)
 
     return ThreadpoolController()
-
-
-Result = dict[str, NDArray[Any]]
-Task = Callable[[Mapping[str, Any], Any], Result]
-Finished = tuple[list[Result], float]  # the results of a batch, and the seconds it took
-
-UNDER_WAY = 3  # batches a worker: one that runs, and two so that it never waits for the caller
-SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
-MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
 
 
 class WorkerDied(Exception):  # noqa: N818  (it never leaves the package)
@@ -141,7 +139,7 @@ def as_stored(result: Result) -> Result:
 def in_order(
     submit: Callable[[Sequence[Any]], Future], items: Sequence[Any], workers: int
 ) -> Iterator[Result]:
-    """Give the result of each item in turn, with `UNDER_WAY` batches a worker submitted ahead."""
+    """Give the result of each item in turn, with `UNDER_WAY` batches per worker submitted ahead."""
     under_way: deque[tuple[Future, int]] = deque()
     size, at = 1, 0
     try:

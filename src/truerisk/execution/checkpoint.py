@@ -1,9 +1,13 @@
-"""Results as records of a file that only grows: each has its length and its checksums.
+"""Results kept on disk during a run, which can then be continued after a stop.
 
-A record is 4 bytes "TRR1", the length of its content (8 bytes), the CRC-32 of the content and the
-CRC-32 of these 16 bytes (4 each), then the content.  The content of a result is the length of a
-JSON list (4 bytes), the list of [name, type, shape], and the bytes of the arrays.  Numbers are
-little-endian.  Nothing in it is ever executed: a checkpoint is input like any other file.
+The folder holds `run.json`, what the run was made of; `results-1`, `results-2`, … with the results
+of the first, second, … call of `run_each`; and `lock`.
+
+A file of results only grows.  A record is 4 bytes "TRR1", the length of its content (8 bytes), the
+CRC-32 of the content and the CRC-32 of these 16 bytes (4 each), then the content.  The content of a
+result is the length of a JSON list (4 bytes), the list of [name, type, shape], and the bytes of the
+arrays.  Numbers are little-endian.  Nothing in it is ever executed: a checkpoint is input like any
+other file.
 """
 
 import hashlib
@@ -29,6 +33,9 @@ MARK = b"TRR1"
 HEAD = struct.Struct("<4sQI")
 CHECKSUM = struct.Struct("<I")
 PLAIN_KINDS = "biufcSU"
+UNFINISHED = ".unfinished"  # ends the name of a file until it is whole
+FORMAT = 1
+SECONDS_UNSYNCED = 1.0  # what a loss of power may cost; a killed process loses nothing
 
 
 class Damaged(Exception):  # noqa: N818  (the checkpoint makes a sentence of it)
@@ -44,7 +51,7 @@ def framed(content: bytes) -> bytes:
 def next_content(file: BinaryIO, bytes_left: int) -> bytes | None:
     """Read one record; return None at the end, and where the last one was not finished.
 
-    A process that is killed leaves a record short; a machine that loses power may leave it long
+    A process that is killed leaves a record short; a computer that loses power may leave it long
     enough, with zeros or the wrong bytes at its end.  Anything else is damage.
     """
     length = HEAD.size + CHECKSUM.size
@@ -114,7 +121,7 @@ def fingerprint(*arrays: Any) -> str:  # noqa: ANN401  (arrays, sparse matrices,
     """Return the SHA-256 of arrays or sparse matrices: their types, shapes and bytes, in turn.
 
     Equal arrays have one fingerprint, whether laid out by rows or by columns.  Python objects count
-    as they print, so that those without a value of their own never have the same twice.
+    as they print: those without a value of their own never have the same twice.
 
     Examples
     --------
@@ -149,9 +156,6 @@ def _content(array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401  (anything wit
 
 
 FACTS, LOCK, RESULTS = "run.json", "lock", "results-"
-UNFINISHED = ".unfinished"  # ends the name of a file until it is whole
-FORMAT = 1
-SECONDS_UNSYNCED = 1.0  # what a loss of power may cost; a killed process loses nothing
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
@@ -200,7 +204,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             path.mkdir(parents=True, exist_ok=True)
             lock = _locked(path)
         except OSError as error:
-            raise _machine_error(path, error) from error
+            raise _resource_error(path, error) from error
         try:
             _same_run(path, facts)
         except BaseException:
@@ -250,7 +254,7 @@ class Part:
                 f"{self._end:,}. Remove the folder to compute everything anew."
             ) from None
         except OSError as error:
-            raise _machine_error(self._path, error) from error
+            raise _resource_error(self._path, error) from error
         if self._end == 0:
             self._write(json.dumps(self._heading).encode())
 
@@ -259,8 +263,8 @@ class Part:
         self._write(encoded(result))
         self.stored += 1
 
-    def kept(self) -> str:
-        """Say what is kept and how it is used."""
+    def summary(self) -> str:
+        """Say what is stored and how it is used."""
         return (
             f"{self.stored:,} results are kept in {self._path.parent}: start the same run again "
             "with it to go on."
@@ -273,7 +277,7 @@ class Part:
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise _machine_error(self._path, error) from error
+            raise _resource_error(self._path, error) from error
         finally:
             self._file.close()
 
@@ -294,13 +298,13 @@ class Part:
 
     def _check_heading(self, content: bytes) -> None:
         try:
-            found = json.loads(content)
+            heading = json.loads(content)
         except ValueError:
             raise Damaged from None
-        if found != self._heading:
+        if heading != self._heading:
             raise InputError(
                 f"{self._path} must hold results of {shown(self._heading)}; it has "
-                f"{shown(found)}. Remove the folder to compute everything anew."
+                f"{shown(heading)}. Remove the folder to compute everything anew."
             )
 
     def _write(self, content: bytes) -> None:
@@ -318,7 +322,7 @@ class Part:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(number, self._end)
-            raise _machine_error(self._path, error) from error
+            raise _resource_error(self._path, error) from error
         self._end += len(record)
 
 
@@ -342,7 +346,7 @@ def _same_run(folder: Path, facts: Mapping[str, Any]) -> None:
     except (ValueError, RecursionError):
         stored = None
     except OSError as error:
-        raise _machine_error(path, error) from error
+        raise _resource_error(path, error) from error
     if not isinstance(stored, dict):
         raise InputError(f"{path} must hold the facts of a run; it is damaged or not ours.")
     for name in (*given, *stored):
@@ -366,7 +370,7 @@ def _write_whole(path: Path, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             unfinished.unlink()
-        raise _machine_error(path, error) from error
+        raise _resource_error(path, error) from error
 
 
 def _locked(folder: Path) -> BinaryIO:
@@ -390,7 +394,7 @@ def _locked(folder: Path) -> BinaryIO:
     return file
 
 
-def _machine_error(path: Path, error: OSError) -> ResourceError:
+def _resource_error(path: Path, error: OSError) -> ResourceError:
     return ResourceError(
         f"The checkpoint {path} could not be read or written: {error.strerror}. What it holds so "
         "far stays usable: put that right and start the same run again to go on."

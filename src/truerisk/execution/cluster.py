@@ -1,4 +1,4 @@
-"""Workers on other machines, by Dask distributed.
+"""Workers on other computers, by Dask distributed.
 
 Batches are submitted one by one.  joblib's Dask backend would run ahead of the caller without
 bound, and sends the data again with each call; here they are sent to every worker once.  Workers

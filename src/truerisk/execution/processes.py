@@ -1,8 +1,11 @@
-"""What every task needs, written once and mapped by all workers: no worker has a copy.
+"""Several processes on this computer, by loky, with the data mapped by all of them.
 
-The object is pickled with its arrays left out (protocol 5, "out of band"), wherever in it they are:
-in a dictionary, a sparse matrix, a data frame, a plan.  The arrays go to one file, and workers see
-them there, read-only.
+joblib's `Parallel(return_as="generator")` runs on and keeps every result until it is read; here the
+caller's pace bounds what is under way, so loky's pool is used as it is.  A pool outlives its run,
+because starting processes and importing scikit-learn in them takes a second.
+
+What every task needs is written once: the object is pickled without its arrays (protocol 5, "out of
+band"), wherever in it they are; the arrays go to one file, and workers see them there, read-only.
 """
 
 import mmap
@@ -34,8 +37,11 @@ from truerisk.execution.batches import (
 
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of one's own is made in it)
 ROOM_LEFT = 2  # the share of the memory's folder that may be taken is one of this many
-ALIGNMENT = 64  # bytes: as NumPy's own arrays or better, so that the same instructions run
-KEPT = 1  # objects a worker keeps mapped: the one of the run it is in
+ALIGNMENT = 64  # bytes: as NumPy's own arrays or better, for the same instructions to run
+MAX_MAPPED = 1  # objects a worker keeps mapped: the one of the run it is in
+IDLE_SECONDS = 60.0  # after which a process that waits for work ends itself
+LARGE = 2**26  # bytes that workers may keep mapped while they wait for the next run
+SECONDS_BETWEEN_LOOKS = 0.5  # of a worker for its parent
 
 
 @contextmanager
@@ -70,7 +76,7 @@ def written_once(content: object) -> Iterator[Path]:
 def mapped(folder: Path) -> Any:  # noqa: ANN401  (whatever was written)
     """Read in a worker what was written once; the arrays stay in the file."""
     if folder not in _mapped:
-        while len(_mapped) >= KEPT:
+        while len(_mapped) >= MAX_MAPPED:
             _mapped.pop(next(iter(_mapped)))
         _mapped[folder] = _read(folder)
     return _mapped[folder]
@@ -107,11 +113,6 @@ def _read(folder: Path) -> Any:  # noqa: ANN401
         return pickle.load(  # noqa: S301
             file, buffers=[whole[at : at + length] for at, length in places]
         )
-
-
-IDLE_SECONDS = 60.0  # after which a process that waits for work ends itself
-LARGE = 2**26  # bytes that workers may keep mapped while they wait for the next run
-SECONDS_BETWEEN_LOOKS = 0.5  # of a worker for its parent
 
 
 def run_in_processes(

@@ -29,7 +29,7 @@ def run_each(
     The results are the same to the last bit for any `n_jobs`, on a cluster (`use_cluster`), and
     after a stop: every task has one BLAS and OpenMP thread, sees the same arrays, and must draw its
     random numbers from `shared` and `item` alone.  A few batches run ahead of the caller and no
-    more, so that memory does not grow with the number of items.
+    more, and memory does not grow with the number of items.
 
     Parameters
     ----------
@@ -136,11 +136,11 @@ def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
             death = error
         else:
             return
-    kept = "" if run.part is None else f" {run.part.kept()}"
+    stored = "" if run.part is None else f" {run.part.summary()}"
     raise ResourceError(
         f"A worker was ended from outside twice, at item {done + 1} of {len(run.items)}; the "
         "second time with half the workers. Most often memory has run out: use fewer workers, or "
-        f"less data.{kept}"
+        f"less data.{stored}"
     ) from death
 
 

@@ -8,8 +8,8 @@ from truerisk.inputs.files import PredictionFiles, open_frame, open_predictions
 from truerisk.inputs.labels import LabelBook, LabelColumn
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.predictions import Predictions
-from truerisk.inputs.records.batch import Batch
 from truerisk.inputs.records.formats import FileFacts
+from truerisk.inputs.records.rows import Batch
 from truerisk.inputs.roles import ResolvedRoles, Roles
 
 __all__ = [

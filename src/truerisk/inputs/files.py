@@ -13,10 +13,9 @@ from truerisk.inputs.arrays import Members
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.predictions import Predictions
-from truerisk.inputs.records.batch import Batch
 from truerisk.inputs.records.formats import ENDINGS, FileFacts, open_reader, recognise
 from truerisk.inputs.records.places import Fingerprint, find_files, refusal, shown_path
-from truerisk.inputs.records.rows import Reader, Rows, Wanted
+from truerisk.inputs.records.rows import Batch, Reader, Rows, Wanted
 from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
 
 if TYPE_CHECKING:
@@ -186,8 +185,7 @@ class PredictionFiles:
     def batches(self) -> Iterator[Batch]:
         """Read all files from start to end; at the end, `files` and `notes` are complete."""
         # Arrow is loaded when a file is read, not when its types are named.
-        from truerisk.inputs.ids import UniqueIds  # noqa: PLC0415
-        from truerisk.inputs.records.checked_batches import BatchMaker  # noqa: PLC0415
+        from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds  # noqa: PLC0415
 
         maker = BatchMaker(self.roles, self.options, self.labels, self.groups)
         unique = UniqueIds()
@@ -211,7 +209,7 @@ class PredictionFiles:
         self.notes = (*self._opening_notes, *self._closing_notes(maker, facts))
 
     def _ids_again(self) -> Iterator[tuple[str, int, Any]]:
-        from truerisk.inputs.ids import as_text  # noqa: PLC0415 - as in `batches`
+        from truerisk.inputs.records.checked_batches import as_text  # noqa: PLC0415 - as in `batches`
 
         name = self.roles.id
         if name is not None:

@@ -1,4 +1,4 @@
-"""Which column plays which role: as given, or guessed from the usual names.
+"""Which column plays which role in predictions, tables and corpora: as given, or by usual names.
 
 A guess is made only when there is one candidate; two candidates are refused, never ranked.
 """
@@ -33,6 +33,14 @@ USUAL_NAMES = {
     "weight": _words("weight weights sample_weight sample_weights"),
     "id": _words("id ids row_id example_id sample_id uid uuid doc_id document_id"),
 }
+USUAL_TARGETS = ("target", "label", "class", "y")
+USUAL_CORPUS_NAMES = {
+    "text": _words("text texts document documents doc body content article"),
+    "labels": _words("labels label topics topic categories category class target"),
+    "id": USUAL_NAMES["id"],
+    "split": _words("split set subset partition"),
+}
+NEEDED = {"text": "the texts", "labels": "the labels"}  # of a corpus
 PREFIXES = _words("score_ prob_ proba_ probability_ p_ y_score_ y_prob_ y_proba_ decision_ logit_")
 # A single column such as prob_1 or proba_pos holds the score of the positive label.
 POSITIVE_ENDINGS = ("1", "pos", "positive", "true")
@@ -118,7 +126,7 @@ def resolve_roles(
             if guess is not None:
                 found[role] = guess
     settled = dataclasses.replace(roles, **found)  # type: ignore[arg-type]
-    _check_unique(columns, settled)
+    _check_unique(columns, settled.columns)
     if needs_truth and settled.truth is None:
         raise _absent("truth", "the true labels", columns)
     if settled.pred is None and settled.score is None:
@@ -133,7 +141,121 @@ def resolve_roles(
 def check_columns(columns: Sequence[str], roles: Roles) -> None:
     """Refuse a further file that lacks one of the columns, or has one of them twice."""
     _check_given(columns, roles)
-    _check_unique(columns, roles)
+    _check_unique(columns, roles.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRoles:
+    """The columns of a table, as given; a `target` of None is to be found by its usual names.
+
+    Examples
+    --------
+    >>> TableRoles(drop=("id",)).settled(["id", "age", "Class"])
+    SettledTableRoles(target='Class', group=None, features=('age',))
+    """
+
+    target: str | None = None
+    group: str | None = None
+    drop: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+
+    def settled(self, columns: Sequence[str]) -> "SettledTableRoles":
+        """Settle which of `columns` is which; names that are not there are refused."""
+        self._check_given(columns)
+        target = self.target if self.target is not None else self._usual_target(columns)
+        unused = {target, self.group, *self.drop}
+        features = tuple(name for name in columns if name not in unused)
+        used = (target, *features, *([self.group] if self.group is not None else []))
+        _check_unique(columns, used, ", or use --drop")
+        if not features:
+            raise InputError(
+                f"At least one column must be left as a feature; the columns are {listed(columns)}."
+            )
+        return SettledTableRoles(target=target, group=self.group, features=features)
+
+    def _check_given(self, columns: Sequence[str]) -> None:
+        taken: dict[str, str] = {}
+        for role in ("target", "group", "drop", "text", "categorical"):
+            given = getattr(self, role)
+            for name in (given,) if isinstance(given, str) else given or ():
+                if name not in columns:
+                    raise _not_there(role, name, columns)
+                other = taken.setdefault(name, role)
+                if other != role:
+                    raise InputError(
+                        f"Each column must play one role; {shown(name)} is named as `{other}` and "
+                        f"as `{role}`."
+                    )
+
+    def _usual_target(self, columns: Sequence[str]) -> str:
+        others = {self.group, *self.drop, *self.text, *self.categorical}
+        names = [name for name in columns if name not in others and _plain(name) in USUAL_TARGETS]
+        if len(names) > 1:
+            raise _ambiguous("target", names)
+        if not names:
+            raise InputError(
+                f"`target` must be the column with the labels; none is called "
+                f"{', '.join(USUAL_TARGETS)}. The columns are {listed(columns)}. "
+                f"Say which with --target."
+            )
+        return names[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettledTableRoles:
+    """The columns that are used; `features` in the order of the file."""
+
+    target: str
+    group: str | None
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusColumns:
+    """The columns of texts, labels, ids and split.
+
+    None is to be found by the usual names, and "" is not to be used even if a column has one.
+
+    Examples
+    --------
+    >>> CorpusColumns(labels="topics").settled(["id", "Text", "topics", "label"])
+    CorpusColumns(text='Text', labels='topics', id='id', split=None)
+    """
+
+    text: str | None = None
+    labels: str | None = None
+    id: str | None = None
+    split: str | None = None
+
+    def settled(self, columns: Sequence[str]) -> "CorpusColumns":
+        """Settle which of `columns` is which; two that could be the same one are refused."""
+        settled = {role: self._column(role, columns) for role in USUAL_CORPUS_NAMES}
+        used = [name for name in settled.values() if name is not None]
+        _check_one_role(used)
+        _check_unique(columns, used)
+        for role, what in NEEDED.items():
+            if settled[role] is None:
+                raise InputError(
+                    f"`{role}` must be the column with {what}; none of the names is a usual one. "
+                    f"The columns are {listed(columns)}. Say which with --{role}."
+                )
+        return dataclasses.replace(self, **settled)
+
+    def _column(self, role: str, columns: Sequence[str]) -> str | None:
+        given: str | None = getattr(self, role)
+        if given == "":
+            return None
+        if given is not None:
+            if given not in columns:
+                raise _not_there(role, given, columns)
+            return given
+        others = {getattr(self, other) for other in USUAL_CORPUS_NAMES}
+        usual = USUAL_CORPUS_NAMES[role]
+        names = [name for name in columns if name not in others and _plain(name) in usual]
+        if len(set(names)) > 1:
+            raise _ambiguous(role, names)
+        return names[0] if names else None
 
 
 def listed(columns: Sequence[str]) -> str:
@@ -155,11 +277,15 @@ def _guess(role: str, usual: Sequence[str], columns: Sequence[str]) -> str | tup
                 candidates.append(family[0])
     if len(candidates) > 1:
         names = [c if isinstance(c, str) else " + ".join(c) for c in candidates]
-        raise InputError(
-            f"`{role}` must be one column; the names {listed(names)} could all be it. "
-            f"Say which with --{role}."
-        )
+        raise _ambiguous(role, names)
     return candidates[0] if candidates else None
+
+
+def _ambiguous(role: str, names: Sequence[str]) -> InputError:
+    return InputError(
+        f"`{role}` must be one column; the names {listed(names)} could all be it. "
+        f"Say which with --{role}."
+    )
 
 
 def _plain(name: str) -> str:
@@ -186,9 +312,12 @@ def _check_given(columns: Sequence[str], roles: Roles) -> None:
         for name in (names,) if isinstance(names, str) else names or ():
             if name not in columns:
                 raise _not_there(role, name, columns)
-    seen = roles.columns
-    for name in seen:
-        if seen.count(name) > 1:
+    _check_one_role(roles.columns)
+
+
+def _check_one_role(names: Sequence[str]) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
             raise InputError(
                 f"Each column must play one role; {shown(name)} is named for two of them."
             )
@@ -203,17 +332,18 @@ def _not_there(role: str, name: str, columns: Sequence[str]) -> InputError:
     )
 
 
-def _check_unique(columns: Sequence[str], roles: Roles) -> None:
-    for name in roles.columns:
+def _check_unique(columns: Sequence[str], used: Sequence[str], remedy: str = "") -> None:
+    for name in used:
         times = list(columns).count(name)
         if times > 1:
             raise InputError(
                 f"The column {shown(name)} must appear once in the header; it appears {times} "
-                f"times. Rename all but one of them."
+                f"times. Rename all but one of them{remedy}."
             )
 
 
 def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
+    """Make the error of a role that no column plays."""
     return InputError(
         f"`{role}` must be the column with {what}; none of the names is a usual one. "
         f"The columns are {listed(columns)}. Say which with --{role} (roles= in Python); the first "

@@ -9,16 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.inputs.corpora.corpora import SVMLIGHT_ENDINGS, read_corpus
+from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
-from truerisk.inputs.records.formats import FileFacts, recognise
-from truerisk.inputs.records.places import Fingerprint, refusal
-from truerisk.inputs.table_kinds import Kind
-from truerisk.inputs.table_roles import TableRoles
+from truerisk.inputs.records.encoding import LabelEncoder, encode
+from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
+from truerisk.inputs.records.json_lines import JsonLinesFile
+from truerisk.inputs.records.places import Fingerprint, ending, refusal
+from truerisk.inputs.records.rows import Wanted
+from truerisk.inputs.records.svmlight import is_svmlight
+from truerisk.inputs.records.text_blocks import EndsEarlyError, TextBytes
+from truerisk.inputs.roles import SettledTableRoles, TableRoles
+from truerisk.inputs.table_columns import (
+    Cells,
+    Kind,
+    check_category,
+    check_number_column,
+    check_target,
+    note_of_words,
+)
 
 HEAD_BYTES = 2**16
-SVMLIGHT_ENDINGS = (".svm", ".svmlight", ".libsvm")
+LISTED = 5
+VECTOR_TARGETS = ("label", "target")  # what may be said of a file whose columns have no names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +123,7 @@ def read_table(
     missing_values: Sequence[str] = (),
     options: ReadingOptions | None = None,
 ) -> Table:
-    r"""Read examples from CSV, Parquet, JSON lines or svmlight; the format is told by the content.
+    r"""Read examples from CSV, Parquet, JSON lines or svmlight, recognised by the content.
 
     A column is a number if every cell that is not missing is a finite number, otherwise a category.
     What is probably an id or a text is refused, with the option that leaves it out or keeps it.
@@ -146,10 +161,6 @@ def read_table(
     >>> table.y, table.kinds
     (array(['ill', 'well', 'well'], dtype='<U4'), ('number', 'category'))
     """
-    # Both load the parsers, which are not needed to name a table.
-    from truerisk.inputs.table_files import TableReading  # noqa: PLC0415
-    from truerisk.inputs.table_vectors import table_of_vectors  # noqa: PLC0415
-
     path = Path(path)
     options = options or ReadingOptions()
     roles = TableRoles(
@@ -162,30 +173,225 @@ def read_table(
     if Fingerprint.of(path).size == 0:
         raise refusal(path, "must hold examples; the file is empty.")
     facts, fingerprint, misnamed = recognise(path, options)
-    try:
+    with fingerprint.watched(path):
         if facts.format == "csv" and _is_svmlight(path, facts, options):
-            table = table_of_vectors(path, roles, options)
-        else:
-            missing = frozenset(("", *(value.strip() for value in missing_values)))
-            table = TableReading(path, facts, roles, missing, options).table()
-            if misnamed is not None:
-                table = dataclasses.replace(table, notes=(misnamed, *table.notes))
-    except InputError:
-        # What looks like a broken file may be one that is still being written.
-        fingerprint.check_unchanged(path)
-        raise
-    fingerprint.check_unchanged(path)
-    return table
+            return _table_of_vectors(path, roles, options)
+        missing = frozenset(("", *(value.strip() for value in missing_values)))
+        table = TableReading(path, facts, roles, missing, options).table()
+        if misnamed is not None:
+            table = dataclasses.replace(table, notes=(misnamed, *table.notes))
+        return table
 
 
 def _is_svmlight(path: Path, facts: FileFacts, options: ReadingOptions) -> bool:
-    from truerisk.inputs.records.svmlight import is_svmlight  # noqa: PLC0415  (as in `_reader`)
-
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    if plain.suffix.lower() in SVMLIGHT_ENDINGS:
+    if ending(path) in SVMLIGHT_ENDINGS:
         return True
     try:
         head = next(TextBytes(path, facts.compression, options).pieces(HEAD_BYTES), b"")
     except EndsEarlyError as error:
         raise refusal(path, f"must be complete; {error}. Copy the file again.") from None
     return is_svmlight(head.decode(errors="replace"))
+
+
+class TableReading:
+    """One file on its way to a table."""
+
+    def __init__(
+        self,
+        path: Path,
+        facts: FileFacts,
+        roles: TableRoles,
+        missing: frozenset[str],
+        options: ReadingOptions,
+    ) -> None:
+        self.path = path
+        self.facts = facts
+        self.given = roles
+        self.missing = missing
+        self.options = options
+        self.notes: list[str] = []
+        self.reader = open_reader(facts, path, options)
+        if isinstance(self.reader, JsonLinesFile):  # an absent key is a missing value
+            self.reader.columns = self.reader.all_keys()
+        try:
+            self.roles: SettledTableRoles = roles.settled(self.reader.columns)
+        except InputError as error:
+            raise refusal(path, str(error)) from None
+
+    def table(self) -> Table:
+        """Read the file, a second time for columns that turned out late to hold no numbers."""
+        labels = [name for name in (self.roles.target, self.roles.group) if name is not None]
+        kinds = {name: self._kind(name) for name in self.roles.features}
+        cells, codes, books = self._read(kinds, labels)
+        broken = {name: "category" for name, column in cells.items() if column.broken}
+        if broken:
+            cells |= self._read(broken, [])[0]
+        rows = len(codes[0])
+        if rows == 0:
+            raise refusal(self.path, "must hold examples; the file has 0 data rows.")
+        kept = self._kept(codes, labels)
+        columns, X = self._columns(cells, kept)
+        y = np.array(books[0].texts)[codes[0][kept]]
+        in_use = tuple(dict.fromkeys(y.tolist()))
+        check_target(self.path, self.roles.target, in_use, len(y), self.options)
+        self.notes += books[0].notes("labels", "")
+        groups = None if self.roles.group is None else np.array(books[1].texts)[codes[1][kept]]
+        return Table(
+            X=X,
+            y=y,
+            columns=columns,
+            target=self.roles.target,
+            groups=groups,
+            source=TableSource(
+                path=self.facts.path,
+                format=self.facts.format,
+                bytes=self.facts.bytes,
+                rows=rows,
+                dropped=rows - len(y),
+                sha256=self.reader.sha256,
+            ),
+            notes=tuple(self.notes),
+        )
+
+    def _kind(self, name: str) -> str:
+        if name in self.given.text:
+            return "text"
+        return "category" if name in self.given.categorical else "any"
+
+    def _read(
+        self, kinds: dict[str, str], labels: Sequence[str]
+    ) -> tuple[dict[str, Cells], list[NDArray[np.int32]], list[LabelBook]]:
+        cells = {
+            name: Cells(name, kind, self.missing, self.options) for name, kind in kinds.items()
+        }
+        books = [LabelBook() for _ in labels]
+        encoders = [
+            LabelEncoder(name, book, self.options, may_be_empty=False)
+            for name, book in zip(labels, books, strict=True)
+        ]
+        found: list[list[NDArray[np.int32]]] = [[np.empty(0, np.int32)] for _ in labels]
+        for rows in self.reader.rows(Wanted(labels=tuple(labels), texts=tuple(kinds))):
+            for name, column in cells.items():
+                column.add(rows.columns[name], rows.places)
+            for encoder, parts in zip(encoders, found, strict=True):
+                parts.extend(encode([encoder], [rows.columns[encoder.column]], rows.places))
+        return cells, [np.concatenate(parts) for parts in found], books
+
+    def _kept(self, codes: Sequence[NDArray[np.int32]], labels: Sequence[str]) -> NDArray[np.bool_]:
+        kept = np.ones(len(codes[0]), np.bool_)
+        for name, column in zip(labels, codes, strict=True):
+            lost = column < 0
+            if lost.any() and self.options.missing == "refuse":
+                raise refusal(
+                    self.path,
+                    f"{shown(name)} must have a value in every row; {np.count_nonzero(lost)} of "
+                    f"{len(lost)} have none. Use --missing drop to leave them out.",
+                    f"row {np.argmax(lost) + 1}",
+                )
+            kept &= ~lost
+        if not kept.all():
+            self.notes.append(
+                f"{np.count_nonzero(~kept)} of {len(kept)} rows dropped for a missing value "
+                f"({', '.join(labels)})."
+            )
+        return kept
+
+    def _columns(
+        self, cells: dict[str, Cells], kept: NDArray[np.bool_]
+    ) -> tuple[tuple[Column, ...], NDArray[Any]]:
+        has_text = any(column.is_text for column in cells.values())
+        X = np.empty((np.count_nonzero(kept), len(cells)), object if has_text else np.float64)
+        columns: list[Column] = []
+        for place, name in enumerate(self.roles.features):
+            column = cells.pop(name)
+            kind: Kind = "number"
+            words: tuple[str, ...] = ()
+            if column.is_text:
+                kind = "text"
+                X[:, place] = np.array([*column.texts, None], object)[:-1][kept]
+            elif column.may_be_numbers:
+                values = column.numbers()[kept]
+                X[:, place] = values
+                self.notes += filter(None, [check_number_column(self.path, name, values)])
+            else:
+                kind = "category"
+                codes, words = column.codes()
+                if name not in self.given.categorical:
+                    check_category(self.path, name, codes, words, self.options)
+                    self.notes += note_of_words(name, words)
+                X[:, place] = np.where(codes < 0, np.nan, codes)[kept]
+            columns.append(Column(name=name, kind=kind, values=X[:, place], categories=words))
+        self._note_constants(columns)
+        return tuple(columns), X
+
+    def _note_constants(self, columns: Sequence[Column]) -> None:
+        constant = [column.name for column in columns if _is_constant(column)]
+        if constant:
+            rest = len(constant) - LISTED
+            more = f" and {rest} more" if rest > 0 else ""
+            self.notes.append(
+                f"{', '.join(constant[:LISTED])}{more}: the same value in every row, which says "
+                f"nothing of the label."
+            )
+
+
+def _is_constant(column: Column) -> bool:
+    if column.kind == "text":
+        return False
+    values = column.values.astype(np.float64)
+    return bool((values == values[0]).all() or np.isnan(values).all())
+
+
+def _table_of_vectors(path: Path, roles: TableRoles, options: ReadingOptions) -> Table:
+    """Read svmlight: columns without names, sparse unless an array would be smaller."""
+    named = [*roles.drop, *roles.text, *roles.categorical]
+    named += [name for name in (roles.target, roles.group) if name is not None]
+    if [name for name in named if name not in VECTOR_TARGETS]:
+        raise refusal(
+            path,
+            f"must have named columns; it is svmlight, which has none, and {shown(named[0])} was "
+            f"named. Leave the names out.",
+        )
+    corpus = read_corpus(path, options=options)
+    counts = np.array([len(labels) for labels in corpus.labels])
+    if (counts > 1).any():
+        row = int(np.argmax(counts > 1))
+        raise refusal(
+            path,
+            f"must have one label per vector; got {shown(','.join(corpus.labels[row]))} "
+            f"({np.count_nonzero(counts > 1)} such rows).",
+            f"row {row + 1}",
+        )
+    if (counts == 0).any() and options.missing == "refuse":
+        raise refusal(
+            path,
+            f"must have a label for every vector; {np.count_nonzero(counts == 0)} of {len(counts)} "
+            f"have none. Use --missing drop to leave them out.",
+            f"row {np.argmax(counts == 0) + 1}",
+        )
+    kept = np.flatnonzero(counts)
+    y = np.array([corpus.labels[row][0] for row in kept])
+    check_target(path, "label", tuple(dict.fromkeys(y.tolist())), len(y), options)
+    X: Any = corpus.matrix[kept]  # type: ignore[index]
+    # Whichever is smaller: 12 bytes an entry and 4 a row, or 8 a cell.
+    if 12 * X.nnz + 4 * X.shape[0] > 8 * X.shape[0] * X.shape[1]:
+        X = X.toarray()
+    dropped = len(counts) - len(kept)
+    notes = corpus.notes
+    if dropped:
+        notes += (f"{dropped} of {len(counts)} rows dropped for a missing label.",)
+    return Table(
+        X=X,
+        y=y,
+        columns=(),
+        target="label",
+        source=TableSource(
+            path=str(path),
+            format="svmlight",
+            bytes=path.stat().st_size,
+            rows=len(counts),
+            dropped=dropped,
+            sha256=None if corpus.source is None else corpus.source.sha256,
+        ),
+        notes=notes,
+    )

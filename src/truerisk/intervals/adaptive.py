@@ -56,7 +56,7 @@ def adaptive_interval(
     It is proven for fixed numbers of features and n → ∞, whether or not the best rule is linear, if
     :math:`a_n \to \infty` and :math:`a_n / n \to 0`; it is about the rule as trained.
 
-    Made here as follows.  Σ̂ is that of the bootstrap, so that X'Σ̂X/n is the variance of the
+    Made here as follows.  Σ̂ is that of the bootstrap, and X'Σ̂X/n is the variance of the
     decision value over the resamples, the same in each of them.  The paper's own rule for aₙ is
     not followed: unless given, aₙ is :math:`\ln \ln n`, at least 1.  Finding u is a weighted
     classification with no quick exact answer: a logistic rule is fitted to it, its threshold is
@@ -66,18 +66,9 @@ def adaptive_interval(
     data sets each, n = 50 to 200, 2 to 10 features, aₙ 1 and 1.53) it covers .95 to 1.00, and is
     1.5 to 2.5 times as long as the plain bootstrap's.
 
-    Parameters
-    ----------
-    X, y
-        The examples, and their classes as −1 and 1.
-    decision
-        The decision value of each example by the rule trained on all; above 0 says class 1.
-    resamples
-        The same of rules trained on bootstrap samples.
-    level
-        Confidence level.
-    cutoff
-        aₙ.  With 0 none is near, and the interval is that of the plain bootstrap.
+    `y` holds −1 and 1. `decision` is the decision value of each example by the rule trained on all;
+    above 0 says class 1. `cutoff` is aₙ: with 0 none is near, and the interval is that of the plain
+    bootstrap.
 
     References
     ----------
@@ -118,14 +109,8 @@ def largest_sums(X: Array, y: Array, gains: Array, wrong: NDArray[np.bool_]) -> 
 
     .. math:: \max_{u, b} \sum_i g_i \, 1[\,y_i (u \cdot x_i + b) < 0\,]
 
-    Parameters
-    ----------
-    X, y
-        The examples, and their classes as −1 and 1.
-    gains
-        A row for each problem; 0 leaves an example out.
-    wrong
-        What a rule that is already known gets wrong, for each problem: a place to begin.
+    `y` holds −1 and 1; there is one row of `gains` per problem, 0 leaves an example out. `wrong`
+    says what a rule that is already known gets wrong, for each problem: a place to begin.
 
     Examples
     --------
@@ -143,21 +128,21 @@ def largest_sums(X: Array, y: Array, gains: Array, wrong: NDArray[np.bool_]) -> 
     rows = np.flatnonzero(~settled)
     for part in (rows[at : at + size] for at in range(0, len(rows), size)):
         best[part] = np.maximum(best[part], _by_newton(design, y, gains[part]))
-    found: Array = np.minimum(best, possible)
-    return found
+    largest: Array = np.minimum(best, possible)
+    return largest
 
 
 def _by_newton(design: Array, y: Array, gains: Array) -> Array:
     """Fit a logistic rule that is to be wrong where it gains; judge every step by the true sum."""
     weight = np.abs(gains)
-    wanted = np.where(gains > 0, -y, y)
+    target = np.where(gains > 0, -y, y)
     width = design.shape[1]
     products = (design[:, :, None] * design[:, None, :]).reshape(len(y), -1)
     coefficients = np.zeros((len(gains), width))
     best = _best_threshold(np.zeros_like(gains), y, gains)
     for _ in range(STEPS):
-        chance = expit(-wanted * (coefficients @ design.T))  # of being called as not wanted
-        slope = (weight * wanted * chance) @ design
+        chance = expit(-target * (coefficients @ design.T))  # of being called as not wanted
+        slope = (weight * target * chance) @ design
         curvature = (weight * chance * (1 - chance)) @ products
         curvature = curvature.reshape(-1, width, width)
         ridge = RIDGE * (weight.mean(axis=1) + np.finfo(float).tiny) * len(y)

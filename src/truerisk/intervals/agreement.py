@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array
-from truerisk.checks import check_choice, check_level, shown
+from truerisk.checks import check_choice, check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
 from truerisk.results import Interval
+from truerisk.tallies.votes import disagreement_of
 
 DAMPED = 1.25  # by simulation: the interval is then, on average, as wide as the corrected t
 
@@ -95,8 +96,8 @@ def agreement(
 
     Examples
     --------
-    >>> found = agreement([[0, 1, 0, 1], [0, 1, 1, 1]])  # p = 5/8; 2 · (1/4)/4 / (15/64)
-    >>> found.value, found.n, round(found.disagreement, 6)
+    >>> result = agreement([[0, 1, 0, 1], [0, 1, 1, 1]])  # p = 5/8; 2 · (1/4)/4 / (15/64)
+    >>> result.value, result.n, round(result.disagreement, 6)
     (0.625, 4.0, 0.533333)
     """
     table, judged = _check_losses(losses)
@@ -114,7 +115,8 @@ def agreement(
     u = None
     if counts[:, twice].any():
         between = value * (1 - value) * float((counts.sum(axis=0)[twice] / times[twice]).sum())
-        within = float(_variances(centred[:, twice], judged[:, twice]).sum())
+        repeated = np.where(judged, centred, np.nan)[:, twice]
+        within = float(np.nanvar(repeated, axis=0, ddof=1).sum())
         u = min(within / between, 1.0) if between > 0 else 0.0
     if groups is None:
         return Agreement(value=value, n=n, disagreement=u)
@@ -122,22 +124,6 @@ def agreement(
     if names == table.shape[1]:
         return Agreement(value=value, n=n, disagreement=u)
     return _with_groups(Agreement(value=value, n=n, disagreement=u), centred, judged, numbers)
-
-
-def disagreement(losses: ArrayLike) -> float | None:
-    """Give u, the share of the errors' variance that is the models' and not the examples'.
-
-    0 when every repetition judges every example alike, 1 when the errors of two repetitions have no
-    more in common than chance; None where no example is judged twice.  See `agreement`.
-
-    Examples
-    --------
-    >>> disagreement([[0, 1, 0, 1], [0, 1, 0, 1]])
-    0.0
-    >>> print(disagreement([[0, 1, 0, 1]]))
-    None
-    """
-    return agreement(losses).disagreement
 
 
 def agreement_interval(
@@ -187,16 +173,16 @@ def agreement_interval(
     """
     check_choice(method, VARIANTS, "method")
     check_level(level)
-    found = agreement(losses, counted=counted, groups=groups)
-    if found.n == 0:
+    judged = agreement(losses, counted=counted, groups=groups)
+    if judged.n == 0:
         return Interval(0.0, 1.0, float(level), "undefined")
-    m = found.size(method=method, level=level)
-    name = "binomial" if found.disagreement is None else method
-    name = name if found.groups is None else f"cluster_{name}"
+    m = judged.size(method=method, level=level)
+    name = "binomial" if judged.disagreement is None else method
+    name = name if judged.groups is None else f"cluster_{name}"
     if method != "agreement":
-        low, high = jeffreys(m * found.value, m, level)
+        low, high = jeffreys(m * judged.value, m, level)
         return Interval(float(low), float(high), float(level), name)
-    exact = fractional_interval(min(m * found.value, m), m, level=level)
+    exact = fractional_interval(min(m * judged.value, m), m, level=level)
     return Interval(exact.low, exact.high, float(level), name)
 
 
@@ -223,12 +209,9 @@ def _with_groups(
             value=single.value, n=single.n, disagreement=0.0, groups=groups, group_size=typical
         )
     squares = (sums**2).sum(axis=0)[met] / times[met]
-    twice = times >= 2
     u = single.disagreement
-    if twice.any():
-        within = float(_variances(sums[:, twice], there[:, twice]).sum())
-        between = float(((sums**2).sum(axis=0)[twice] / times[twice]).sum())
-        u = min(within / between, 1.0) if between > 0 else 0.0
+    if (times >= 2).any():
+        u = disagreement_of(np.where(there, sums, np.nan))
     return Agreement(
         value=single.value,
         n=single.n,
@@ -239,15 +222,6 @@ def _with_groups(
     )
 
 
-def _variances(values: Array, present: NDArray[np.bool_]) -> Array:
-    """Give the variance of each column over its entries that are present, dividing by one less."""
-    times = present.sum(axis=0)
-    means = np.where(present, values, 0.0).sum(axis=0) / times
-    squares = np.where(present, values - means, 0.0) ** 2
-    variances: Array = squares.sum(axis=0) / (times - 1)
-    return variances
-
-
 def _check_losses(losses: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
     table = np.atleast_2d(np.asarray(losses, dtype=np.float64))
     if table.ndim != 2 or table.size == 0:
@@ -256,9 +230,7 @@ def _check_losses(losses: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
             f"{' × '.join(map(str, np.shape(losses)))}."
         )
     judged = ~np.isnan(table)
-    wrong = judged & ~((table >= 0) & (table <= 1))
-    if wrong.any():
-        raise InputError(f"`losses` must lie in [0, 1]; got {shown(table[wrong][0].item())}.")
+    check_shares(table[judged], "losses")
     return table, judged
 
 

@@ -1,4 +1,4 @@
-"""The area under the ROC curve: DeLong's variance, its interval, and what is left without it."""
+"""The area under the ROC curve: DeLong's variance and interval, and tests of two areas."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import clopper_pearson
-from truerisk.intervals.delta import delta_interval, wald_interval
+from truerisk.intervals.delta import delta_interval, normal_interval
 from truerisk.results import Interval
 from truerisk.tallies.placements import share_below
 
@@ -41,11 +41,7 @@ class Placements:
 def placements(scores_positive: ArrayLike, scores_negative: ArrayLike) -> Placements:
     """Give the placements of DeLong, in O(n log n) for each score.
 
-    Parameters
-    ----------
-    scores_positive, scores_negative
-        Scores of the positive and of the negative examples: (P,) and (N,), or (P, c) and (N, c) for
-        c scores of the same examples.
+    Scores are (P,) and (N,), or (P, c) and (N, c) for c scores of the same examples.
 
     Examples
     --------
@@ -128,16 +124,7 @@ def delong_interval(
     holds.  With tied scores, A · min(P, N) of them are counted as won.  The method then says
     "paired_binomial".
 
-    Parameters
-    ----------
-    auc, variance
-        The area, and its variance by `delong_covariance` or otherwise.
-    n_positive, n_negative
-        Number of examples of either class.
-    level
-        Confidence level.
-    scale
-        Scale on which the interval is symmetric.
+    `scale` is the one on which the interval is symmetric.
 
     Examples
     --------
@@ -154,8 +141,7 @@ def delong_interval(
     if 0 < area < 1 and variance > 0:  # NaN is not
         error = math.sqrt(variance)
         if scale == "identity":
-            plain = wald_interval(area, error, level=level)
-            return Interval(max(plain.low, 0.0), min(plain.high, 1.0), level, "delong")
+            return normal_interval(area, error, level=level, method="delong")
         interval = delta_interval(area, error, level=level, method="delong_logit")
         if interval is not None:
             return interval
@@ -247,7 +233,7 @@ def delong_paired(
     placed = placements(scores_positive, scores_negative)
     if placed.areas.size != 2:
         raise InputError(
-            f"`scores_positive` must have 2 columns, one a model; got {placed.areas.size}."
+            f"`scores_positive` must have 2 columns, one per model; got {placed.areas.size}."
         )
     v = delong_covariance(placed)
     # Rounding can leave a difference of identical scores a variance of −1e-20.

@@ -84,14 +84,7 @@ def simultaneous_bounds(k: ArrayLike, n: int, level: float = 0.95) -> Bounds:
     All of them cover with probability at least `level`, however many thresholds are looked at, if
     the n scores are independent; with ties, more often.
 
-    Parameters
-    ----------
-    k
-        How many scores reach each threshold.
-    n
-        Number of scores.  With none the bounds are 0 and 1.
-    level
-        Confidence level of the whole band.
+    `k` counts the scores that reach each threshold. With n = 0 the bounds are 0 and 1.
 
     Examples
     --------
@@ -99,8 +92,8 @@ def simultaneous_bounds(k: ArrayLike, n: int, level: float = 0.95) -> Bounds:
     >>> print(low.round(3), high.round(3))
     [0.    0.031 0.346] [0.066 0.223 0.654]
     """
-    found, at = np.unique(np.asarray(k), return_inverse=True)
-    low, high = clopper_pearson(found, n, local_level(n, level))
+    distinct, at = np.unique(np.asarray(k), return_inverse=True)
+    low, high = clopper_pearson(distinct, n, local_level(n, level))
     return low[at], high[at]
 
 
@@ -122,20 +115,20 @@ def local_level(n: int, level: float = 0.95) -> float:
     level = check_level(level)
     if n <= 1:
         return level
-    wanted = -math.log(max(level, MIN_LEVEL))
-    if wanted < MIN_MISS:
+    target = -math.log(max(level, MIN_LEVEL))
+    if target < MIN_MISS:
         return 1 - (1 - level) / n
-    return 1 - (_local_miss(n, wanted) if n <= EXACT_UP_TO else _interpolated(n, wanted))
+    return 1 - (_local_miss(n, target) if n <= EXACT_UP_TO else _interpolated(n, target))
 
 
-def _local_miss(n: int, wanted: float) -> float:
+def _local_miss(n: int, target: float) -> float:
     """Find the local miss whose band is crossed as often as wanted.
 
     Crossings are nearly proportional to the local miss: a few corrections of its size suffice.
     """
-    miss = -math.expm1(-wanted) / n
+    miss = -math.expm1(-target) / n
     for _ in range(60):
-        factor = wanted / -math.log(probability_inside(n, miss))
+        factor = target / -math.log(probability_inside(n, miss))
         miss *= factor
         if abs(factor - 1) < TOLERANCE:
             break
@@ -176,17 +169,17 @@ def probability_inside(n: int, miss: float) -> float:
     return float(chance[n] * math.exp(log_factorial[n] - n * math.log(n) + n - ending))
 
 
-def _interpolated(n: int, wanted: float) -> float:
+def _interpolated(n: int, target: float) -> float:
     """Interpolate the local miss in a table; beyond the last row, follow the last two.
 
     All is nearly straight in log(local miss), log(crossings) and log(log(n)).
     """
     place = np.log(np.log(list(TABLE)))
     misses = np.log(LOCAL_MISSES)[::-1]
-    found = np.array(
-        [np.interp(math.log(wanted), np.log(crossed)[::-1], misses) for crossed in TABLE.values()]
+    log_misses = np.array(
+        [np.interp(math.log(target), np.log(crossed)[::-1], misses) for crossed in TABLE.values()]
     )
     here = math.log(math.log(n))
     row = min(int(np.searchsorted(place, here, side="right")), len(place) - 1)
     way = (here - place[row - 1]) / (place[row] - place[row - 1])
-    return CAUTION * math.exp(found[row - 1] + way * (found[row] - found[row - 1]))
+    return CAUTION * math.exp(log_misses[row - 1] + way * (log_misses[row] - log_misses[row - 1]))

@@ -7,7 +7,7 @@ Why       quantiles of libraries are inverted once and never put back: SciPy's i
           of two at a = 1000, n = 10⁹.  Here every value comes out of its own residual.
 
 In log-odds a proportion of 10⁻¹² and its complement are equally precise, and log I is concave there
-(the beta kernel is log-concave in θ), so that Newton's steps from the left converge from anywhere.
+(the beta kernel is log-concave in θ), and Newton's steps from the left converge from anywhere.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ WIDEST = 740.0  # beyond these log-odds float64 has no proportion left
 CLOSE_TO_ZERO = float(np.log(1e-3))
 FEW = 41
 NEWTON_STEPS = 30  # then halving only, which needs at most 64 more
-BLOCK = 8192  # entries at a time, so that the dozen arrays of a step stay in the cache
+BLOCK = 8192  # entries at a time, the dozen arrays of a step stay in the cache
 HALF_LOG_TWO_PI = float(0.5 * np.log(2 * np.pi))
 
 
@@ -107,15 +107,9 @@ def solve_in_log_odds(
 ) -> Array:
     """Find where a function that rises through `target` in log-odds meets it, elementwise.
 
-    Parameters
-    ----------
-    log_tail
-        From log-odds and the positions they stand at, gives the value and its slope.
-    start, low, high
-        First guess, and a bracket: the value is at most the target at `low`, at least at `high`.
-    tolerance
-        Residual at which one more of Newton's steps ends the search; since they square the
-        residual, 1e-6 leaves rounding only.
+    `log_tail` gives the value and its slope, from log-odds and the positions they stand at. The
+    value is at most the target at `low`, at least at `high`. At a residual of `tolerance` one more
+    of Newton's steps ends the search; since they square the residual, 1e-6 leaves rounding only.
     """
     low = np.full_like(target, -WIDEST) if low is None else low.copy()
     high = np.full_like(target, WIDEST) if high is None else high.copy()

@@ -35,6 +35,8 @@ from truerisk.results import Interval
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
 
 BINOMIAL: dict[str, Method] = {}
+Alternative = Literal["two-sided", "less", "greater"]
+AS_PROBABLE = 1e-7  # counts whose probabilities differ by less are taken as equally probable
 
 
 def _method(bounds: Callable[[Array, Array, float], Bounds]) -> Method:
@@ -324,10 +326,7 @@ def _normal_quantile(level: float) -> Any:  # noqa: ANN401
 
 
 def exact_lower(k: Array, n: Array, tail: float) -> Array:
-    """Give the p at which k or more of n have the probability `tail`; 0 at k = 0.
-
-    Counts may be fractional.
-    """
+    """Give the p at which k or more of n have the probability `tail`; counts may be fractional."""
     low = np.zeros(n.shape)
     some = k > 0
     a, b = k[some], n[some] - k[some] + 1
@@ -336,10 +335,7 @@ def exact_lower(k: Array, n: Array, tail: float) -> Array:
 
 
 def exact_upper(k: Array, n: Array, tail: float) -> Array:
-    """Give the p at which k or fewer of n have the probability `tail`; 1 at k = n.
-
-    Counts may be fractional.
-    """
+    """Give the p at which k or fewer of n have the probability `tail`; 1 at k = n."""
     high = np.ones(n.shape)
     some = k < n
     a, b = n[some] - k[some], k[some] + 1
@@ -373,7 +369,15 @@ def mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
 
 
 def blaker_log_odds(k: Array, n: Array, miss: float) -> Array:
-    """Give the log-odds of the lower end; −∞ at k = 0."""
+    """Give the log-odds of the lower end of Blaker's interval; −∞ at k = 0.
+
+    The least p with P(X ≥ k) + P(X ≤ j) > miss, j = j(p) the largest with P(X ≤ j) ≤ P(X ≥ k).
+    j(p) rises by one where P(X ≤ j) = P(X ≥ k), and there the sum is 2 P(X ≥ k): it exceeds miss at
+    the first such jump beyond Clopper and Pearson's end.  Between two jumps the sum falls, then
+    rises (the ratio of its two slopes is monotone in p), and so meets miss at most once before that
+    jump.  The end is that meeting, or else the jump.  Klaschka finds it by stepping; here both
+    points are solved for.
+    """
     log_odds = np.full(n.shape, -np.inf)
     some = k > 0
     log_odds[some] = _lower(k[some], n[some], miss)
@@ -445,11 +449,6 @@ def _jump(k: Array, n: Array, j: Array, outer: Array) -> Array:
     return solve_in_log_odds(ratio, np.zeros_like(n), outer, low=outer, tolerance=1e-9)
 
 
-Alternative = Literal["two-sided", "less", "greater"]
-
-AS_PROBABLE = 1e-7  # counts whose probabilities differ by less are taken as equally probable
-
-
 def binomial_test(
     k: int, n: int, p0: float = 0.5, *, alternative: Alternative = "two-sided"
 ) -> float:
@@ -460,7 +459,7 @@ def binomial_test(
     .. math:: \sum_{j :\, P(X = j) \le P(X = k)} P(X = j)
 
     If the proportion is p0, the p-value is at most t with probability at most t.  The opposite tail
-    is found by halving, so that n may be many millions.
+    is found by halving; n may be many millions.
 
     Parameters
     ----------
@@ -517,9 +516,25 @@ def log_probability(j: int, n: int, p: float) -> float:
         return n * math.log1p(-p)
     if j == n:
         return n * math.log(p)
-    shapes = np.array([float(j)]), np.array([float(n - j + 1)])
-    log_odds = np.array([math.log(p) - math.log1p(-p)])
-    return float(log_beta_kernel(*shapes, log_odds)[0]) - math.log(j) - math.log1p(-p)
+    return float(log_probabilities(np.array([float(j)]), float(n), p)[0])
+
+
+def log_probabilities(j: Array, n: float, p: float) -> Array:
+    """Give log P(X = j) for 1 ≤ j ≤ n and p > 0, elementwise."""
+    if p >= 1:
+        return np.where(j == n, 0.0, -np.inf)
+    log_odds = np.full_like(j, math.log(p) - math.log1p(-p))
+    kernel = log_beta_kernel(j, n - j + 1, log_odds)
+    return np.asarray(kernel - np.log(j) - math.log1p(-p))
+
+
+def at_least(j: Array, n: Array, p: float) -> Array:
+    """Give P(X ≥ j) for n trials of probability p, elementwise."""
+    possible = (j >= 1) & (j <= n)
+    probability = np.where(j < 1, 1.0, 0.0)
+    count, trials = j[possible], n[possible]
+    probability[possible] = betainc(count, trials - count + 1, min(max(p, 0.0), 1.0))
+    return probability
 
 
 def _at_most(j: int, n: int, p: float) -> float:
@@ -527,6 +542,4 @@ def _at_most(j: int, n: int, p: float) -> float:
 
 
 def _at_least(j: int, n: int, p: float) -> float:
-    if j <= 0:
-        return 1.0
-    return 0.0 if j > n else float(betainc(j, n - j + 1, p))
+    return float(at_least(np.array([float(j)]), np.array([float(n)]), p)[0])

@@ -3,7 +3,7 @@
 The first three hold for the mean of n independent losses of any kind within [0, 1], not only for
 errors; for plain errors the exact interval of `binomial` is shorter than each of them.  The last
 three speak about training and leave-one-out errors.  They are known to be loose, often [0, 1], and
-are here so that this can be seen.
+are here for comparison.
 """
 
 import math
@@ -21,15 +21,6 @@ def hoeffding(mean: float, n: int, *, level: float = 0.95) -> Interval:
 
     Covers with probability at least `level` if the losses are independent and lie in [0, 1].  Its
     width does not depend on the mean, so it is far too wide for rare errors.
-
-    Parameters
-    ----------
-    mean
-        Mean of the n losses.
-    n
-        Number of losses.
-    level
-        Confidence level.
 
     References
     ----------
@@ -55,15 +46,6 @@ def chernoff_kl(mean: float, n: int, *, level: float = 0.95) -> Interval:
     Covers with probability at least `level` if the losses are independent and lie in [0, 1]; the
     inequality is Hoeffding's of 1963 before he simplifies it, so it is never wider than `hoeffding`
     and much shorter near 0 and 1.
-
-    Parameters
-    ----------
-    mean
-        Mean of the n losses.
-    n
-        Number of losses.
-    level
-        Confidence level.
 
     References
     ----------
@@ -109,16 +91,7 @@ def empirical_bernstein(mean: float, variance: float, n: int, *, level: float = 
 
     Covers with probability at least `level` if the losses are independent and lie in [0, 1].
 
-    Parameters
-    ----------
-    mean
-        Mean of the n losses.
-    variance
-        Their sample variance V, with n − 1 in the denominator.
-    n
-        Number of losses, at least 2.
-    level
-        Confidence level.
+    `variance` is the sample variance V, with n − 1 in the denominator.
 
     References
     ----------
@@ -148,16 +121,7 @@ def vc_bound(
     Holds with probability at least `level` for all rules of a space of VC dimension d at once,
     whatever the distribution; the price is that for usual n it says nothing at all.
 
-    Parameters
-    ----------
-    training_error
-        Error rate on the n training examples.
-    n
-        Number of training examples.
-    vc_dimension
-        VC dimension d of the hypothesis space; d features and a threshold have d + 1.
-    level
-        Confidence level.
+    d features and a threshold have d + 1.
 
     References
     ----------
@@ -195,19 +159,8 @@ def stability_bound(
     than β, and all losses lie in [0, M].  Small only if β falls faster than 1/√n.  For the
     soft-margin SVM with the hinge loss, β ≤ C κ², κ² the largest K(x, x) (their λ is 1/(2Cn)).
 
-    Parameters
-    ----------
-    training_risk
-        Mean loss on the n training examples; for the SVM of the hinge loss cut off at 1, which
-        bounds the error rate.
-    n
-        Number of training examples.
-    stability
-        The uniform stability β.
-    largest_loss
-        The bound M on the loss.
-    level
-        Confidence level.
+    `training_risk` is the mean loss on the n training examples; for the SVM of the hinge loss cut
+    off at 1, which bounds the error rate.
 
     References
     ----------
@@ -237,16 +190,8 @@ def leave_one_out_variability(
     for learners that do not depend on the order of the examples; Chebyshev's inequality makes an
     interval of it, which covers with probability at least `level` if the disagreement is known.
 
-    Parameters
-    ----------
-    leave_one_out_error
-        Share of the examples that the rule trained without them gets wrong.
-    n
-        Number of examples.
-    disagreement
-        Probability that rules trained with and without one example differ on a new example.
-    level
-        Confidence level.
+    `disagreement` is the probability that rules trained with and without one example differ on a
+    new example.
 
     References
     ----------

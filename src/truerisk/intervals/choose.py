@@ -65,16 +65,16 @@ def proportion_interval(
     With weights or groups the binomial is taken at the effective size m = p(1 − p)/se², the size
     at which independent examples would vary as much (Korn and Graubard, 1998).
     """
-    found = function(sample.features)
+    proportion = function(sample.features)
     if sample.independent:
         inner = binomial_interval(
-            int(np.rint(found.k)), int(np.rint(found.n)), level=level, method=method
+            int(np.rint(proportion.k)), int(np.rint(proportion.n)), level=level, method=method
         )
     else:
         inner = _effective_binomial(sample, function, level)
-    if found.transform is None:
+    if proportion.transform is None:
         return inner
-    ends = sorted(float(found.transform(end)) for end in (inner.low, inner.high))
+    ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
     return replace(inner, low=ends[0], high=ends[1])
 
 
@@ -82,8 +82,8 @@ def _effective_binomial(
     sample: CellSample, function: Callable[[NDArray[Any]], Proportion], level: float
 ) -> Interval:
     def share(features: NDArray[Any]) -> Any:  # noqa: ANN401
-        found = function(features)
-        return ratio(found.k, found.n)
+        proportion = function(features)
+        return ratio(proportion.k, proportion.n)
 
     value = float(share(sample.features))
     if np.isnan(value):
@@ -150,8 +150,8 @@ def smoothed_delta(question: Question) -> Interval:
 
     Every class that occurs in the truth is given half an example that is right and half an example
     that is wrong: for two classes Jeffreys' prior on recall and on specificity.  The variance is
-    that of the smoothed cells, so that a class of which all five examples are right is not taken to
-    be right for ever.  The centre is that of the cells with two such examples at most in all: half
+    that of the smoothed cells, a class of which all five examples are right is not taken to
+    be always right.  The centre is that of the cells with two such examples at most in all: half
     an example for each of fifty classes would move it further than it varies.
 
     Measured at 95 % with n = 50 to 1000 and 2 to 30 classes (balanced accuracy, MCC, κ, G-mean, J,
@@ -187,14 +187,14 @@ def smoothed_delta(question: Question) -> Interval:
 
 
 def _about(question: Question, centre: float, error: float) -> Interval:
-    found = delta_interval(
+    interval = delta_interval(
         centre,
         error,
         measure_range=question.measure_range,
         level=question.level,
         method="smoothed_delta",
     )
-    return found or whole_range(question.level, question.measure_range)
+    return interval or whole_range(question.level, question.measure_range)
 
 
 def plain_delta(question: Question) -> Interval | None:
@@ -321,7 +321,8 @@ def _binomial_of_ranks(
         size = 4 / (1 / units[0] + 1 / units[1])
         half = fractional_interval((1 + value) / 2 * size, size, level=level)
         return replace(half, low=max(0.0, 2 * half.low - 1), high=2 * half.high - 1)
-    return fractional_interval(value * units[0], units[0], level=level)
+    # Sums of weights may leave the value of a perfect ranking a rounding above 1.
+    return fractional_interval(min(value, 1.0) * units[0], units[0], level=level)
 
 
 def pooled_interval(

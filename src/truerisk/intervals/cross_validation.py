@@ -1,4 +1,4 @@
-"""The central limit theorem of one cross-validation: its mean loss, and what that is a mean of."""
+"""Intervals from the losses of one k-fold cross-validation, and of a nested one."""
 
 import itertools
 import math
@@ -11,9 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from truerisk.aliases import Array
-from truerisk.checks import check_choice, check_level, check_same_length, check_whole_number, shown
+from truerisk.checks import (
+    check_choice,
+    check_level,
+    check_same_length,
+    check_shares,
+    check_whole_number,
+    shown,
+)
 from truerisk.errors import InputError
-from truerisk.intervals.delta import delta_interval, wald_interval
+from truerisk.intervals.delta import delta_interval, normal_interval
 from truerisk.results import Interval
 
 NO_VARIANCE = 1e-24  # losses that are equal differ from their mean by its rounding only
@@ -80,18 +87,8 @@ def cross_validation_clt(
     stable: if leaving out one example changes a loss by less than the order of
     :math:`1/\sqrt n`.  Of the model trained on all examples, or of the learner, it says too much.
 
-    Parameters
-    ----------
-    losses
-        Out-of-fold loss of each example, in [0, 1].
-    folds
-        The fold of each example.
-    level
-        Confidence level.
-    variance
-        A key of `VARIANCES`: about the mean of all, or of the own fold.  Both are consistent.
-    scale
-        Scale on which the interval is symmetric.
+    `losses` are out of fold, in [0, 1]. `variance` is a key of `VARIANCES`: about the mean of all,
+    or of the own fold; both are consistent.
 
     Returns
     -------
@@ -122,26 +119,27 @@ def cross_validation_clt(
     method = f"cross_validation_clt_{variance}"
     if scale == "logit":
         return delta_interval(mean, error, level=level, method=method)
-    plain = wald_interval(mean, error, level=level)
-    return Interval(max(plain.low, 0.0), min(plain.high, 1.0), float(level), method)
+    return normal_interval(mean, error, level=level, method=method)
 
 
 def check_losses_of_folds(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
     """Return losses in [0, 1], and their folds numbered from 0, two at least."""
     column, names = np.asarray(losses, dtype=np.float64), np.asarray(folds)
     check_same_length(losses=column, folds=names)
-    wrong = ~((column >= 0) & (column <= 1))
-    if wrong.any():
-        raise InputError(f"`losses` must lie in [0, 1]; got {shown(column[wrong][0].item())}.")
-    found, numbers = np.unique(names, return_inverse=True)
-    if found.size < 2:
-        raise InputError(f"`folds` must be at least two; got {found.size}.")
+    check_shares(column, "losses")
+    distinct, numbers = np.unique(names, return_inverse=True)
+    if distinct.size < 2:
+        raise InputError(f"`folds` must be at least two; got {distinct.size}.")
     return column, numbers.ravel()
 
 
 @dataclass(frozen=True, kw_only=True)
 class NestedCrossValidation:
-    """What nested cross-validation finds.
+    """What nested cross-validation gives: how far cross-validation is from the error.
+
+    For every fold k that is set aside, the other folds are cross-validated among themselves (the
+    inner losses), and the model of all the others is tried on fold k (the outer losses).  The model
+    without folds i and j serves both i set aside and j set aside: K(K + 1)/2 refits do for the K².
 
     `value` is the error after correction of its bias, `uncorrected` before, and `cross_validated`
     that of plain cross-validation.  `standard_error` is the root of the mean squared error, and
@@ -214,16 +212,10 @@ def nested_interval(
     examples; that the interval covers is shown by simulation only.  It needs many repetitions (the
     source takes 200) to be stable, and fails where there are few errors.
 
-    Parameters
-    ----------
-    losses
-        R × K × n in [0, 1] (or K × n): entry [r, k, i] is the loss of example i, of fold j, in
-        repetition r, by the model trained without the folds j and k; if j is k, without k alone.
-        `nested_runs` lists the refits, `nested_cells` says where their losses go.
-    folds
-        R × n (or n): the fold of each example, 0 to K − 1, two examples or more in each.
-    level
-        Confidence level.
+    `losses` is R × K × n in [0, 1] (or K × n): entry [r, k, i] is the loss of example i, of fold j,
+    in repetition r, by the model trained without the folds j and k; if j is k, without k alone
+    (`nested_runs` lists the refits, `nested_cells` says where their losses go). `folds` is R × n
+    (or n), 0 to K − 1, with two examples or more in each.
 
     References
     ----------
@@ -235,10 +227,10 @@ def nested_interval(
     --------
     >>> folds = np.arange(60) % 3
     >>> losses = np.tile(np.arange(60) % 5 == 0, (3, 1))  # no model changes any verdict
-    >>> found = nested_interval(losses, folds)
-    >>> round(found.value, 3), found.inflation
+    >>> result = nested_interval(losses, folds)
+    >>> round(result.value, 3), result.inflation
     (0.2, 1.0)
-    >>> print(found.interval)  # .2 ± 1.96 √(.16 / 59)
+    >>> print(result.interval)  # .2 ± 1.96 √(.16 / 59)
     [0.098, 0.302] at 95 %
     """
     z = -float(ndtri((1 - check_level(level)) / 2))
@@ -279,9 +271,7 @@ def _check_nested(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, NDArray[n
             "`losses` must be repetitions × folds × examples, and `folds` repetitions × examples; "
             f"got {_shape(losses)} and {_shape(folds)}."
         )
-    wrong = ~((table >= 0) & (table <= 1))
-    if wrong.any():
-        raise InputError(f"`losses` must lie in [0, 1]; got {shown(table[wrong][0].item())}.")
+    check_shares(table, "losses")
     size = table.shape[1]
     if size < 3:
         raise InputError(f"`folds` must be at least three; got {size}.")

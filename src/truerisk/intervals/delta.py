@@ -1,7 +1,7 @@
 """Standard errors and intervals for any smooth measure of cell totals: the delta method.
 
 A measure is a function of the totals of the cells of a table (for two classes tp, fp, fn, tn).  Its
-gradient comes from complex steps, exact to rounding, so that no derivative is worked out by hand.
+gradient comes from complex steps, exact to rounding, no derivative is worked out by hand.
 """
 
 import math
@@ -13,6 +13,7 @@ from scipy.special import expit, ndtri, stdtrit
 
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number
+from truerisk.errors import InputError
 from truerisk.results import Interval
 
 CellFunction = Callable[[NDArray[np.complex128]], NDArray[np.complex128]]
@@ -29,12 +30,7 @@ def cell_gradient(function: CellFunction, cells: ArrayLike) -> Array:
     Exact to rounding wherever the function is made of + − × ÷, roots and powers (no absolute
     values, no maxima, no conjugates: those are not functions of a complex number).
 
-    Parameters
-    ----------
-    function
-        Maps an array (…, m) of complex cell totals to (…).
-    cells
-        The m totals at which the derivative is wanted.
+    `function` maps an array (…, m) of complex cell totals to (…).
 
     References
     ----------
@@ -69,16 +65,9 @@ def standard_error(gradient: ArrayLike, cell_squares: ArrayLike) -> float:
     With :math:`s_c` the counts this is the multinomial delta method: the variance is
     :math:`\sum n_c g_c^2 - (\sum n_c g_c)^2 / n`, and the last term is 0 because a function that
     does not change when all totals are multiplied has :math:`\sum n_c g_c = 0` (Euler).  With
-    weights each example moves its cell by its weight, so that its squared influence is
+    weights each example moves its cell by its weight: its squared influence is
     :math:`w_i^2 g_c^2`, and :math:`s_c` is the sum of the squared weights in the cell.  Right for
     many independent examples.
-
-    Parameters
-    ----------
-    gradient
-        Derivative by each cell total, from `cell_gradient`.
-    cell_squares
-        Counts of the cells, or sums of squared weights.
 
     Examples
     --------
@@ -98,12 +87,7 @@ def cluster_standard_error(gradient: ArrayLike, cells_by_group: ArrayLike) -> fl
     The influence of a group is the sum of those of its examples, so whatever ties them together is
     counted.  For measures of the shares of the cells; right for many groups.  NaN for one group.
 
-    Parameters
-    ----------
-    gradient
-        Derivative by each cell total, of length m.
-    cells_by_group
-        G × m totals of the cells, group by group.
+    `cells_by_group` is G × m: the totals of the cells, group by group.
 
     References
     ----------
@@ -162,6 +146,23 @@ def wald_interval(
     return Interval(value - spread, value + spread, float(level), method)
 
 
+def normal_interval(value: float, deviation: float, *, level: float, method: str) -> Interval:
+    r"""Give value ± z · deviation, cut off at 0 and 1.
+
+    Covers as promised if what is estimated by `value` is normal around the truth, with this
+    deviation.
+
+    Examples
+    --------
+    >>> print(normal_interval(0.1, 0.02, level=0.95, method="rho_based"))
+    [0.061, 0.139] at 95 %
+    """
+    if not math.isfinite(deviation):
+        raise InputError(f"`deviation` must be a finite number; got {deviation!r}.")
+    whole = wald_interval(value, deviation, level=level)
+    return Interval(max(whole.low, 0.0), min(whole.high, 1.0), float(level), method)
+
+
 def delta_interval(
     value: float,
     standard_error: float,
@@ -178,18 +179,8 @@ def delta_interval(
     contains the value.  Covers about as often as it promises for many examples and a value away
     from the ends.
 
-    Parameters
-    ----------
-    value
-        The measure.
-    standard_error
-        Its standard error on its own scale.
-    measure_range
-        Least and largest value the measure can take; infinite where there is none.
-    level
-        Confidence level.
-    method
-        What the interval says of itself.
+    `standard_error` is on the measure's own scale; `measure_range` is infinite where there is no
+    end.
 
     Returns
     -------

@@ -59,13 +59,16 @@ def mee_score(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bound
     observed = k1 / n1 - k2 / n2
 
     def end(outermost: float) -> Array:
-        kept, rejected = observed.copy(), np.full_like(observed, outermost)
+        accepted, rejected = observed.copy(), np.full_like(observed, outermost)
         for _ in range(HALVINGS):
-            middle = 0.5 * (kept + rejected)
+            middle = 0.5 * (accepted + rejected)
             error = _fitted_error(k1, n1, k2, n2, middle)
             accept = np.abs(observed - middle) <= z * error
-            kept, rejected = np.where(accept, middle, kept), np.where(accept, rejected, middle)
-        return kept
+            accepted, rejected = (
+                np.where(accept, middle, accepted),
+                np.where(accept, rejected, middle),
+            )
+        return accepted
 
     return end(-1.0), end(1.0)
 

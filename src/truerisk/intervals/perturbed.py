@@ -47,8 +47,8 @@ def effective_size(value: float, deviations: Array, n: float, level: float) -> E
     """
     variance = float(np.var(deviations, ddof=1))
     m = n if variance == 0 else min(n, value * (1 - value) / variance)
-    found = fractional_interval(min(m * value, m), m, level=level)
-    return found.low, found.high
+    interval = fractional_interval(min(m * value, m), m, level=level)
+    return interval.low, interval.high
 
 
 FORMS: dict[str, Callable[[float, Array, float, float], Ends]] = {

@@ -1,7 +1,6 @@
-"""Sizes of test sets: how large must one be for what one wants to know.
+"""How large a test set must be, and how often a paired test finds what is there.
 
-Each answer is checked against the exact distribution, not read off a normal formula: the formula
-only says where to look.
+Each size is checked against the exact distribution; the normal formula only says where to look.
 """
 
 import math
@@ -9,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, ndtri
+from scipy.special import ndtri
 
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.beta_quantile import log_beta_kernel
-from truerisk.intervals.binomial import clopper_pearson, exact_upper
+from truerisk.intervals.binomial import at_least, clopper_pearson, exact_upper, log_probabilities
 
 LARGEST_PLAN = 10**12
 WINDOW = 2000  # sizes that are checked at once; the width saws, so single sizes will not do
+NUMBERS = 400  # of discordant pairs that are summed over; between them the power varies slowly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +93,11 @@ def sample_size(
     1949
     """
     check_level(level)
-    asked = {"half_width": half_width, "upper_bound": upper_bound, "difference": difference}
-    questions = [name for name, value in asked.items() if value is not None]
+    given = {"half_width": half_width, "upper_bound": upper_bound, "difference": difference}
+    questions = [name for name, value in given.items() if value is not None]
     if len(questions) != 1:
         raise InputError(
-            "`sample_size` must be asked exactly one of half_width, upper_bound and difference; "
+            "`sample_size` must be given exactly one of half_width, upper_bound and difference; "
             f"got {', '.join(questions) or 'none'}."
         )
     if half_width is not None:
@@ -107,7 +106,7 @@ def sample_size(
     if upper_bound is not None:
         _refuse(questions[0], discordant=discordant, power=power)
         return _for_upper_bound(upper_bound, _needed(expected, "expected", "upper_bound"), level)
-    wanted = check_number(difference or 0.0, "difference", low=1e-6, high=1.0)
+    target = check_number(difference or 0.0, "difference", low=1e-6, high=1.0)
     sure = check_level(0.8 if power is None else power, "power")
     if (expected is None) == (discordant is None):
         raise InputError(
@@ -115,8 +114,8 @@ def sample_size(
             "expected (different test sets); got both or neither."
         )
     if discordant is not None:
-        return _for_paired(wanted, discordant, sure, level)
-    return _for_unpaired(wanted, _needed(expected, "expected", "difference"), sure, level)
+        return _for_paired(target, discordant, sure, level)
+    return _for_unpaired(target, _needed(expected, "expected", "difference"), sure, level)
 
 
 def proven_by_no_errors(m: int, level: float = 0.95) -> float:
@@ -148,39 +147,39 @@ def _refuse(question: str, **given: float | None) -> None:
 
 
 def _for_half_width(half_width: float, expected: float, level: float) -> Plan:
-    wanted = check_number(half_width, "half_width", low=1e-6, high=0.5)
+    target = check_number(half_width, "half_width", low=1e-6, high=0.5)
 
     def short_enough(sizes: Array) -> Array:
         low, high = clopper_pearson(np.round(expected * sizes), sizes, level)
-        return np.asarray(high - low <= 2 * wanted)
+        return np.asarray(high - low <= 2 * target)
 
     z = -float(ndtri((1 - level) / 2))
-    rough = z * z * expected * (1 - expected) / wanted**2 + z / wanted
+    rough = z * z * expected * (1 - expected) / target**2 + z / target
     return Plan(
         n=_smallest(short_enough, rough),
-        question=f"To know a rate to within ± {wanted:g} at {100 * level:g} %",
+        question=f"To know a rate to within ± {target:g} at {100 * level:g} %",
         assumptions=(f"a rate of about {expected:g} is found",),
         level=level,
     )
 
 
 def _for_upper_bound(bound: float, expected: float, level: float) -> Plan:
-    wanted = check_number(bound, "upper_bound", low=1e-9, high=1.0)
-    if expected >= wanted:
+    target = check_number(bound, "upper_bound", low=1e-9, high=1.0)
+    if expected >= target:
         raise InputError(
-            f"`upper_bound` must exceed the expected rate {expected:g}; got {wanted:g}."
+            f"`upper_bound` must exceed the expected rate {expected:g}; got {target:g}."
         )
 
     def proven(sizes: Array) -> Array:
-        return np.asarray(exact_upper(np.round(expected * sizes), sizes, 1 - level) <= wanted)
+        return np.asarray(exact_upper(np.round(expected * sizes), sizes, 1 - level) <= target)
 
     z = -float(ndtri(1 - level))
-    gap = wanted - expected
-    rough = max(-math.log(1 - level) / wanted, z * z * wanted * (1 - expected) / gap**2)
+    gap = target - expected
+    rough = max(-math.log(1 - level) / target, z * z * target * (1 - expected) / gap**2)
     errors = "0 errors are found" if expected == 0 else f"an error rate of {expected:g} is found"
     return Plan(
         n=_smallest(proven, rough),
-        question=f"To prove an error rate of at most {wanted:g} at {100 * level:g} %",
+        question=f"To prove an error rate of at most {target:g} at {100 * level:g} %",
         assumptions=(errors,),
         level=level,
     )
@@ -270,9 +269,6 @@ def _for_paired(difference: float, discordant: float, power: float, level: float
     )
 
 
-NUMBERS = 400  # of discordant pairs that are summed over; between them the power varies slowly
-
-
 def paired_power(n: int, discordant: float, difference: float, level: float) -> float:
     r"""Give the probability that McNemar's mid-p test of two models on n examples rejects.
 
@@ -294,7 +290,7 @@ def paired_power(n: int, discordant: float, difference: float, level: float) -> 
     last = min(n, math.ceil(n * discordant + spread))
     step = max(1, (last - first) // NUMBERS)
     pairs = np.arange(first, last + 1, step, dtype=np.float64)
-    weight = np.exp(_log_pmf(pairs, float(n), discordant)) * step
+    weight = np.exp(log_probabilities(pairs, float(n), discordant)) * step
     wins = 0.5 * (1 + difference / discordant)
     rejected = rejected_from(pairs, (1 - level) / 2)
     chance = at_least(rejected, pairs, wins) + at_least(rejected, pairs, 1 - wins)
@@ -310,21 +306,3 @@ def rejected_from(pairs: Array, tail: float) -> Array:
         extreme = mid_p <= tail
         low, high = np.where(extreme, low, middle), np.where(extreme, middle, high)
     return high
-
-
-def at_least(c: Array, n: Array, p: float) -> Array:
-    """Give P(X ≥ c) for n trials of probability p; 0 beyond n."""
-    possible = (c >= 1) & (c <= n)
-    probability = np.where(c < 1, 1.0, 0.0)
-    count, trials = c[possible], n[possible]
-    probability[possible] = betainc(count, trials - count + 1, min(max(p, 0.0), 1.0))
-    return probability
-
-
-def _log_pmf(j: Array, n: float, p: float) -> Array:
-    """Give log P(X = j) for 1 ≤ j ≤ n."""
-    if p >= 1:
-        return np.where(j == n, 0.0, -np.inf)
-    log_odds = np.full_like(j, math.log(p) - math.log1p(-p))
-    log_pmf: Array = log_beta_kernel(j, n - j + 1, log_odds) - np.log(j) - math.log1p(-p)
-    return log_pmf

@@ -99,20 +99,7 @@ def replicate_interval(
     degenerates (the value lies beyond all replicates), the percentile interval takes its place and
     says so by its method.
 
-    Parameters
-    ----------
-    values
-        The replicates; NaN where the measure is undefined.
-    observed
-        The measure on the examples themselves.
-    level
-        Confidence level.
-    method
-        A key of `REPLICATES`.
-    acceleration
-        For BCa: a sixth of the skewness of the influences, see `acceleration_of`.
-    measure_range
-        Least and largest value the measure can take.
+    `acceleration`, for BCa, is a sixth of the skewness of the influences (`acceleration_of`).
 
     Raises
     ------
@@ -153,13 +140,13 @@ def replicates_for(level: float, *, least: int = 1000) -> int:
     >>> replicates_for(0.95), replicates_for(0.999)
     (1000, 50000)
     """
-    wanted = math.ceil(2 * TAIL_REPLICATES / (1 - check_level(level)) - 1e-6)
-    if wanted > MAX_REPLICATES:
+    needed = math.ceil(2 * TAIL_REPLICATES / (1 - check_level(level)) - 1e-6)
+    if needed > MAX_REPLICATES:
         raise InputError(
             f"`level` must be at most {1 - 2 * TAIL_REPLICATES / MAX_REPLICATES:g} for intervals "
             f"by resampling, which measures of scores have; got {level!r}. Lower it."
         )
-    return max(least, wanted)
+    return max(least, needed)
 
 
 def acceleration_of(gradient: ArrayLike, counts: ArrayLike) -> float:
@@ -168,14 +155,9 @@ def acceleration_of(gradient: ArrayLike, counts: ArrayLike) -> float:
     .. math:: a = \frac{\sum_c n_c g_c^3}{6\,(\sum_c n_c g_c^2)^{3/2}}
 
     The infinitesimal jackknife: for a measure of the shares of the cells the influences add up to
-    0, so that this is a sixth of their skewness divided by √n.  0 where they are all 0.
+    0, and this is a sixth of their skewness divided by √n.  0 where they are all 0.
 
-    Parameters
-    ----------
-    gradient
-        Derivative by each cell total.
-    counts
-        Counts of the cells; of weighted cells one row an example.
+    Of weighted cells, `counts` has one row per example.
 
     References
     ----------
@@ -271,5 +253,5 @@ def dirichlet_cells(
 
 
 def _quantiles(values: Array, probabilities: tuple[float, float]) -> list[float]:
-    # The q-quantile of B replicates is the (B + 1) q-th, so that B + 1 gaps are equally probable.
+    # The q-quantile of B replicates is the (B + 1) q-th, so B + 1 gaps are equally probable.
     return [float(q) for q in np.quantile(values, probabilities, method="weibull")]

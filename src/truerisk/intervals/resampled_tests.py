@@ -1,6 +1,7 @@
-"""Whether two learners are alike, judged by the differences of their values in the same refits.
+"""Tests and intervals from one value per refit, of one learner or of the difference of two.
 
-Zero variance leaves all of these undefined: NaN, never an infinity.
+Corrected t, 5×2cv, the Bayesian correlated t; the conservative Z and the ρ-based variance of Nadeau
+and Bengio.  Zero variance leaves the tests undefined: NaN, never an infinity.
 """
 
 import math
@@ -15,6 +16,8 @@ from truerisk.aliases import Array, Indices
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.results import Interval
+
+NO_VARIANCE = 1e-24  # means of equal values differ by their rounding only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +106,8 @@ def corrected_resampled_t(differences: ArrayLike, test_train_ratio: float) -> Re
     An approximation: exact if the differences were normal with equal correlation
     :math:`n_{test} / (n_{test} + n_{train})`.
 
-    Parameters
-    ----------
-    differences
-        Value of the first learner less that of the second, in each of J refits.
-    test_train_ratio
-        Number of test to training examples of a refit: 1/(K − 1) for K folds, repeated or not.
+    `differences` is the value of the first learner less that of the second, in each of J refits;
+    `test_train_ratio` is 1/(K − 1) for K folds, repeated or not.
 
     References
     ----------
@@ -119,8 +118,8 @@ def corrected_resampled_t(differences: ArrayLike, test_train_ratio: float) -> Re
 
     Examples
     --------
-    >>> found = corrected_resampled_t([0.03, -0.01, 0.04, 0.02], 1 / 3)
-    >>> round(found.statistic, 3), round(found.p_value, 3)
+    >>> test = corrected_resampled_t([0.03, -0.01, 0.04, 0.02], 1 / 3)
+    >>> round(test.statistic, 3), round(test.p_value, 3)
     (1.212, 0.312)
     """
     column = _check_differences(differences)
@@ -139,10 +138,7 @@ def five_by_two_t(differences: ArrayLike) -> ResampledTest:
     Rejects learners that are alike about as seldom as it promises (measured by its author), at a
     loss of power: the numerator is one difference of ten.
 
-    Parameters
-    ----------
-    differences
-        5 × 2: value of the first learner less that of the second, in either fold.
+    `differences` is 5 × 2: the value of the first learner less that of the second, in either fold.
 
     References
     ----------
@@ -167,11 +163,6 @@ def five_by_two_f(differences: ArrayLike) -> ResampledTest:
     .. math:: f = \frac{\sum_{i=1}^{5} \sum_{j=1}^{2} d_{ij}^2}{2 \sum_{i=1}^{5} s_i^2}
 
     Uses all ten differences, and so does not hang on which comes first.
-
-    Parameters
-    ----------
-    differences
-        5 × 2, as for `five_by_two_t`.
 
     References
     ----------
@@ -208,14 +199,8 @@ def correlated_t_posterior(
     The posterior under the prior that says nothing, if the differences are normal with equal
     correlation ρ.  Its central interval is the one of the corrected t.
 
-    Parameters
-    ----------
-    differences
-        Value of the first learner less that of the second, in each of J refits.
-    test_share
-        ρ: the share of the examples that a refit is tried on, 1/K for K folds, repeated or not.
-    rope
-        Differences of at most this much are taken to be none.
+    `test_share` is ρ: 1/K for K folds, repeated or not. Differences of at most `rope` are taken to
+    be none.
 
     References
     ----------
@@ -227,8 +212,8 @@ def correlated_t_posterior(
 
     Examples
     --------
-    >>> found = correlated_t_posterior([0.03, -0.01, 0.04, 0.02], test_share=1 / 4, rope=0.01)
-    >>> round(found.below, 3), round(found.within, 3), round(found.above, 3)
+    >>> posterior = correlated_t_posterior([0.03, -0.01, 0.04, 0.02], test_share=1 / 4, rope=0.01)
+    >>> round(posterior.below, 3), round(posterior.within, 3), round(posterior.above, 3)
     (0.083, 0.21, 0.706)
     """
     column = _check_differences(differences)
@@ -289,16 +274,13 @@ def _check_five_by_two(differences: ArrayLike) -> Array:
     return table
 
 
-NO_VARIANCE = 1e-24  # means of equal values differ by their rounding only
-
-
 @dataclass(frozen=True, kw_only=True)
 class ConservativeZRuns:
     """The refits that the conservative Z needs: J of all examples, then J of each of 2M halves.
 
     Run 0 to J − 1 train on all but `test` random examples.  Then for every division into halves
-    come J runs within the first half and J within the second, with as many test examples, so that
-    they train on n/2 − `test`.  With `strata` every part has its share of each class.  A run
+    come J runs within the first half and J within the second, with as many test examples: they
+    train on n/2 − `test`.  With `strata` every part has its share of each class.  A run
     depends on `seed` and on its number alone.
 
     Examples
@@ -377,7 +359,7 @@ class ConservativeZRuns:
         """Give the J values of all examples, and the M × 2 × J of the halves."""
         column = np.asarray(values, dtype=np.float64)
         if column.shape != (len(self),):
-            raise InputError(f"`values` must be {len(self)}, one a refit; got {column.size}.")
+            raise InputError(f"`values` must be {len(self)}, one per refit; got {column.size}.")
         first, rest = column[: self.subsamples], column[self.subsamples :]
         return first, rest.reshape(self.divisions, 2, self.subsamples)
 
@@ -397,21 +379,13 @@ def conservative_z_interval(
     .. math:: \hat\mu \pm z \hat\sigma, \qquad
               \hat\sigma^2 = \frac{1}{2M} \sum_{m=1}^{M} (\hat\mu_{m1} - \hat\mu_{m2})^2
 
-    The variance is without bias for that of the same procedure with half the examples; where this
+    Two halves share no example, so the difference of their means has a variance without bias: that
+    of the same procedure with half the examples; where this
     exceeds the one with all, as it does as a rule, the interval covers more than it promises.  Cut
     where it would leave the range of the measure.
 
-    Parameters
-    ----------
-    values
-        The measure in J random subsamplings of all examples.
-    halves
-        M × 2 × J: the measure in J subsamplings of either half of M divisions.  M × 2 of their
-        means will do.
-    level
-        Confidence level.
-    measure_range
-        Least and largest value the measure can take.
+    `halves` is M × 2 × J: the measure in J subsamplings of either half of M divisions; M × 2 of
+    their means will do.
 
     Returns
     -------
@@ -454,12 +428,8 @@ def rho_based_deviation(values: ArrayLike, *, test: int, train: int) -> float:
     this would be without bias; that ρ is the share of test examples is a guess of its authors,
     right if a loss does not depend on which examples the rule was trained on.
 
-    Parameters
-    ----------
-    values
-        The measure on the test part of J random divisions.
-    test, train
-        How many examples are in either part.
+    `values` are the measure on the test part of J random divisions, with `test` and `train`
+    examples.
 
     References
     ----------
@@ -476,20 +446,3 @@ def rho_based_deviation(values: ArrayLike, *, test: int, train: int) -> float:
         raise InputError(f"`values` must be at least two finite numbers; got {column.size}.")
     ratio = check_whole_number(test, "test", low=1) / check_whole_number(train, "train", low=1)
     return corrected_standard_error(column, ratio)
-
-
-def normal_interval(value: float, deviation: float, *, level: float, method: str) -> Interval:
-    r"""Give value ± z · deviation, cut off at 0 and 1.
-
-    Covers as promised if what is estimated by `value` is normal around the truth, with this
-    deviation.
-
-    Examples
-    --------
-    >>> print(normal_interval(0.1, 0.02, level=0.95, method="rho_based"))
-    [0.061, 0.139] at 95 %
-    """
-    half = -float(ndtri((1 - check_level(level)) / 2)) * deviation
-    if not math.isfinite(half):
-        raise InputError(f"`deviation` must be a finite number; got {deviation!r}.")
-    return Interval(max(value - half, 0.0), min(value + half, 1.0), float(level), method)

@@ -1,4 +1,4 @@
-"""Models by name: what ``--model svm`` means, and what is never loaded."""
+"""Models by name: what ``--model svm`` means, how each is made, and what is never loaded."""
 
 import difflib
 import importlib
@@ -10,21 +10,104 @@ from typing import Any, Literal
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.learners.model_makers import (
-    Kinds,
-    adaboost,
-    gradient_boosting,
-    knn,
-    linear_svm,
-    logistic_regression,
-    majority,
-    naive_bayes,
-    random_forest,
-    rbf_svm,
-    tree,
-    which_are_categories,
-    whose_columns,
-)
+
+Kinds = Sequence[str] | None
+
+
+def linear_svm() -> Any:  # noqa: ANN401
+    """Make `tr.LinearSVM`."""
+    from truerisk.svm.linear import LinearSVM  # noqa: PLC0415  (loads scikit-learn)
+
+    return LinearSVM(C=1.0)
+
+
+def rbf_svm() -> Any:  # noqa: ANN401
+    """Make `tr.KernelSVM` with γ = 1 / (features · variance)."""
+    from truerisk.svm.kernel import KernelSVM  # noqa: PLC0415  (loads scikit-learn)
+
+    return KernelSVM(C=1.0, kernel="rbf", gamma="scale")
+
+
+def logistic_regression() -> Any:  # noqa: ANN401
+    """Make scikit-learn's, with room to converge."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (slow to import)
+
+    return LogisticRegression(C=1.0, max_iter=5000)
+
+
+def naive_bayes() -> Any:  # noqa: ANN401
+    """Make ours, which takes numbers, categories and texts together."""
+    from truerisk.learners.naive_bayes import NaiveBayes  # noqa: PLC0415  (loads scikit-learn)
+
+    return NaiveBayes()
+
+
+def knn() -> Any:  # noqa: ANN401
+    """Make the five nearest neighbours."""
+    from sklearn.neighbors import KNeighborsClassifier  # noqa: PLC0415  (slow to import)
+
+    return KNeighborsClassifier(n_neighbors=5)
+
+
+def tree() -> Any:  # noqa: ANN401
+    """Make a decision tree that is grown to its end."""
+    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415  (slow to import)
+
+    return DecisionTreeClassifier()
+
+
+def random_forest() -> Any:  # noqa: ANN401
+    """Make a forest of 100 trees."""
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  (slow to import)
+
+    return RandomForestClassifier(n_estimators=100)
+
+
+def gradient_boosting() -> Any:  # noqa: ANN401
+    """Make gradient boosting on histograms."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  (slow to import)
+
+    return HistGradientBoostingClassifier(categorical_features=None)
+
+
+def adaboost() -> Any:  # noqa: ANN401
+    """Make 50 stumps."""
+    from sklearn.ensemble import AdaBoostClassifier  # noqa: PLC0415  (slow to import)
+    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415  (as above)
+
+    return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=50)
+
+
+def majority() -> Any:  # noqa: ANN401
+    """Make the model that always says the most frequent class, with the shares as scores."""
+    from sklearn.dummy import DummyClassifier  # noqa: PLC0415  (slow to import)
+
+    return DummyClassifier(strategy="prior")
+
+
+def whose_columns(kinds: Kinds) -> dict[str, Any]:
+    """Tell naive Bayes what each column is.
+
+    Examples
+    --------
+    >>> whose_columns(["number"])
+    {'kinds': ('number',)}
+    """
+    return {"kinds": None if kinds is None else tuple(kinds)}
+
+
+def which_are_categories(kinds: Kinds) -> dict[str, Any]:
+    """Tell gradient boosting which columns hold codes; with texts there are only features.
+
+    Examples
+    --------
+    >>> which_are_categories(["number", "category"]), which_are_categories(["text", "category"])
+    ({'categorical_features': [False, True]}, {})
+    """
+    if kinds is None or "category" not in kinds or "text" in kinds:
+        return {}
+    return {"categorical_features": [kind == "category" for kind in kinds]}
+
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".sav", ".dill", ".pt", ".h5")
 ALIASES = {"svm": "linear_svm"}
@@ -119,6 +202,78 @@ MODELS: dict[str, NamedModel] = {
         NamedModel(name="majority", title="Majority class", make=majority),
     )
 }
+
+
+def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any:  # noqa: ANN401
+    """Give the learner that is meant: a model of scikit-learn's kind, or the one of this name.
+
+    A named model prepares the columns of `X` as the command line does: numbers are scaled and
+    imputed, categories encoded, texts turned into words, all within each training part.
+
+    A model that does not train in `fit` is refused, alone or inside another: `FrozenEstimator`, and
+    whatever is told that its parts are fitted already (`prefit=True`, `cv="prefit"`).  Its refits
+    would have seen the examples that they predict.  A frozen step that only transforms is allowed.
+
+    Parameters
+    ----------
+    model
+        A classifier, a pipeline, or a name of `MODELS`.
+    X
+        The rows, whose columns a named model prepares.
+    examples
+        How many rows the model is trained on; one that cannot be trained on so many is refused.
+
+    Examples
+    --------
+    >>> as_learner("tree").steps[-1][1]
+    DecisionTreeClassifier()
+    """
+    if not isinstance(model, str):
+        _check_learner(model)
+        return model
+    kinds = None
+    if X is not None:
+        from truerisk.learners.preprocessing import ColumnCodes, kinds_of  # noqa: PLC0415
+
+        kinds = kinds_of(X)
+    found = find_model(model, kinds, examples=examples)
+    if kinds is not None:
+        found.steps.insert(0, ("codes", ColumnCodes(kinds)))
+    return found
+
+
+def _check_learner(model: Any) -> None:  # noqa: ANN401
+    # Of a model that delegates to others, the class has what the model has once it is trained.
+    missing = [
+        name
+        for name in ("fit", "predict", "get_params")
+        if not hasattr(model, name) and not hasattr(type(model), name)
+    ]
+    if missing or isinstance(model, type):
+        what = (
+            f"the class {model.__name__}; write {model.__name__}()"
+            if isinstance(model, type)
+            else f"a {type(model).__name__} without {', '.join(missing)}"
+        )
+        raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
+    parameters = {"": model, **model.get_params(deep=True)}
+    for name, value in parameters.items():
+        last = name.rpartition("__")[2]
+        told = (last == "prefit" and value is True) or (last == "cv" and value == "prefit")
+        if told or (_is_frozen(value) and hasattr(value, "predict")):
+            what = f"{last}={value!r}" if told else type(value).__name__
+            raise InputError(
+                f"`model` must be trained anew in each refit; got {what}, which keeps what it has "
+                "learned, perhaps from the examples that it would predict. Give the model as it is "
+                "before training; for predictions of a trained model use tr.evaluate."
+            )
+
+
+def _is_frozen(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether cloning leaves a part of a model as it is, trained."""
+    if not hasattr(value, "get_params") or isinstance(value, type):
+        return False
+    return hasattr(value, "__sklearn_clone__") and value.__sklearn_clone__() is value
 
 
 def find_model(

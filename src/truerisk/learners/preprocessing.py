@@ -1,6 +1,7 @@
 """Columns of a table → features of a learner; all that is learnt, is learnt in `fit`."""
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truerisk.aliases import Array
-from truerisk.checks import check_choice
+from truerisk.checks import check_choice, shown
 from truerisk.errors import InputError, ResourceError
+from truerisk.inputs.table_columns import MANY_CATEGORIES, UNLIKELY_SHARE, Kind
 
 if TYPE_CHECKING:
     from truerisk.text.vectorizer import Vectorizer
@@ -226,6 +228,137 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.string = self.kinds is not None and "text" in self.kinds
         return tags
+
+
+def kinds_of(X: Any) -> tuple[Kind, ...] | None:  # noqa: ANN401
+    """Tell what each column of a data frame, or of an array of objects, is; as for a table file.
+
+    Columns of numbers are numbers; words, truth values and categories are categories.  A list of
+    texts is one column of texts.  None where there is nothing to encode: numbers, or sparse rows.
+
+    Examples
+    --------
+    >>> kinds_of(np.array([[1.5, "red"], [2, "blue"]], dtype=object)), kinds_of(np.zeros((2, 2)))
+    (('number', 'category'), None)
+    """
+    if _are_texts(X):
+        return ("text",)
+    columns = _columns_of(X)
+    kinds: tuple[Kind, ...] = tuple(
+        "number" if values.dtype.kind == "f" else "category" for _, values in columns
+    )
+    for (name, values), kind in zip(columns, kinds, strict=True):
+        if kind == "category":
+            _check_category(name, values)
+    return kinds if "category" in kinds else None
+
+
+class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Columns of a data frame → the matrix that `Preprocessing` takes: numbers, codes and texts.
+
+    Codes are places among the sorted categories of the training rows.  A missing cell is NaN; a
+    category that the training rows lack gets a code of its own, which `Preprocessing` has not met.
+
+    Examples
+    --------
+    >>> X = np.array([[1.5, "red"], [2, "blue"]], dtype=object)
+    >>> ColumnCodes(("number", "category")).fit_transform(X)
+    array([[1.5, 1. ],
+           [2. , 0. ]])
+    """
+
+    def __init__(self, kinds: Sequence[str]) -> None:
+        self.kinds = kinds
+
+    def fit(self, X: Any, y: object = None) -> "ColumnCodes":  # noqa: ANN401, ARG002
+        """Learn the categories of each column; `y` is not used."""
+        self.categories_ = [
+            sorted({str(cell) for cell in values if cell is not None}) if kind == "category" else []
+            for kind, (_, values) in zip(self.kinds, self._columns(X), strict=True)
+        ]
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+        """Give the matrix: float64, or objects where there are texts."""
+        check_is_fitted(self)
+        columns = self._columns(X)
+        coded = np.empty(
+            (len(columns[0][1]), len(columns)),
+            dtype=object if "text" in self.kinds else np.float64,
+        )
+        for at, (kind, (_, values), categories) in enumerate(
+            zip(self.kinds, columns, self.categories_, strict=True)
+        ):
+            if kind == "category":
+                places = {word: place for place, word in enumerate(categories)}
+                values = np.array(  # noqa: PLW2901
+                    [
+                        np.nan if cell is None else places.get(str(cell), len(places))
+                        for cell in values
+                    ]
+                )
+            coded[:, at] = values
+        return coded
+
+    def _columns(self, X: Any) -> list[tuple[str, NDArray[Any]]]:  # noqa: ANN401
+        if "text" in self.kinds:
+            return [("X", np.array([str(text) for text in X], dtype=object))]
+        columns = _columns_of(X)
+        if len(columns) != len(self.kinds):
+            raise InputError(f"`X` must have {len(self.kinds)} columns; got {len(columns)}.")
+        return columns
+
+
+def _are_texts(X: Any) -> bool:  # noqa: ANN401
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and X.dtype.kind in "UO" and bool(len(X)) and isinstance(X[0], str)
+    return isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
+
+
+def _columns_of(X: Any) -> list[tuple[str, NDArray[Any]]]:  # noqa: ANN401
+    """Name the columns; numbers as float64 with NaN, all else as objects with None."""
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OU":
+        columns = enumerate(X.T)
+        return [(f"column {at}", _numbers_or_objects(column.tolist())) for at, column in columns]
+    if not hasattr(X, "columns") and not hasattr(X, "column_names"):
+        return []
+    import narwhals as nw  # noqa: PLC0415  (only frames need it)
+
+    columns_found = []
+    for series in nw.from_native(X, eager_only=True).iter_columns():
+        if series.dtype.is_numeric():
+            values = series.cast(nw.Float64()).to_numpy().astype(np.float64)
+        else:
+            missing = series.is_null().to_list()
+            cells = zip(series.to_list(), missing, strict=True)
+            values = _numbers_or_objects([None if none else cell for cell, none in cells])
+        columns_found.append((str(series.name), values))
+    return columns_found
+
+
+def _numbers_or_objects(cells: list[Any]) -> NDArray[Any]:
+    known = [None if cell is None or cell != cell else cell for cell in cells]  # noqa: PLR0124
+    if all(
+        cell is None or (isinstance(cell, Real) and not isinstance(cell, (bool, np.bool_)))
+        for cell in known
+    ):
+        return np.array([np.nan if cell is None else float(cell) for cell in known])
+    made = np.empty(len(known), dtype=object)
+    made[:] = known
+    return made
+
+
+def _check_category(name: str, values: NDArray[Any]) -> None:
+    """Refuse a column of ids or texts, by the rule for a table file."""
+    words = sorted({str(cell) for cell in values if cell is not None})
+    if len(words) > max(MANY_CATEGORIES, UNLIKELY_SHARE * len(values)):
+        several = sum(len(word.split()) > 1 for word in words) > len(words) / 2
+        raise InputError(
+            f"`X` must hold numbers and categories for a named model; {shown(name)} has "
+            f"{len(words)} distinct values in {len(values)} rows, such as {shown(words[0])}, "
+            f"probably {'texts' if several else 'ids'}. Drop the column, or give a pipeline that "
+            "prepares it."
+        )
 
 
 def preprocessor(

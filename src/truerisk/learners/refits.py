@@ -1,13 +1,15 @@
-"""One refit: train a copy of the model on some examples and let it judge others."""
+"""One refit: train a copy of the model on some examples and let it predict others."""
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Indices
 from truerisk.errors import InputError, ResourceError
 
 Arrays = dict[str, NDArray[Any]]
@@ -17,7 +19,7 @@ MAX_TOLD = 300  # characters of a warning
 
 
 def refit(shared: Mapping[str, Any], at: int) -> Arrays:
-    """Train and judge as refit `at` of the plan says.
+    """Train and predict as refit `at` of the plan says.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     arrays
         `predicted` (positions in `values`), what `scores_of` finds, `seconds` (to induce, to
         classify).  A model that fails gives `failed`, its message; one that warns gives `warned`,
-        its first warning.  That memory ran out is no fault of the model: ResourceError.
+        its warnings.  That memory ran out is no fault of the model: ResourceError.
 
     Examples
     --------
@@ -43,45 +45,93 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     >>> refit(shared, 0)["predicted"]
     array([0, 0, 0], dtype=int32)
     """
+    plan = shared["plan"]
+    return guarded(lambda: _outcome(shared, at), plan.name(at))
+
+
+def guarded(work: Callable[[], Arrays], name: str, ignored: type[Warning] | None = None) -> Arrays:
+    """Do the work of one refit; keep its warnings, and its failure as `refit` describes them.
+
+    Parameters
+    ----------
+    work
+        Trains and predicts.
+    name
+        Of the refit, as messages have it.
+    ignored
+        Warnings that are left out, beside those of libraries about themselves.
+    """
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
+        if ignored is not None:
+            warnings.simplefilter("ignore", ignored)
         try:
-            found = _trained_and_judged(shared, at)
+            found = work()
         except ResourceError:
             raise
         except MemoryError as problem:
             told = f": {problem}" if str(problem) else ""
             raise ResourceError(
-                f"Memory ran out in {shared['plan'].name(at)}{told}. Use fewer workers, a smaller "
-                "model, or less data."
+                f"Memory ran out in {name}{told}. Use fewer workers, a smaller model, or less data."
             ) from problem
         except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
             found = {"failed": np.array(f"{type(problem).__name__}: {problem}")}
-    warned = [one for one in met if not issubclass(one.category, SILENT)]
-    if warned:
-        first = f"{warned[0].category.__name__}: {warned[0].message}"
-        found["warned"] = np.array(first[:MAX_TOLD])
+    of_data = [one for one in met if not issubclass(one.category, SILENT)]
+    messages = dict.fromkeys(
+        f"{one.category.__name__}: {one.message}"[:MAX_TOLD] for one in of_data
+    )
+    if messages:
+        found["warned"] = np.array(list(messages), dtype=np.str_)
     return found
 
 
-def _trained_and_judged(shared: Mapping[str, Any], at: int) -> Arrays:
-    train, test = shared["plan"].train_and_test(at)
-    model = fresh_copy(shared["model"], [shared["seed"], at])
-    known, judged = rows_of(shared["X"], train), rows_of(shared["X"], test)
-    began = time.perf_counter()
-    model.fit(known, shared["y"][train])
-    trained = time.perf_counter()
-    labels = np.asarray(model.predict(judged))
+@dataclass(frozen=True)
+class Trained:
+    """A copy of a model trained on some examples, the labels it predicts for others, and the time.
+
+    `seconds` are those to train and to predict; `cpu_seconds` those of this thread to train.
+    """
+
+    model: Any
+    X_train: Any
+    X_test: Any
+    labels: NDArray[Any]
+    seconds: tuple[float, float]
+    cpu_seconds: float
+
+
+def train(
+    model: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: NDArray[Any],
+    rows: tuple[Indices, Indices],
+    seed: list[int],
+) -> Trained:
+    """Train a copy of the model on the first rows, and let it predict the second."""
+    copy = fresh_copy(model, seed)
+    of_train, of_test = rows
+    X_train, X_test = rows_of(X, of_train), rows_of(X, of_test)
+    cpu, began = time.thread_time(), time.perf_counter()
+    copy.fit(X_train, y[of_train])
+    trained, cpu_trained = time.perf_counter(), time.thread_time()
+    labels = np.asarray(copy.predict(X_test))
     classified = time.perf_counter()
-    if labels.shape not in {(len(test),), (len(test), 1)}:
+    if labels.shape not in {(len(of_test),), (len(of_test), 1)}:
         raise InputError(
-            f"`model` must predict one label for each of {len(test)} examples; "
+            f"`model` must predict one label for each of {len(of_test)} examples; "
             f"got shape {labels.shape}."
         )
+    seconds = (trained - began, classified - trained)
+    return Trained(copy, X_train, X_test, labels, seconds, cpu_trained - cpu)
+
+
+def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
+    rows = shared["plan"].train_and_test(at)
+    found = train(shared["model"], shared["X"], shared["y"], rows, [shared["seed"], at])
     return {
-        "predicted": positions(labels, shared["values"]),
-        **scores_of(model, judged, shared["values"]),
-        "seconds": np.array([trained - began, classified - trained]),
+        "predicted": positions(found.labels, shared["values"]),
+        **scores_of(found.model, found.X_test, shared["values"]),
+        "seconds": np.array(found.seconds),
     }
 
 

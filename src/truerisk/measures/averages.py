@@ -86,16 +86,16 @@ def value_of_tables(
         np.zeros(tables.shape[:-2]),
     )
     if average in AVERAGES and measure.needs == "binary counts":
-        found = AVERAGES[average].function(measure, counts, over, np.nan)
+        values = AVERAGES[average].function(measure, counts, over, np.nan)
     elif measure.needs == "class counts" and average is None and name != "cost":
-        found = measure.value(counts)
+        values = measure.value(counts)
     elif measure.needs == "binary counts" and average is None and pos_label is not None:
         each = counts.one_vs_rest
         parts = (each.tp, each.fp, each.fn, each.tn)
-        found = measure.value(BinaryCounts(*(part[..., pos_label] for part in parts)))
+        values = measure.value(BinaryCounts(*(part[..., pos_label] for part in parts)))
     else:
         return None
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)
 
 
 def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:

@@ -18,6 +18,12 @@ from truerisk.measures.thresholds import Sweep, sweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MAX_BINS = 40
+TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
+NARROWEST = 1e-12  # a range this small beside its numbers has no room for edges
+SMALLEST = 1e-290  # nor has one this small beside 0
+LARGEST = sys.float_info.max
+
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve:
@@ -28,8 +34,8 @@ class CalibrationCurve:
 
     .. math:: \sum_b \frac{n_b}{n}\,|\text{mean score}_b - \text{share}_b|
 
-    It is never negative, and with few examples a bin it is above 0 for the best of scores: compare
-    it only between equal numbers of examples and bins.  Bins ascend; scores that are equal share a
+    It is never negative, and with few examples per bin it is above 0 for the best of scores:
+    compare it only between equal numbers of examples and bins.  Bins ascend; equal scores share a
     bin.
 
     References
@@ -111,18 +117,11 @@ def calibration_curve(table: Sweep, bins: int = 10, label: str = "") -> Calibrat
     of_bin = np.minimum(middle * bins / examples.sum(), bins - 0.5).astype(np.intp)
     starts = np.flatnonzero(np.append(True, of_bin[1:] != of_bin[:-1]))
     count = np.add.reduceat(examples, starts)
-    found = np.add.reduceat(positives, starts)
+    of_bins = np.add.reduceat(positives, starts)
     mean_score = np.add.reduceat(scores * examples, starts) / count
-    share = found / count
+    share = of_bins / count
     error = float(count @ np.abs(mean_score - share) / count.sum())
-    return CalibrationCurve(mean_score, share, count, found, error, label)
-
-
-MAX_BINS = 40
-TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
-NARROWEST = 1e-12  # a range this small beside its numbers has no room for edges
-SMALLEST = 1e-290  # nor has one this small beside 0
-LARGEST = sys.float_info.max
+    return CalibrationCurve(mean_score, share, count, of_bins, error, label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +177,8 @@ def score_distribution(
 
     Examples
     --------
-    >>> found = score_distribution([0, 1, 0, 1], [0.1, 0.3, 0.6, 1.0], bins=2)
-    >>> found.edges.tolist(), found.positives.tolist(), found.negatives.tolist()
+    >>> counts = score_distribution([0, 1, 0, 1], [0.1, 0.3, 0.6, 1.0], bins=2)
+    >>> counts.edges.tolist(), counts.positives.tolist(), counts.negatives.tolist()
     ([0.0, 0.5, 1.0], [1, 1], [1, 1])
     """
     ranking = rank_labels(y_true, y_score, pos_label, sample_weight)

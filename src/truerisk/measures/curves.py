@@ -56,10 +56,10 @@ class RocCurve:
         rises, runs = np.diff(self.tpr) > 0, np.diff(self.fpr) > 0
         corners = np.flatnonzero(np.append(True, rises) & np.append(runs, True))
         corners = np.unique([0, *corners, len(self.fpr) - 1])
-        kept = corners[upper_hull(self.fpr[corners], self.tpr[corners])]
-        fpr, tpr = self.fpr[kept], self.tpr[kept]
+        corners = corners[upper_hull(self.fpr[corners], self.tpr[corners])]
+        fpr, tpr = self.fpr[corners], self.tpr[corners]
         area = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2)
-        return RocCurve(fpr, tpr, self.thresholds[kept], area, self.label)
+        return RocCurve(fpr, tpr, self.thresholds[corners], area, self.label)
 
     def normalised_cost(self, points: int = 101) -> "NormalisedCostCurve":
         r"""Cost of the best threshold against what positives weigh (Drummond and Holte).
@@ -106,7 +106,7 @@ class PrecisionRecallCurve:
     n_positive: int | None = None
     n_negative: int | None = None
     complete: bool = True
-    fpr: Array | None = None  # which precision does not tell where nothing right is found
+    fpr: Array | None = None  # not known from precision where nothing is retrieved
 
     def plot(self, ax: "Axes") -> "Axes":
         """Draw the curve in steps, with the precision of chance."""
@@ -237,7 +237,7 @@ def roc(
     y_true
         Labels.
     y_score
-        One number an example; larger means more positive.
+        One number per example; larger means more positive.
     pos_label
         The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.
     sample_weight
@@ -295,7 +295,7 @@ def cost(
 
 
 def plain_label(text: str) -> str:
-    r"""Write a name so that a legend shows it as it is: no mathematics, not left out.
+    r"""Write a name for a legend that shows it as it is: no mathematics, not left out.
 
     Examples
     --------
@@ -331,13 +331,13 @@ def is_positive(labels: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_
     if labels.dtype == np.bool_ and pos_label is None:
         return labels
     if pos_label is not None:
-        found = np.asarray(labels == pos_label)
-        if found.shape != labels.shape or not found.any():
+        matches = np.asarray(labels == pos_label)
+        if matches.shape != labels.shape or not matches.any():
             some = shown(np.unique(labels)[:5].tolist())
             raise InputError(
                 f"`pos_label` must be a label that occurs, such as {some}; got {shown(pos_label)}."
             )
-        return found.astype(np.bool_)
+        return matches.astype(np.bool_)
     values = np.unique(labels)
     texts = [_label_text(value) for value in values.tolist()]
     plain = plain_positive(texts)

@@ -223,11 +223,11 @@ def e_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
     "Evaluation of Text Categorization Systems" (2011, §5) prints FN + TP in the numerator of E1,
     and then 2PR/(P + R); the complement of F is meant.
     """
-    found = f_beta(counts, beta)
-    if not isinstance(found, Proportion):
-        return 1 - found
-    inner = found.transform or (lambda share: share)
-    return Proportion(found.k, found.n, lambda share: 1 - inner(share))
+    overlap = f_beta(counts, beta)
+    if not isinstance(overlap, Proportion):
+        return 1 - overlap
+    inner = overlap.transform or (lambda share: share)
+    return Proportion(overlap.k, overlap.n, lambda share: 1 - inner(share))
 
 
 @measure(title="G-mean", undefined="no example is positive, or none is negative")

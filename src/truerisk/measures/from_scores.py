@@ -192,10 +192,10 @@ def document_precision(scores: ArrayLike, truth: ArrayLike) -> DocumentPrecision
 
     Examples
     --------
-    >>> found = document_precision([[0.9, 0.5, 0.1]], [[True, False, True]])
-    >>> [round(value, 3) for value in found.by_recall]
+    >>> result = document_precision([[0.9, 0.5, 0.1]], [[True, False, True]])
+    >>> [round(value, 3) for value in result.by_recall]
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.667, 0.667, 0.667, 0.667, 0.667]
-    >>> round(found.value, 4)
+    >>> round(result.value, 4)
     0.8485
     """
     return summarise_documents(DocumentTally().add(scores, truth))

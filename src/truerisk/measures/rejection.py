@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-ENTRIES_AT_ONCE = 2**22  # of the score matrix, so that memory stays bounded
+ENTRIES_AT_ONCE = 2**22  # of the score matrix: memory stays bounded
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,21 @@ class ErrorRejectCurve:
         """Say what a threshold of evidence does; its error rate is NaN when it rejects all."""
         return self._point(int(np.searchsorted(self.thresholds, threshold, side="left")), threshold)
 
-    def threshold_for_error(self, wanted: float) -> RejectionPoint:
+    def threshold_for_error(self, rate: float) -> RejectionPoint:
         """Find the threshold that rejects least among those with at most this error rate.
 
         When no threshold reaches it, all is rejected: the threshold is infinite.
         """
-        check_number(wanted, "wanted", low=0, high=1)
-        able = np.flatnonzero(self.error_rate <= wanted)
+        check_number(rate, "wanted", low=0, high=1)
+        able = np.flatnonzero(self.error_rate <= rate)
         return self._point(int(able[0]) if len(able) else len(self.thresholds))
 
-    def threshold_for_rejection(self, wanted: float) -> RejectionPoint:
+    def threshold_for_rejection(self, rate: float) -> RejectionPoint:
         """Find the threshold that rejects most among those with at most this rejection rate."""
-        check_number(wanted, "wanted", low=0, high=1)
-        if wanted == 1:
+        check_number(rate, "wanted", low=0, high=1)
+        if rate == 1:
             return self._point(len(self.thresholds))
-        return self._point(int(np.searchsorted(self.rejection_rate, wanted, side="right")) - 1)
+        return self._point(int(np.searchsorted(self.rejection_rate, rate, side="right")) - 1)
 
     def plot(self, ax: "Axes") -> "Axes":
         """Draw the curve."""
@@ -149,7 +149,7 @@ def rejection(
             raise InputError(
                 "`y_score` must be probabilities when no threshold is given; they range over "
                 f"[{np.min(scores):g}, {np.max(scores):g}]. "
-                "Give `threshold=`: 0 for decision values of a support vector machine."
+                "Give `threshold=`: 0 for decision values of an SVM."
             )
         return error_reject(np.abs(2 * scores.astype(np.float64) - 1), (scores >= 0.5) != truly)
     check_number(threshold, "threshold")
@@ -200,7 +200,7 @@ def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRej
     scores = table.threshold[1:]
     called_positive = scores >= threshold
     positives, negatives = np.diff(table.tp), np.diff(table.fp)
-    with np.errstate(over="ignore"):  # too far away to be told is as far as can be
+    with np.errstate(over="ignore"):  # an overflow is as far away as can be
         evidence = np.abs(scores - threshold)
     order = np.argsort(-evidence, kind="stable")
     evidence = evidence[order]

@@ -144,7 +144,7 @@ def mean_cost(table: Sweep, costs: Mapping[str, float]) -> Array:
 
 
 def working_threshold(evaluation: Evaluation) -> float | None:
-    """Say from which score on an example was called positive, as far as the evaluation tells.
+    """Say from which score on an example was called positive, as far as the evaluation shows.
 
     The threshold that was given; else the one at which the scores make the very counts of the
     confusion matrix (of a thinned table, the next kept one above it); else 0.5 for scores within
@@ -166,13 +166,13 @@ def working_threshold(evaluation: Evaluation) -> float | None:
     if not isinstance(table, Sweep):
         return None
     given = evaluation.settings.get("threshold")
-    wanted = counts_of_labels(evaluation)
-    rows = np.flatnonzero(_has_counts(table, wanted))
+    counts = counts_of_labels(evaluation)
+    rows = np.flatnonzero(_has_counts(table, counts))
     if given is not None:
         at = max(int(np.count_nonzero(table.threshold >= given)) - 1, 0)
         return float(given) if not len(rows) or at in rows else float(table.threshold[rows[0]])
     usual = _usual_threshold(table)
-    called = int(rows[0]) if len(rows) else _row_above(evaluation, table, wanted)
+    called = int(rows[0]) if len(rows) else _row_above(evaluation, table, counts)
     if called is not None:
         below = table.threshold[called + 1] if called + 1 < len(table) else -np.inf
         is_usual = usual is not None and below < usual <= table.threshold[called]
@@ -228,30 +228,30 @@ def with_given_threshold(evaluation: Evaluation, table: Sweep) -> Sweep:
     return Sweep(*(np.insert(getattr(table, name), at + 1, added[name]) for name in added))
 
 
-def _has_counts(table: Sweep, wanted: Mapping[str, float] | None) -> NDArray[np.bool_]:
+def _has_counts(table: Sweep, counts: Mapping[str, float] | None) -> NDArray[np.bool_]:
     """Say which rows have these counts."""
-    if wanted is None:
+    if counts is None:
         return np.zeros(len(table), dtype=np.bool_)
     # Sums of weights differ in their last digits with the order in which they are added.
     same = [
-        np.isclose(getattr(table, name), value, rtol=1e-9, atol=0) for name, value in wanted.items()
+        np.isclose(getattr(table, name), value, rtol=1e-9, atol=0) for name, value in counts.items()
     ]
     return np.asarray(np.all(same, axis=0))
 
 
 def _row_above(
-    evaluation: Evaluation, table: Sweep, wanted: Mapping[str, float] | None
+    evaluation: Evaluation, table: Sweep, counts: Mapping[str, float] | None
 ) -> int | None:
     """Find the last row before these counts in a thinned table; None where they are not met."""
-    if wanted is None or getattr(evaluation.curves.get("roc"), "complete", True):
+    if counts is None or getattr(evaluation.curves.get("roc"), "complete", True):
         return None
-    total = math.fsum(wanted.values())
+    total = math.fsum(counts.values())
     if not math.isclose(total, float(table.tp[-1] + table.fp[-1]), rel_tol=1e-9):
         return None  # some are rejected
-    before = (table.tp <= wanted["tp"]) & (table.fp <= wanted["fp"])
+    before = (table.tp <= counts["tp"]) & (table.fp <= counts["fp"])
     at = int(np.count_nonzero(before)) - 1
     after = slice(at + 1, at + 2)
-    met = np.all((table.tp[after] >= wanted["tp"]) & (table.fp[after] >= wanted["fp"]))
+    met = np.all((table.tp[after] >= counts["tp"]) & (table.fp[after] >= counts["fp"]))
     return at if at + 1 < len(table) and met else None
 
 

@@ -1,6 +1,6 @@
-"""What a fitted support vector machine has learned from its training examples: α, ξ and R².
+"""What a fitted SVM has learned from its training examples: α, ξ and R².
 
-Reads this library's machines and scikit-learn's, alone, in a `Pipeline` or in a
+Reads the SVMs of this library and of scikit-learn, alone, in a `Pipeline` or in a
 `OneVsRestClassifier`.  Nothing is trained again.
 """
 
@@ -22,6 +22,7 @@ from truerisk.svm.classifier import MarginClassifier
 from truerisk.svm.dual_of_liblinear import duals_of_liblinear
 from truerisk.svm.dual_of_libsvm import dual_of_libsvm
 from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual, smallest_proven_rho
+from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.one_vs_rest import targets_of
 from truerisk.svm.training_kernel import TrainingKernel
@@ -73,6 +74,54 @@ def duals_of(
         f"`fitted` must be a fitted support vector machine ({ACCEPTED}); got {shown(fitted)}. "
         f"{remedy}"
     )
+
+
+def twin_of(svm: Any, classes: int) -> MarginClassifier | None:  # noqa: ANN401
+    """Give the SVM of this library with the same optimum as scikit-learn's; None if there is none.
+
+    `SVC` of two classes, and one `SVC` per class, have the optimum of `KernelSVM`.  The others have
+    no twin: `LinearSVC` penalises the intercept, C of `NuSVC` depends on the examples, the sigmoid
+    kernel is not positive semidefinite, and `SVC` of more classes has one SVM per pair of them.
+
+    Parameters
+    ----------
+    svm
+        The SVM, trained or not; one of this library is its own twin.
+    classes
+        How many classes there are.
+
+    Examples
+    --------
+    >>> twin_of(SVC(C=2.0, gamma=0.1), 2), twin_of(LinearSVC(loss="hinge"), 2)
+    (KernelSVM(C=2.0, gamma=0.1), None)
+    """
+    if isinstance(svm, MarginClassifier):
+        return svm
+    if isinstance(svm, OneVsRestClassifier):
+        inner = svm.estimator
+        plain = isinstance(inner, SVC) and not isinstance(inner.class_weight, dict)
+        return twin_of(inner, 2) if plain else None
+    if not isinstance(svm, SVC) or svm.kernel == "sigmoid" or svm.max_iter != -1 or classes != 2:
+        return None
+    shared = ("C", "kernel", "gamma", "degree", "coef0", "class_weight")
+    return KernelSVM(**{name: getattr(svm, name) for name in shared})
+
+
+def is_readable(svm: Any) -> bool:  # noqa: ANN401
+    """Tell whether `duals_of` can read an SVM, trained or not, alone or in another model.
+
+    Examples
+    --------
+    >>> is_readable(SVC()), is_readable(LinearSVC(loss="hinge")), is_readable(LinearSVC())
+    (True, True, False)
+    """
+    if isinstance(svm, Pipeline):
+        return is_readable(svm[-1])
+    if isinstance(svm, OneVsRestClassifier):
+        return is_readable(svm.estimator)
+    if isinstance(svm, LinearSVC):
+        return bool(svm.loss == "hinge")
+    return isinstance(svm, (SVC, NuSVC, MarginClassifier))
 
 
 def _check_fitted(fitted: Any) -> None:  # noqa: ANN401

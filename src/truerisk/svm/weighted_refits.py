@@ -6,6 +6,7 @@ features or the Gram matrix, and the solution at even weights to start from.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils import _safe_indexing
 
 from truerisk.aliases import Array, Indices
@@ -46,8 +48,8 @@ from truerisk.svm.solvers.rows import as_rows
 
 Solver = Callable[..., Array]  # of bounds, a row a refit, and a number of workers
 ACCEPTED = (
-    "LinearSVM, KernelSVM, SVC, LogisticRegression with an L2 penalty, or a Pipeline that ends in "
-    "one of these"
+    "LinearSVM, KernelSVM, SVC, NuSVC, LinearSVC(loss='hinge'), LogisticRegression with an L2 "
+    "penalty, or a Pipeline or OneVsRestClassifier of one of these"
 )
 LOW_RANK = 64  # up to so many features a batch of interior points beats steps on the Gram matrix
 FEW_FEATURES = 20  # under so many an interior point takes less than anything else
@@ -135,6 +137,11 @@ def prepared(
     if isinstance(model, Pipeline):
         rows = _transformed(model, X, y, train) if len(model) > 1 else X
         return prepared(model[-1], rows, y, train, workers=workers)
+    if isinstance(model, OneVsRestClassifier):
+        return prepared(model.estimator, X, y, train, workers=workers)
+    if isinstance(model, NuSVC):
+        columns = train if model.kernel == "precomputed" else slice(None)
+        model = _with_cost_of_nu(model, as_numbers(X)[train][:, columns], y[train])
     signs, among = _targets(y).signs[0], _targets(y[train])
     prices = upper_bounds(among, model.C, model.class_weight, np.ones(len(train)))[0]
     examples = as_numbers(X)
@@ -172,13 +179,13 @@ def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Indices) -> An
 def check_model(model: Any) -> None:  # noqa: ANN401
     """Refuse a model whose refits cannot be batched, and say what can be done."""
     last = model[-1] if isinstance(model, Pipeline) else model
-    known = (LinearSVM, KernelSVM, SVC, LogisticRegression)
-    if not isinstance(last, known) or isinstance(last, LogisticRegressionCV):
-        remedy = "For another model use tr.estimate."
-        if type(last).__name__ == "LinearSVC":
-            remedy = "Use LinearSVM, which leaves the bias free, or SVC(kernel='linear')."
+    last = last.estimator if isinstance(last, OneVsRestClassifier) else last
+    known = (LinearSVM, KernelSVM, SVC, NuSVC, LinearSVC, LogisticRegression)
+    is_squared = isinstance(last, LinearSVC) and last.loss != "hinge"
+    if not isinstance(last, known) or isinstance(last, LogisticRegressionCV) or is_squared:
+        remedy = "Set loss='hinge'." if is_squared else "For another model use tr.estimate."
         raise InputError(f"`model` must be {ACCEPTED}; got {shown(last)}. {remedy}")
-    if isinstance(last, SVC) and last.kernel == "sigmoid":
+    if isinstance(last, (SVC, NuSVC)) and last.kernel == "sigmoid":
         raise InputError(
             "`model` must have a kernel that is positive semidefinite; got 'sigmoid'. Use 'rbf' or "
             "'poly'."
@@ -188,7 +195,38 @@ def check_model(model: Any) -> None:  # noqa: ANN401
             f"`model` must be a LogisticRegression with an L2 penalty and a bias; got "
             f"{shown(last)}. Set l1_ratio=0 and fit_intercept=True."
         )
-    check_cost(last.C)
+    if not isinstance(last, NuSVC):
+        check_cost(last.C)
+
+
+def _with_cost_of_nu(model: NuSVC, X: Any, y: NDArray[Any]) -> SVC:  # noqa: ANN401
+    """Give the SVC that ν makes of these examples: its C is α where α is at its bound."""
+    fitted = clone(model).fit(X, y)
+    signed = fitted.dual_coef_
+    cost = float(np.abs(signed.toarray() if hasattr(signed, "tocsr") else signed).max())
+    shared = ("kernel", "gamma", "degree", "coef0")
+    return SVC(C=cost, **{name: getattr(model, name) for name in shared})
+
+
+def _by_training(
+    model: LinearSVC,
+    X: Any,  # noqa: ANN401
+    signs: Array,
+    train: Indices,
+    bounds: Array,
+    *,
+    workers: int,
+) -> Array:
+    """Train scikit-learn's SVM under each row of bounds: no solver here penalises the intercept."""
+
+    def decision(row: Array) -> Array:
+        seed = 0 if model.random_state is None else model.random_state
+        svm = clone(model).set_params(C=1.0, class_weight=None, random_state=seed)
+        values: Array = svm.fit(X[train], signs[train], sample_weight=row).decision_function(X)
+        return values
+
+    with ThreadPoolExecutor(max(workers, 1)) as pool:
+        return np.array(list(pool.map(decision, bounds)))
 
 
 def _is_ridge(model: LogisticRegression) -> bool:
@@ -207,6 +245,8 @@ def _solver(model: Any, X: Any, signs: Array, train: Indices) -> Solver:  # noqa
     if isinstance(model, LogisticRegression):
         penalty = np.append(np.ones(X.shape[1]), _bias_penalty(model))
         return partial(logistic_decisions, dense(X), signs, train, penalty=penalty)
+    if isinstance(model, LinearSVC):
+        return partial(_by_training, model, X, signs, train)
     if isinstance(model, LinearSVM) or model.kernel == "linear":
         return _linear_solver(X, signs, train)
     if model.kernel == "precomputed":

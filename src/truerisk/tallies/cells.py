@@ -1,4 +1,12 @@
-"""The value of a measure that is k of n, and division that knows when it is undefined."""
+"""The one summary that every measure of hard predictions is computed from.
+
+A *cell* is a pair: the set of true labels and the set of predicted labels of an example.  Single-
+label problems have sets of one.  How often each cell occurs is an exact integer, tallies of parts
+add up, and resampling the examples is resampling the cells, at a cost that does not depend on how
+many examples there are.
+
+    CellTally  (grows, merges)  →  Cells  (frozen)  →  ClassCounts, BinaryCounts  (arrays)
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,6 +21,12 @@ from truerisk.errors import InputError
 from truerisk.labels import in_order
 from truerisk.tallies.counting import count_pairs
 from truerisk.tallies.exact_sum import as_float, units_by_code
+
+MAX_CLASSES = 10_000
+DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse
+SMALL_BOOK = 64  # up to this many label codes, a dense table of pairs is counted
+CODE_BITS = 31
+Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:  # noqa: ANN401
@@ -45,14 +59,6 @@ class Proportion:
         """The measure itself; NaN where n is 0."""
         share = ratio(self.k, self.n)
         return share if self.transform is None else self.transform(share)
-
-
-MAX_CLASSES = 10_000
-DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse
-SMALL_BOOK = 64  # up to this many label codes, a dense table of pairs is counted
-CODE_BITS = 31
-
-Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,7 @@ class Cells:
     def confusion(self) -> NDArray[Any]:
         """Give the K × K table of single-label predictions: rows are truth, columns predicted."""
         if self.multilabel:
-            raise InputError("A confusion table needs one label an example; these have sets.")
+            raise InputError("A confusion table needs one label per example; these have sets.")
         table = np.zeros((len(self.labels),) * 2, dtype=self.totals.dtype)
         np.add.at(table, (self.truth.argmax(axis=1), self.predicted.argmax(axis=1)), self.totals)
         return table

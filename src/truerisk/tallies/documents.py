@@ -11,7 +11,7 @@ from truerisk.tallies.exact_sum import ExactSum
 from truerisk.tallies.ranking import as_weights
 
 LEVELS = 11  # recall 0, .1, …, 1
-ENTRIES_AT_ONCE = 2**22  # of the score matrix, so that memory stays bounded
+ENTRIES_AT_ONCE = 2**22  # of the score matrix: memory stays bounded
 
 
 @dataclass
@@ -84,7 +84,7 @@ def eleven_precisions(scores: NDArray[Any], truth: NDArray[np.bool_]) -> NDArray
     """Give the interpolated precision of each document at recall 0, .1, …, 1 (steps 1 to 4).
 
     A document ranks its categories by descending score.  Categories of equal score stand at one
-    rank, the lowest of theirs, so that their order in the table does not matter.  At each rank with
+    rank, the lowest of theirs, and their order in the table does not matter.  At each rank with
     a correct category there is a point (recall, precision).  Each of the thresholds 0, .1, …, .9 is
     represented by the highest precision of the points from it up to the next threshold (0 where
     there is none), and 1.0 by the point of recall 1, which always exists, since the last correct
@@ -97,14 +97,16 @@ def eleven_precisions(scores: NDArray[Any], truth: NDArray[np.bool_]) -> NDArray
     order = np.argsort(-scores.astype(np.float64), axis=1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=1)
     correct = np.take_along_axis(truth, order, axis=1)
-    found = np.cumsum(correct, axis=1)
+    correct_so_far = np.cumsum(correct, axis=1)
     ends = np.ones((n, n_categories), dtype=bool)
     ends[:, :-1] = ranked[:, 1:] != ranked[:, :-1]
-    total = found[:, -1:]
-    new = np.diff(np.maximum.accumulate(np.where(ends, found, 0), axis=1), axis=1, prepend=0)
+    total = correct_so_far[:, -1:]
+    new = np.diff(
+        np.maximum.accumulate(np.where(ends, correct_so_far, 0), axis=1), axis=1, prepend=0
+    )
     document, rank = np.nonzero(new > 0)
-    level = (LEVELS - 1) * found[document, rank] // total[document, 0]
+    level = (LEVELS - 1) * correct_so_far[document, rank] // total[document, 0]
     highest = np.zeros((n, LEVELS))
-    np.maximum.at(highest, (document, level), found[document, rank] / (rank + 1))
+    np.maximum.at(highest, (document, level), correct_so_far[document, rank] / (rank + 1))
     highest = np.maximum.accumulate(highest[:, ::-1], axis=1)[:, ::-1]
     return np.where(total == 0, np.nan, highest)

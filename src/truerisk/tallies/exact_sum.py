@@ -1,7 +1,7 @@
 """Sums of floating-point numbers that do not depend on the order of the terms.
 
 Every finite double is a whole number of units of 2⁻¹⁰⁷⁴.  Counting those units in Python's
-integers makes addition exact, so that any chunking, order or number of workers gives the same sum.
+integers makes addition exact, and any chunking, order or number of workers gives the same sum.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 2**26  # 27-bit halves of that many rows add up below 2**53, exac
 
 @dataclass
 class ExactSum:
-    """A running sum, exact until its value is asked for.
+    """A running sum, exact until its value is read.
 
     Examples
     --------

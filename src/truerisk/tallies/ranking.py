@@ -1,7 +1,7 @@
-"""What a ranking comes to, in a few exact numbers.
+"""Scores and labels → the ranking of the examples: a curve of exact counts, and its summary.
 
-Everything here is computed from the distinct scores, in descending order, and how many positives
-and negatives stand at each.  `summarise` does it with NumPy; the compiled sweeps of `radix` and
+The summary is computed from the distinct scores, in descending order, and how many positives and
+negatives stand at each: `summarise` does it with NumPy; the compiled sweeps of `radix` and
 `radix_wide` give the same numbers for rankings too long to be sorted.
 """
 
@@ -19,6 +19,12 @@ Column = NDArray[Any]  # int64 counts, or float64 sums of weights
 LEVELS = 11  # recall 0, .1, …, 1
 RECALL_SLACK = 1e-12  # sums of weights are rounded; counts are not, and need none
 EXACT_PRODUCTS = 2**31  # examples up to which products of two counts fit in int64
+SORTED_UP_TO = 50_000  # rows; sorting them takes less time than loading the compiled sweeps
+COMPLETE_UP_TO = 2**16  # distinct scores; a longer curve is thinned
+THINNED_TO = 2**14
+TOP = 256  # highest scores that are always kept: there a single example moves the precision
+STEPS = (THINNED_TO - TOP) // 2 - 8  # of positives and of negatives; 16 are left for best points
+LARGEST_INTEGER = 2**53  # beyond it, float64 merges neighbouring integers
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def summarise(
     """
     tp, fp = np.cumsum(positives), np.cumsum(negatives)
     n_positive, n_negative = tp[-1], fp[-1]
-    found = tp + fp
+    retrieved = tp + fp
     auc = variance = ks = ks_threshold = np.nan
     if n_positive > 0 and n_negative > 0:
         auc = _auc(positives, negatives, tp)
@@ -97,8 +103,8 @@ def summarise(
             np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan,
             NO_BREAKEVEN, (np.nan,) * LEVELS, (np.nan, np.nan),
         )  # fmt: skip
-    precision = tp / np.where(found == 0, 1, found)
-    f1 = 2 * tp / (n_positive + found)
+    precision = tp / np.where(retrieved == 0, 1, retrieved)
+    f1 = 2 * tp / (n_positive + retrieved)
     return RankingSummary(
         auc=auc,
         delong_variance=variance,
@@ -107,27 +113,27 @@ def summarise(
         best_f1_threshold=float(thresholds[np.argmax(f1)]),
         ks=ks,
         ks_threshold=ks_threshold,
-        breakeven=breakeven_of(thresholds, tp, found, n_positive),
+        breakeven=breakeven_of(thresholds, tp, retrieved, n_positive),
         eleven_point=_eleven_point(tp, precision),
         auc_bounds=(auc, auc),
     )
 
 
 def breakeven_of(
-    thresholds: NDArray[np.float64], tp: Column, found: Column, n_positive: float
+    thresholds: NDArray[np.float64], tp: Column, retrieved: Column, n_positive: float
 ) -> Breakeven:
     """Find the point at which precision and recall are nearest to each other.
 
     They are equal where as many examples are found as there are positives.  Elsewhere both are
     also 0 before the first positive is found; that is no breakeven, and such points are left out.
     """
-    equal = found == n_positive
+    equal = retrieved == n_positive
     if equal.any():
         at = int(np.argmax(equal))
         value = float(tp[at] / n_positive)
         return Breakeven(value, float(thresholds[at]), False, value, value)  # noqa: FBT003
     able = np.flatnonzero(tp > 0)
-    precision, recall = tp[able] / found[able], tp[able] / n_positive
+    precision, recall = tp[able] / retrieved[able], tp[able] / n_positive
     distance, mean = np.abs(precision - recall), (precision + recall) / 2
     nearest = np.flatnonzero(distance == distance.min())
     at = nearest[np.argmax(mean[nearest])]
@@ -181,17 +187,9 @@ def _eleven_point(tp: Column, precision: NDArray[np.float64]) -> tuple[float, ..
     """Highest precision among the points with at least the recall 0, .1, …, 1."""
     best_from = np.maximum.accumulate(precision[::-1])[::-1]
     slack = RECALL_SLACK * float(tp[-1]) if tp.dtype.kind == "f" else 0
-    wanted = [level * tp[-1] - slack for level in range(LEVELS)]
-    first = np.searchsorted((LEVELS - 1) * tp, wanted, side="left")
+    needed = [level * tp[-1] - slack for level in range(LEVELS)]
+    first = np.searchsorted((LEVELS - 1) * tp, needed, side="left")
     return tuple(best_from[first].tolist())
-
-
-SORTED_UP_TO = 50_000  # rows; sorting them takes less time than loading the compiled sweeps
-COMPLETE_UP_TO = 2**16  # distinct scores; a longer curve is thinned
-THINNED_TO = 2**14
-TOP = 256  # highest scores that are always kept: there a single example moves the precision
-STEPS = (THINNED_TO - TOP) // 2 - 8  # of positives and of negatives; 16 are left for best points
-LARGEST_INTEGER = 2**53  # beyond it, float64 merges neighbouring integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,9 +276,9 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
     Parameters
     ----------
     scores
-        One number an example; larger means more positive.  float32 is kept as it is.
+        One number per example; larger means more positive.  float32 is kept as it is.
     is_positive
-        One boolean an example.
+        One boolean per example.
     weight
         Non-negative weights.  Their ranking is sorted, not swept: 10⁷ rows take seconds.
 
@@ -357,7 +355,7 @@ def as_weights(weight: ArrayLike, n: int) -> NDArray[np.float64]:
     """Return one column of weights, not all of them 0."""
     column = np.asarray(weight, dtype=np.float64)
     if column.shape != (n,):
-        raise InputError(f"`weight` must have one entry an example; got shape {column.shape}.")
+        raise InputError(f"`weight` must have one entry per example; got shape {column.shape}.")
     strange = ~(np.isfinite(column) & (column >= 0))
     if strange.any():
         raise InputError(

@@ -1,4 +1,10 @@
-"""The measures of many rankings at once: one row each, over shared scores or bins of scores."""
+"""Bootstrap replicates of ranking measures, at a cost that does not depend on how many rows.
+
+Drawing n rows with replacement is drawing a multinomial count for every (score, class).  Where
+there are more than about a thousand distinct scores, neighbours are put in one bin: the counts of
+the bins are still multinomial, and only how positives and negatives lie *inside* a bin is held
+fixed.  With no more than that many scores, the replicates are those of the rows themselves.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +32,10 @@ from truerisk.tallies.ranking import (
 )
 
 Table = NDArray[np.int64] | NDArray[np.float64]
+MAX_BINS = 1000
+BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
+ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
+ENTRIES_AT_ONCE = 2**17  # of a table (replicates, bins): what stays in the cache
 
 
 @dataclass(frozen=True)
@@ -52,14 +62,14 @@ class Binned:
         return _running(self.negatives)
 
     @cached_property
-    def found(self) -> Array:
+    def retrieved(self) -> Array:
         """Both."""
         return self.tp + self.fp
 
     @cached_property
     def precision(self) -> Array:
         """At the lower end of each bin; 0 while nothing is found."""
-        return self.tp / np.maximum(self.found, np.finfo(float).tiny)
+        return self.tp / np.maximum(self.retrieved, np.finfo(float).tiny)
 
     @cached_property
     def n_positive(self) -> Array:
@@ -122,7 +132,7 @@ def _inside_bins(binned: Binned) -> Array:
     chosen = np.flatnonzero(binned.spread)
     positives = binned.positives[:, chosen].astype(np.float64)
     size = positives + binned.negatives[:, chosen]
-    before = binned.found[:, chosen] - size
+    before = binned.retrieved[:, chosen] - size
     tp_before = binned.tp[:, chosen] - positives
     inside = (positives > 0) & (before > 0)
     safe_size, safe_before = np.where(inside, size, 1), np.where(inside, before, 1)
@@ -139,7 +149,7 @@ def _breakeven_point(binned: Binned) -> Array:
     recall = binned.tp / total
     distance = np.abs(binned.precision - recall)
     distance = np.where(binned.tp > 0, distance, np.inf)
-    distance = np.where(binned.found == total, -1.0, distance)
+    distance = np.where(binned.retrieved == total, -1.0, distance)
     mean = (binned.precision + recall) / 2
     nearest = distance == distance.min(axis=1, keepdims=True)
     best = np.where(nearest, mean, -np.inf).max(axis=1)
@@ -149,10 +159,10 @@ def _breakeven_point(binned: Binned) -> Array:
 def _breakeven_inside(binned: Binned) -> Array:
     """Recall where as many are found as there are positives, by going evenly through that bin."""
     total = binned.n_positive
-    at = np.argmax(binned.found >= np.nan_to_num(total)[:, None], axis=1)
+    at = np.argmax(binned.retrieved >= np.nan_to_num(total)[:, None], axis=1)
     rows = np.arange(len(at))
     size = (binned.positives + binned.negatives)[rows, at]
-    left_over = binned.found[rows, at] - total
+    left_over = binned.retrieved[rows, at] - total
     share = binned.positives[rows, at] / np.maximum(size, np.finfo(float).tiny)
     return np.asarray((binned.tp[rows, at] - share * left_over) / total)
 
@@ -160,8 +170,8 @@ def _breakeven_inside(binned: Binned) -> Array:
 def _eleven_point(binned: Binned) -> Array:
     best_from = np.maximum.accumulate(binned.precision[:, ::-1], axis=1)[:, ::-1]
     scaled = (LEVELS - 1) * binned.tp + RECALL_SLACK * binned.tp[:, -1:]
-    wanted = np.arange(LEVELS) * binned.tp[:, -1:]
-    first = np.array([np.searchsorted(*pair) for pair in zip(scaled, wanted, strict=True)])
+    needed = np.arange(LEVELS) * binned.tp[:, -1:]
+    first = np.array([np.searchsorted(*pair) for pair in zip(scaled, needed, strict=True)])
     total = np.take_along_axis(best_from, first, axis=1).sum(axis=1)
     return np.where(np.isnan(binned.n_positive), np.nan, total / LEVELS)
 
@@ -172,7 +182,7 @@ def _ks(binned: Binned) -> Array:
 
 
 def _best_f1(binned: Binned) -> Array:
-    return np.asarray((2 * binned.tp / (binned.n_positive[:, None] + binned.found)).max(axis=1))
+    return np.asarray((2 * binned.tp / (binned.n_positive[:, None] + binned.retrieved)).max(axis=1))
 
 
 FORMULAS: dict[str, Callable[[Binned], Array]] = {
@@ -183,12 +193,6 @@ FORMULAS: dict[str, Callable[[Binned], Array]] = {
     "ks": _ks,
     "best_f1": _best_f1,
 }
-
-
-MAX_BINS = 1000
-BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
-ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
-ENTRIES_AT_ONCE = 2**17  # of a table (replicates, bins): what stays in the cache
 
 
 @dataclass(frozen=True)
@@ -318,21 +322,8 @@ def cluster_replicates(
 ) -> dict[str, Array]:
     """Resample whole groups of rows, and give the measures of each resample.
 
-    Rows of one group are drawn together, so that what they have in common counts once.  The cost
+    Rows of one group are drawn together, and what they have in common counts once.  The cost
     of a replicate grows with the number of rows.
-
-    Parameters
-    ----------
-    scores, is_positive
-        The rows.
-    groups
-        The group of each row.
-    names
-        As for `replicates`.
-    weight
-        Non-negative weights, which stay with their rows.
-    replicates, rng
-        As for `replicates`.
     """
     check_names(names)
     check_whole_number(replicates, "replicates", low=1)
@@ -353,8 +344,8 @@ def cluster_replicates(
         of_rows = times[:, of_row] * weights
         positives = np.add.reduceat(np.where(positive, of_rows, 0), starts, axis=1)
         negatives = np.add.reduceat(np.where(positive, 0, of_rows), starts, axis=1)
-        found = evaluate(Binned(positives, negatives, single[1], single[0]), names)
-        for name, values in found.items():
+        measured = evaluate(Binned(positives, negatives, single[1], single[0]), names)
+        for name, values in measured.items():
             drawn[name].append(values)
     return {name: np.concatenate(values) for name, values in drawn.items()}
 
@@ -423,5 +414,5 @@ def cluster_auc_variance(
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     column = np.asarray(groups)
     if column.shape != (n,):
-        raise InputError(f"`groups` must have one entry an example; got shape {column.shape}.")
+        raise InputError(f"`groups` must have one entry per example; got shape {column.shape}.")
     return np.unique(column, return_inverse=True)[1]

@@ -22,15 +22,15 @@ from truerisk.tallies.score_histogram import ScoreHistogram
 FOUR_GIBIBYTES = 2**32
 LABEL_BYTES = 1
 WEIGHT_BYTES = 8
-JOINED_BELOW = 2**16  # rows; smaller batches are joined, so that a million of them cost little
+JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost little
 
 
 @dataclass(eq=False)
 class ScoreTally:
-    """Holds scores and labels until the ranking is asked for; tallies of parts merge.
+    """Holds scores and labels until the ranking is needed; tallies of parts merge.
 
     A float32 score takes 5 bytes, a float64 score 9 (one such score makes all of them count as
-    float64, which holds float32 exactly).  Ranking float32 takes 2 bytes a row more.  When the
+    float64, which holds float32 exactly).  Ranking float32 takes 2 bytes per row more.  When the
     scores would take more than `max_bytes`, they are counted in 2²⁴ buckets instead: the counts at
     the thresholds remain exact, and the ranking says between which bounds the AUC lies.
 

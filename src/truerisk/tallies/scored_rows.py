@@ -102,16 +102,16 @@ def error_of_mean(values: Array, rows: GroupedScores) -> float:
     0.5
     """
     weight = np.ones(len(values)) if rows.weight is None else rows.weight
-    kept = np.flatnonzero(~np.isnan(values) & (weight > 0))
+    used = np.flatnonzero(~np.isnan(values) & (weight > 0))
     # One order for the sums, whatever the order of the rows.
-    kept = kept[np.lexsort((values[kept], weight[kept], rows.group[kept]))]
-    codes = np.unique(rows.group[kept], return_inverse=True)[1]
+    used = used[np.lexsort((values[used], weight[used], rows.group[used]))]
+    codes = np.unique(rows.group[used], return_inverse=True)[1]
     groups = int(codes.max(initial=-1)) + 1
-    total = math.fsum(weight[kept])
+    total = math.fsum(weight[used])
     if groups < 2:
         return math.nan
-    mean = math.fsum(weight[kept] * values[kept]) / total
-    influence = np.bincount(codes, weights=weight[kept] * (values[kept] - mean))
+    mean = math.fsum(weight[used] * values[used]) / total
+    influence = np.bincount(codes, weights=weight[used] * (values[used] - mean))
     return math.sqrt(groups / (groups - 1) * math.fsum(influence**2)) / total
 
 
@@ -155,6 +155,6 @@ def _correlation(values: Array) -> Array:
     centred = np.where(known, values - means, 0.0)
     lengths = np.sqrt((centred**2).sum(axis=1))
     directions = centred / np.where(lengths > 0, lengths, 1.0)[:, None]
-    found = np.asarray(directions @ directions.T)
-    np.fill_diagonal(found, 1.0)
-    return found
+    correlation = np.asarray(directions @ directions.T)
+    np.fill_diagonal(correlation, 1.0)
+    return correlation

@@ -48,7 +48,7 @@ class Judgements:
 
     @property
     def repeated(self) -> bool:
-        """Whether some example was judged more than once, so that agreement can be measured."""
+        """Whether some example was judged more than once: only then can agreement be measured."""
         return bool((self.votes.sum(axis=1) > 1).any())
 
     def totals(self, cells: int) -> Array:
@@ -145,18 +145,34 @@ class GroupedJudgements:
         Of few groups the mean square is too small: it is G/(G − 1) times as large.
         """
         moved = np.where(self._judged, gradient[self.cells], 0.0)
-        sums = np.stack([np.bincount(self.groups, row, self.units) for row in moved])
-        met = np.zeros((len(self.cells), self.units), dtype=bool)
-        for row, judged in zip(met, self._judged, strict=True):
-            row[self.groups[judged]] = True
-        times = met.sum(axis=0)
-        square = (sums**2).sum(axis=0) / times
-        several = times > 1
-        mean = sums.sum(axis=0)[several] / times[several]
-        within = (square[several] - mean**2) * times[several] / (times[several] - 1)
-        disagreement = _share(float(within.sum()), float(square[several].sum()))
+        sums: Array = np.stack([np.bincount(self.groups, row, self.units) for row in moved])
+        for row, judged in zip(sums, self._judged, strict=True):
+            row[np.bincount(self.groups[judged], minlength=self.units) == 0] = np.nan
+        disagreement = disagreement_of(sums)
         few = self.units / (self.units - 1) if self.units > 1 else 1.0
-        return few * float(square.sum()) * (1 + disagreement), disagreement
+        variance = few * float(np.nanmean(sums**2, axis=0).sum())
+        return variance * (1 + disagreement), disagreement
+
+
+def disagreement_of(moved: Array) -> float:
+    r"""Give u: the share of the mean square that is variance between repetitions.
+
+    .. math:: u = \min\Bigl(1,\ \frac{\sum_i w_i}{\sum_i s_i}\Bigr)
+
+    with :math:`s_i` the mean square and :math:`w_i` the unbiased variance of column i, an example
+    or a group, over the repetitions (rows) that judged it; NaN elsewhere.  Columns of one value say
+    nothing of it.
+
+    Examples
+    --------
+    >>> disagreement_of(np.array([[1.0, -1.0], [1.0, 1.0]]))  # (0 + 2) / (1 + 1), at most 1
+    1.0
+    """
+    several = moved[:, np.sum(~np.isnan(moved), axis=0) > 1]
+    if several.size == 0:
+        return 0.0
+    within = float(np.nanvar(several, axis=0, ddof=1).sum())
+    return _share(within, float(np.nanmean(several**2, axis=0).sum()))
 
 
 def _share(within: float, whole: float) -> float:

@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from truerisk.comparison.datasets.critical_difference import CONTROL, GROUP
-from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 
 
 def _drawn(found):

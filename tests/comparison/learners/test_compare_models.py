@@ -13,14 +13,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.comparison.learners.compare_models import CHOICES, DEFAULT, PERTURBATION
+from truerisk.comparison.learners.compare_models import DEFAULT, PAIRED_TESTS, PERTURBATION
 from truerisk.comparison.learners.perturbed import perturbation_difference
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.divisions import halves, repeated_folds
+from truerisk.estimation.refits.plans import halves, repeated_folds
 from truerisk.intervals.resampled_tests import corrected_resampled_t, five_by_two_t
 
-WAYS = [name for name in CHOICES if name != PERTURBATION]
-OF_FOLDS = [name for name in WAYS if not name.startswith("five")]
+OF_FOLDS = [name for name in PAIRED_TESTS if not name.startswith("five")]
 BAYES, STUMP = GaussianNB(), DecisionTreeClassifier(max_depth=1)
 BLUNT = GaussianNB(var_smoothing=1.0)  # nothing random in it, as there is in a tree
 
@@ -106,7 +105,7 @@ def test_five_by_two_is_over_five_pairs_of_halves(data):
     assert any("half the examples" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("method", WAYS)
+@pytest.mark.parametrize("method", PAIRED_TESTS)
 def test_the_same_learner_twice_is_no_better(data, method):
     found = tr.compare_models(BAYES, BAYES, *data, method=method, random_state=1, **few(method))
     assert (found.difference.value, found.finding) == (0.0, "no evidence")
@@ -120,7 +119,7 @@ def test_the_same_learner_twice_is_equivalent_within_a_region(data):
     assert found.finding == "equivalent"
 
 
-@pytest.mark.parametrize("method", WAYS)
+@pytest.mark.parametrize("method", PAIRED_TESTS)
 def test_swapping_the_learners_negates_the_difference_and_its_interval_around_it(data, method):
     settings = {"method": method, "random_state": 1, **few(method)}
     found = tr.compare_models(STUMP, BAYES, *data, **settings)
@@ -299,7 +298,7 @@ def test_no_evidence_says_that_more_examples_change_the_learners(data):
     found = tr.compare_models(BLUNT, BAYES, *data, random_state=1, **few(DEFAULT))
     assert found.finding == "no evidence"
     assert found.settled_by > 60
-    assert found.verdict.endswith("compare them anew then.")
+    assert found.verdict.endswith("compare them again then.")
 
 
 def test_machines_are_compared_by_perturbation(data):
@@ -314,8 +313,8 @@ def test_machines_are_compared_by_perturbation(data):
         *pair, X, y, region=0.5, names=("LinearSVM (first)", "LinearSVM (second)"), **settings
     )
     assert replace(found, notes=direct.notes) == direct
-    assert found.notes[0] == "Both machines on the same weights and folds; seed 1."
-    with pytest.raises(InputError, match="options that perturbation knows"):
+    assert found.notes[0] == "Both SVMs on the same weights and folds; seed 1."
+    with pytest.raises(InputError, match="`repeats` must be left out for perturbation"):
         tr.compare_models(*pair, X, y, method=PERTURBATION, repeats=3)
     with pytest.raises(InputError, match="`resume` must be left out for perturbation"):
         tr.compare_models(*pair, X, y, method=PERTURBATION, resume="kept", random_state=1)
@@ -374,7 +373,7 @@ def test_a_difference_without_spread_has_no_posterior_and_asks_for_no_examples()
         ({"measures": ("error_rate",) * 2}, "`measures` must name each measure once"),
         ({"measures": "log_loss", "folds": 2}, "must have a value in each refit"),
         ({"measures": "f1", "method": "agreement"}, "`measures` must be error_rate or accuracy"),
-        ({"allow_failed": True}, "must be given options it knows"),
+        ({"replicates": 9}, "`replicates` must be left out for cautious_t"),
         ({"folds": 5, "method": "five_by_two_f"}, "`folds` must be left out for five_by_two_f"),
         ({"folds": 2, "method": "nested_cross_validation"}, r"`folds` must lie in \[3"),
         ({"folds": 61}, "`folds`"),

@@ -102,7 +102,7 @@ def test_a_column_may_be_counted_from_the_end_or_named_twice() -> None:
 def test_what_has_no_columns_or_another_second_table_is_refused() -> None:
     with pytest.raises(InputError, match="must be a table to drop columns of"):
         feature_value(LinearSVM(), ["a text"] * N, Y, drop=[0], **FEW)
-    with pytest.raises(InputError, match="`second_X` must be left out"):
+    with pytest.raises(TypeError, match="second_X"):
         feature_value(LinearSVM(), X, Y, drop=[0], second_X=X, **FEW)
 
 

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.comparison.multiplicity import holm
-from truerisk.comparison.predictions.cochran import cochran_q
 from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.mcnemar import mcnemar
 from truerisk.comparison.predictions.paired_difference import clustered_paired_p
+from truerisk.comparison.predictions.right_answers import cochran_q, mcnemar
 from truerisk.errors import InputError
 from truerisk.evaluation import evaluate
 from truerisk.intervals.auc import delong_paired
+from truerisk.intervals.planning import sample_size
+from truerisk.results import has_code
 
 # 40 positives and 60 negatives; b is right on 12 examples that a gets wrong, never the reverse.
 TRUTH = [1] * 40 + [0] * 60
@@ -276,3 +277,66 @@ def test_the_same_seed_gives_the_same_result_and_no_order_matters(groups):
         assert other.p_value == pytest.approx(found.p_value)
         assert other.difference.interval.low == pytest.approx(-found.difference.interval.high)
     assert turned.best.corrected.value == pytest.approx(there.best.corrected.value)
+
+
+def one_class(n=71, seed=18):
+    rng = np.random.default_rng(seed)
+    first = rng.integers(2, size=n)
+    second = np.where(rng.random(n) < 0.8, first, rng.integers(2, size=n))
+    return np.ones(n, dtype=int), first, second, rng.uniform(0.5, 2, n)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_class_in_the_truth_with_weights_is_compared(seed):
+    truth, first, second, weight = one_class(n=60 + seed, seed=seed)
+    for pos_label in (0, 1):
+        result = compare(truth, first, second, sample_weight=weight, pos_label=pos_label)
+        assert result["error_rate"].p_value > 0
+        assert all(one.difference.interval.width > 1e-9 for one in result.values())
+
+
+def test_kappa_of_one_class_is_no_evidence_of_equivalence():
+    # Of one true class κ is 0 whatever is predicted: its difference has no spread but rounding.
+    truth, first, second, _ = one_class()
+    found = compare(truth, first, second, pos_label=1, measures=["cohen_kappa"], region=0.02)
+    kappa = found["cohen_kappa"]
+    assert (kappa.difference.value, kappa.p_value) == (0.0, 1.0)
+    assert (kappa.difference.interval.low, kappa.difference.interval.high) == (-2.0, 2.0)
+    assert kappa.finding == "no evidence"
+    assert kappa.settled_by is None
+
+
+def test_weighted_scores_of_one_class_are_compared():
+    rng = np.random.default_rng(2)
+    scores = [rng.dirichlet([1, 1, 1], 67) for _ in range(2)]
+    result = compare(
+        ["a"] * 67, None, None, scores=scores, sample_weight=rng.uniform(0.5, 2, 67),
+        labels=["a", "b", "c"],
+    )  # fmt: skip
+    assert "error_rate" in result
+
+
+def test_an_open_question_with_a_region_is_planned_for_the_region():
+    # 0.007 seen, 15 % discordant: to tell 0.007 takes some 24,000 examples, 0.02 some 3,000.
+    truth = np.ones(1000, dtype=int)
+    first, second = truth.copy(), truth.copy()
+    first[:71], second[71:149] = 0, 0
+    settings = {"pos_label": 1, "measures": ["error_rate"]}
+    seen = compare(truth, first, second, **settings)["error_rate"]
+    planned = compare(truth, first, second, region=0.02, **settings)["error_rate"]
+    assert seen.difference.value == pytest.approx(0.007)
+    assert seen.settled_by > 20_000
+    assert planned.finding == "no evidence"
+    assert planned.settled_by == sample_size(difference=0.02, discordant=0.149).n
+    assert "a difference of 0.02, the smallest that matters" in planned.verdict
+    wide = compare(truth, first, second, region=0.004, **settings)["error_rate"]
+    assert wide.settled_by == seen.settled_by
+
+
+def test_the_verdict_carries_codes():
+    two = compare(TRUTH, A, B, measures=["error_rate"])
+    assert has_code(two.verdict, "better")
+    three = compare(TRUTH, A, B, TRUTH, measures=["error_rate"])
+    for code in ("models_differ", "pairs_differ", "winner_corrected"):
+        assert has_code(three.verdict, code)
+    assert has_code(compare(TRUTH, A, A)["error_rate"].notes, "no_discordant_pairs")

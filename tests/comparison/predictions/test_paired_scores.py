@@ -4,6 +4,7 @@ from scipy.stats import t
 
 from truerisk.comparison.predictions.compare import compare
 from truerisk.measures.registry import find_measure
+from truerisk.results import has_code
 from truerisk.tallies.ranking import rank
 
 
@@ -91,3 +92,17 @@ def test_one_positive_tells_nothing_of_areas():
     assert np.isnan(found.p_value)
     assert found.finding == "no evidence"
     assert (found.difference.interval.low, found.difference.interval.high) == (-1.0, 1.0)
+
+
+def test_equal_losses_are_bounded_by_the_largest_one_seen():
+    truth, scores = scored()
+    probabilities = 1 / (1 + np.exp(-scores[0]))
+    settings = {"probabilities": True, "measures": ["log_loss"]}
+    both = [probabilities, probabilities.copy()]
+    found = compare(truth, None, None, scores=both, region=0.5, **settings)["log_loss"]
+    largest = max(-np.log(np.where(truth == 1, probabilities, 1 - probabilities)))
+    share = found.difference.interval.high / largest
+    assert found.difference.interval.low == -found.difference.interval.high
+    assert (1 - share) ** min(truth.sum(), 90 - truth.sum()) == pytest.approx(0.025)
+    assert (found.p_value, found.finding) == (1.0, "equivalent")
+    assert has_code(found.notes, "no_spread")

@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -24,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from truerisk import LinearSVM, xi_alpha
 from truerisk.errors import InputError
 from truerisk.estimation.curves.learning_curve import learning_curve
+from truerisk.learners.named_models import find_model
 from truerisk.results import as_plain
 
 SIZES = [10, 20, 40, 80]
@@ -287,8 +289,8 @@ def test_a_measure_of_one_class_needs_its_label():
     ("options", "message"),
     [
         ({"models": {}}, "`models` must hold at least one"),
-        ({"models": GaussianNB}, "`models` must have fit and predict.*Call it"),
-        ({"models": "svm"}, "`models` must have fit and predict"),
+        ({"models": GaussianNB}, r"got the class GaussianNB; write GaussianNB\(\)"),
+        ({"models": "svn"}, "`model` must be one of linear_svm.*Did you mean svm"),
         ({"y": np.zeros(220)}, "`y` must hold two classes"),
         ({"y": np.repeat([0, 1], [218, 2])}, "`y` must hold 3 examples of every class"),
         ({"y": Y[:100]}, "All columns must have one length"),
@@ -359,3 +361,14 @@ def test_on_real_data_the_error_of_the_machine_falls(name):
     assert means == sorted(means, reverse=True)
     assert all(map(operator.lt, points[-1].replicates, points[0].replicates))
     assert all(point.estimate_mean >= point.mean for point in points)  # ξα leans high
+
+
+def test_a_name_stands_for_a_learner_with_its_preparation():
+    frame = pd.DataFrame({"size": X[:, 0], "side": np.where(X[:, 1] > 0, "right", "left")})
+    options = {"sizes": [30, 60], "repeats": 2, "estimate": None, "random_state": 1}
+    found = learning_curve("naive_bayes", frame, Y, **options)
+    assert list(found) == ["naive_bayes"]
+    assert not found.failures
+    named = learning_curve({"by name": "linear_svm"}, X, Y, **options)
+    made = learning_curve({"by name": find_model("linear_svm")}, X, Y, **options)
+    assert _values(named) == _values(made)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from truerisk.estimation.curves.laws import fit_power_laws
 from truerisk.estimation.curves.points import Design, Refits, curve_of
-from truerisk.estimation.curves.power_law import fit_power_laws
 
 SIZES = (10, 20, 40, 80)
 ERRORS = [[8, 5, 3, 2], [6, 5, 4, 3], [10, 5, 2, 2]]  # of 20, a row a repeat

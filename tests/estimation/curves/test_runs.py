@@ -5,17 +5,13 @@ import pickle
 import time
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, LinearSVC
 
-from truerisk import KernelSVM, LinearSVM
-from truerisk.estimation.curves.runs import COSTS, CurvePlan, is_svm, refit_at
+from truerisk.estimation.curves.runs import COSTS, CurvePlan, refit_at
 
 plans = st.builds(
     lambda counts, share, seed: CurvePlan(
@@ -181,18 +177,3 @@ def test_a_model_that_predicts_no_label_fails_by_name():
     found = refit_at(shared, (0, 0, 0))
     assert list(found) == ["failed"]
     assert "must predict one of the labels" in str(found["failed"])
-
-
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        (LinearSVM(), True),
-        (KernelSVM(), True),
-        (make_pipeline(SVC()), True),
-        (LinearSVC(), False),
-        (GaussianNB(), False),
-    ],
-    ids=["ours", "ours with a kernel", "in a pipeline", "squared hinge", "no machine"],
-)
-def test_a_machine_is_known_as_one(model, expected):
-    assert is_svm(model) is expected

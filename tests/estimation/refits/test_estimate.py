@@ -5,16 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score, log_loss, roc_auc_score
 from sklearn.model_selection import LeaveOneOut, PredefinedSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -25,6 +29,7 @@ from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.methods import METHODS, Design
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.results import has_code
 
 RNG = np.random.default_rng(11)
 N = 60
@@ -475,3 +480,78 @@ def test_a_run_can_be_resumed_from_its_folder(tmp_path):
     assert first.to_dict() == again.to_dict()
     with pytest.raises(InputError):
         estimate(Counted(), X + 1, TWO, **options)
+
+
+class Remembers(ClassifierMixin, BaseEstimator):
+    """A model that was trained before, and takes no notice of `fit`."""
+
+    def __init__(self, predict_anyway=None):
+        self.predict_anyway = predict_anyway
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.predict_anyway(X)
+
+
+@pytest.mark.parametrize("method", ["cross_validation", "holdout", "leave_one_out", "bootstrap"])
+def test_a_model_on_which_training_has_no_effect_is_noticed(method):
+    noise = np.random.default_rng(1).integers(0, 2, N)
+    nearest = KNeighborsClassifier(1).fit(X, noise)
+    found = estimate(Remembers(nearest.predict), X, noise, method=method, random_state=1)
+    assert found["error_rate"].value == pytest.approx(0.0)
+    assert found.verdict[0].code == "training_has_no_effect"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(DummyClassifier(strategy=one) for one in ("most_frequent", "prior", "uniform")),
+        DummyClassifier(strategy="stratified", random_state=0),
+        DummyClassifier(strategy="constant", constant=1),
+        KNeighborsClassifier(1),
+        TREE,
+        LinearSVC(),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("method", ["cross_validation", "holdout", "leave_one_out"])
+def test_a_model_that_trains_is_not_suspected(model, method):
+    easy = (X[:, 0] > 0).astype(int)
+    wide = X + 3 * np.sign(X)  # every refit predicts every example rightly
+    found = estimate(model, wide, easy, method=method, random_state=1)
+    assert not has_code(found.verdict, "training_has_no_effect")
+
+
+def test_a_frozen_model_is_refused():
+    frozen = FrozenEstimator(KNeighborsClassifier(1).fit(X, TWO))
+    with pytest.raises(InputError, match="must be trained anew in each refit; got FrozenEstim"):
+        estimate(make_pipeline(StandardScaler(), frozen), X, TWO)
+
+
+def test_the_central_limit_interval_has_one_repetition_unless_told():
+    found = estimate(TREE, X, TWO, interval="central_limit", random_state=1)
+    assert found.refits == 10
+    assert found["error_rate"].interval.width < 0.4
+    assert found["error_rate"].target == "the models of the folds"
+    with pytest.raises(InputError, match="central_limit must have one repetition of cross_val"):
+        estimate(TREE, X, TWO, interval="central_limit", repeats=2)
+    with pytest.raises(InputError, match="central_limit must have one repetition of cross_val"):
+        estimate(TREE, X, TWO, interval="central_limit", method="subsampling")
+
+
+def test_measures_of_all_classes_need_no_positive_label():
+    words = np.where(TWO == 1, "yes", "oui")
+    found = estimate(TREE, X, words, measures=("error_rate", "balanced_accuracy"), **FEW)
+    assert found["error_rate"] == estimate(TREE, X, TWO, **FEW)["error_rate"]
+    with pytest.raises(InputError, match="pos_label"):
+        estimate(TREE, X, words, measures=("recall",), **FEW)
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame])
+def test_a_named_model_takes_a_frame_with_words(form):
+    frame = form({"size": X[:, 1], "colour": np.where(X[:, 0] > 0, "red", "blue")})
+    found = estimate("logistic_regression", frame, TWO, **FEW)
+    assert found["error_rate"].value < 0.4

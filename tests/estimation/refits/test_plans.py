@@ -9,14 +9,18 @@ from hypothesis import strategies as st
 from sklearn.model_selection import LeaveOneOut, TimeSeriesSplit
 
 from truerisk.errors import InputError
-from truerisk.estimation.refits.divisions import (
+from truerisk.estimation.refits.plans import (
+    Draws,
+    Folds,
+    HeldOut,
+    NestedFolds,
+    TrainingSet,
     each_left_out,
     forward_blocks,
     halves,
     random_divisions,
     repeated_folds,
 )
-from truerisk.estimation.refits.plans import Draws, Folds, HeldOut, NestedFolds, TrainingSet
 
 Y = np.repeat([0, 1, 2], [20, 12, 8])
 

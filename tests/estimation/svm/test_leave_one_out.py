@@ -1,16 +1,23 @@
 """Leave-one-out, against the loop that it stands for."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
+from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
-from sklearn.svm import SVC
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.estimation.svm.xi_alpha import xi_alpha
+from truerisk.results import has_code
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
 
@@ -119,15 +126,100 @@ def test_it_says_what_it_is_about():
     assert 0 < found.refits < 100
 
 
+def predictions_of_refits(model, X, y):
+    return np.flatnonzero(cross_val_predict(model, X, y, cv=LeaveOneOut()) != y)
+
+
 def test_any_other_model_is_trained_without_each_example():
     X, y = IRIS[50:, :2], SPECIES[50:] - 1
-    found = leave_one_out(SVC(C=1.0, gamma=0.3), X, y)
-    theirs = np.flatnonzero(cross_val_predict(SVC(C=1.0, gamma=0.3), X, y, cv=LeaveOneOut()) != y)
+    found = leave_one_out(DecisionTreeClassifier(random_state=0), X, y)
+    theirs = predictions_of_refits(DecisionTreeClassifier(random_state=0), X, y)
     assert found.errors == tuple(theirs.tolist())
     assert found.refits == 100
     assert found["recall"].target == "the learner at this sample size"
 
 
-def test_weights_are_for_machines_of_this_library():
-    with pytest.raises(InputError, match="must be left out unless the model is a LinearSVM"):
-        leave_one_out(SVC(), IRIS, SPECIES, sample_weight=[1.0] * len(SPECIES))
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(C=1.0, gamma=0.3),
+        SVC(C=2.0, kernel="linear"),
+        SVC(C=2.0, kernel="poly", gamma=0.3, coef0=1.0, class_weight={0: 2.0}),
+        LinearSVC(loss="hinge", C=0.5, tol=1e-6, max_iter=200_000),
+        OneVsRestClassifier(SVC(gamma=0.3)),
+        Pipeline([("same", "passthrough"), ("svm", SVC(gamma=0.3))]),
+    ],
+    ids=["rbf", "linear", "weights", "LinearSVC", "one against the rest", "an empty pipeline"],
+)
+def test_scikit_learns_svms_are_left_out_by_their_duals(model):
+    X, y = IRIS[50:, :2], SPECIES[50:] - 1
+    found = leave_one_out(model, X, y)
+    assert set(found.errors) ^ set(predictions_of_refits(model, X, y)) <= set(found.ties)
+    assert 0 < found.refits < 60
+    assert not has_code(found.notes, "preparation_fitted_once")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(C=1.0, gamma=0.3),
+        OneVsRestClassifier(SVC(C=1.0, gamma=0.3)),
+        LinearSVC(loss="hinge", C=0.5, tol=1e-6, max_iter=200_000),
+    ],
+    ids=["pairs", "one against the rest", "LinearSVC"],
+)
+def test_several_classes_are_trained_without_support_vectors_only(model):
+    X, y = IRIS[:, 1:3], SPECIES
+    found = leave_one_out(model, X, y, n_jobs=2)
+    assert set(found.errors) == set(predictions_of_refits(model, X, y))
+    assert found.refits < 150 or isinstance(model, OneVsRestClassifier)
+
+
+def test_what_depends_on_the_data_is_settled_once():
+    X, y = IRIS[:, 1:3], SPECIES
+    found = leave_one_out(SVC(class_weight="balanced"), X, y)
+    gamma = 1 / (2 * X.var())
+    settled = SVC(gamma=gamma, class_weight={0: 1.0, 1: 1.0, 2: 1.0})
+    assert set(found.errors) == set(predictions_of_refits(settled, X, y))
+
+
+def test_the_preparation_in_a_pipeline_is_fitted_once_and_that_is_said():
+    X, y = IRIS[50:, :2] * [1.0, 50.0], SPECIES[50:] - 1
+    found = leave_one_out(make_pipeline(StandardScaler(), SVC(gamma=0.3)), X, y)
+    assert found.errors == leave_one_out(SVC(gamma=0.3), scale(X), y).errors
+    assert has_code(found.notes, "preparation_fitted_once")
+    assert found.refits < 100
+
+
+def test_a_preparation_that_uses_the_labels_is_fitted_without_each_example():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(40, 300)), np.repeat([0, 1], 20)
+    model = make_pipeline(SelectKBest(k=3), SVC(kernel="linear"))
+    found = leave_one_out(model, X, y)
+    assert found.errors == tuple(predictions_of_refits(model, X, y).tolist())
+    assert found.refits == 40
+    assert found["error_rate"].value > 0.3  # noise, of which three columns of 300 look good
+
+
+def test_a_name_stands_for_an_svm_with_its_preparation():
+    X, y = IRIS[50:, :2], SPECIES[50:] - 1
+    frame = pd.DataFrame({"width": X[:, 0], "size": np.where(X[:, 1] > 2.8, "large", "small")})
+    found = leave_one_out("linear_svm", frame, y)
+    assert found.refits < 100
+    assert found["error_rate"].value < 0.5
+
+
+def test_a_precomputed_kernel_is_taken():
+    X, y = IRIS[50:, :2] - 3.0, SPECIES[50:] - 1
+    found = leave_one_out(SVC(kernel="precomputed"), X @ X.T, y)
+    assert found.errors == leave_one_out(SVC(kernel="linear"), X, y).errors
+
+
+def test_weights_are_for_svms():
+    weights = np.where(SPECIES[50:] == 1, 1.0, 2.0)
+    X, y = IRIS[50:, :2], SPECIES[50:] - 1
+    found = leave_one_out(SVC(gamma=0.3), X, y, sample_weight=weights)
+    calls = loop(SVC(gamma=0.3, tol=1e-9), X, y, weights)
+    assert set(found.errors) ^ set(np.flatnonzero(calls != y)) <= set(found.ties)
+    with pytest.raises(InputError, match="`sample_weight` must be left out where the model is tr"):
+        leave_one_out(DecisionTreeClassifier(), X, y, sample_weight=weights)

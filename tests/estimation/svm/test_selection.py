@@ -3,8 +3,15 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
-from sklearn.svm import SVC
+from sklearn.feature_selection import SelectKBest
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import leave_one_out
@@ -121,5 +128,59 @@ def test_what_cannot_be_is_refused(options, message):
 
 def test_another_model_is_refused():
     data = make_classification(20, random_state=0)
-    with pytest.raises(InputError, match=r"tr\.LinearSVM"):
-        select(SVC(), *data, over={"C": [1]})
+    with pytest.raises(InputError, match=r"must be a fitted support vector machine \(LinearSVM"):
+        select(DecisionTreeClassifier(), *data, over={"max_depth": [1]})
+    with pytest.raises(InputError, match="must decide between two classes"):
+        select(SVC(), IRIS, SPECIES, over={"C": [1]})
+
+
+@pytest.mark.parametrize("by", ["xi_alpha", "leave_one_out"])
+@pytest.mark.parametrize(
+    ("model", "prefix"),
+    [
+        (SVC(), ""),
+        (OneVsRestClassifier(SVC()), "estimator__"),
+        (make_pipeline(SVC()), ""),
+        (make_pipeline(SVC()), "svc__"),
+    ],
+    ids=["alone", "one against the rest", "in a pipeline", "by the name of its step"],
+)
+def test_scikit_learns_svm_is_chosen_as_ours_is(model, prefix, by):
+    over = {f"{prefix}{name}": values for name, values in OVER.items()}
+    found = select(model, X, Y, over=over, by=by, replicates=20)
+    ours = select(KernelSVM(), X, Y, over=OVER, by=by, replicates=20)
+    assert [one.estimate for one in found.candidates] == [one.estimate for one in ours.candidates]
+    assert found.best["C"] == ours.best["C"]
+    assert found.corrected == ours.corrected
+
+
+@pytest.mark.parametrize("by", ["xi_alpha", "leave_one_out"])
+def test_an_svm_without_a_twin_is_trained_and_read(by):
+    svm = LinearSVC(loss="hinge", tol=1e-6, max_iter=200_000)
+    found = select(svm, X, Y, over={"C": [0.1, 1.0]}, by=by, replicates=20)
+    for one in found.candidates:
+        alone = clone(svm).set_params(**one.parameters)
+        expected = (
+            xi_alpha(alone.fit(X, Y), X, Y) if by == "xi_alpha" else leave_one_out(alone, X, Y)
+        )
+        assert one.estimate.value == expected["error_rate"].value
+    nu = select(NuSVC(), X, Y, over={"nu": [0.2, 0.4]}, by=by, replicates=20)
+    assert nu.best in [{"nu": 0.2}, {"nu": 0.4}]
+    assert nu.plot(Figure().add_subplot()) is not None
+
+
+def test_steps_of_a_pipeline_are_settings_too():
+    model = make_pipeline(StandardScaler(), SVC(gamma=0.3))
+    over = {"C": [1.0], "standardscaler__with_std": [True, False]}
+    scaled, plain = select(model, X * 9, Y, over=over, replicates=20).candidates
+    for one, rows in ((scaled, scale(X)), (plain, scale(X * 9, with_std=False))):
+        alone = select(SVC(gamma=0.3), rows, Y, over={"C": [1.0]}, replicates=20)
+        assert one.estimate == alone.estimate
+    with pytest.raises(InputError, match="must have no step that uses the labels"):
+        select(make_pipeline(SelectKBest(k=1), SVC()), X, Y, over={"C": [1.0]})
+
+
+def test_a_name_is_chosen_with_its_preparation():
+    found = select("linear_svm", X, Y, over={"C": [0.1, 1.0]}, replicates=20)
+    ours = select(LinearSVM(), scale(X), Y, over={"C": [0.1, 1.0]}, replicates=20)
+    assert [one.estimate for one in found.candidates] == [one.estimate for one in ours.candidates]

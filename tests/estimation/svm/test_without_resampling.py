@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.svm import SVC
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.estimation.svm.without_resampling import without_resampling
+from truerisk.results import has_code
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
 
@@ -48,7 +52,18 @@ def test_it_prints_a_line_for_each():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(InputError, match="one class at a time"):
+    with pytest.raises(InputError, match="Compare one at a time"):
         without_resampling(LinearSVM(), X, SPECIES)
-    with pytest.raises(InputError, match=r"tr\.LinearSVM"):
-        without_resampling(SVC(), X, Y)
+    with pytest.raises(InputError, match="must be a fitted support vector machine"):
+        without_resampling(GaussianNB(), X, Y)
+
+
+def test_scikit_learns_svm_is_read_too():
+    ours = without_resampling(KernelSVM(C=1.0, gamma=0.5), X, Y)
+    for model in (SVC(C=1.0, gamma=0.5), make_pipeline(SVC(C=1.0, gamma=0.5))):
+        assert without_resampling(model, X, Y).estimates == ours.estimates
+    linear = LinearSVC(loss="hinge", tol=1e-6, max_iter=200_000)
+    found = {one.method: one.value for one in without_resampling(linear, X, Y).estimates}
+    assert found["leave_one_out"] <= found["xi_alpha_1"]
+    scaled = without_resampling(make_pipeline(StandardScaler(), SVC(gamma=0.5)), X, Y)
+    assert all(has_code(one.notes, "preparation_fitted_once") for one in scaled.estimates)

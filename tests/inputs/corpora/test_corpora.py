@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from truerisk.errors import InputError, ResourceError
@@ -153,7 +155,7 @@ def test_what_is_no_corpus_is_refused(write, tmp_path):
         read_corpus(tmp_path / "none.jsonl")
     with refused("it is a zip archive"):
         read_corpus(write(b"PK\x03\x04....", "c.jsonl"))
-    with refused("must be JSON lines, CSV, SGML or svmlight; it is Parquet."):
+    with refused("must be an intact Parquet file"):
         read_corpus(write(b"PAR1....PAR1", "c.parquet"))
     with refused("got a JSON array"):
         read_corpus(write('[{"text": "a"}]', "c.json"))
@@ -224,3 +226,13 @@ def test_reuters_has_the_documents_it_is_known_for():
     in_both = set().union(*both[0]) & set().union(*both[1])
     assert len(in_both) == 90
     assert json.loads(json.dumps(corpus.labels[0])) == ["cocoa"]
+
+
+def test_a_parquet_file_is_read_as_json_lines_are(tmp_path):
+    columns = {"id": [7, 8], "text": ["wheat up", "gold"], "labels": [["grain", "wheat"], []]}
+    path = tmp_path / "corpus.parquet"
+    pq.write_table(pa.table(columns), path)
+    corpus = read_corpus(path)
+    assert (corpus.ids, corpus.texts) == (("7", "8"), ("wheat up", "gold"))
+    assert corpus.labels == (("grain", "wheat"), ())
+    assert corpus.source.format == "parquet"

@@ -4,7 +4,7 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.inputs.records.csv_rows import sniff
-from truerisk.inputs.records.line_blocks import Block
+from truerisk.inputs.records.text_blocks import Block
 
 
 def block(text):

@@ -15,15 +15,15 @@ from matplotlib.text import Text
 from scipy.spatial import KDTree
 from sklearn.dummy import DummyClassifier
 
-from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.comparison.predictions.compare import compare
 from truerisk.errors import InputError, ResourceError
+from truerisk.estimation.corpus.categories import Category
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
-from truerisk.estimation.corpus.trained_categories import Category
 from truerisk.estimation.curves.learning_curve import learning_curve
 from truerisk.estimation.refits.best_of import BestOf
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.evaluation.curve_bands import confidence_band

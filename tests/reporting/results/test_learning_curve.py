@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from truerisk.estimation.curves.growth import growth_of
+from truerisk.estimation.curves.laws import growth_of
 from truerisk.reporting.document import Scale
 from truerisk.reporting.page import report_of
 from truerisk.reporting.render.formats import csv_of, formatted

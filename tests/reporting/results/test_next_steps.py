@@ -5,7 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
-from truerisk.estimation.corpus.trained_categories import Category
+from truerisk.estimation.corpus.categories import Category
 from truerisk.reporting.presenter import next_steps
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 from truerisk.reporting.page import report_of
 from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result

@@ -21,7 +21,7 @@ from studies.reproduction.jiang_table3 import (
 )
 from studies.reproduction.jiang_trials import Perturbing
 from truerisk import InputError
-from truerisk.estimation.svm.rival_intervals import divided_errors, halves_and_whole
+from truerisk.estimation.svm.rivals import divided_errors, halves_and_whole
 
 LINE = {
     "data_set": "flare-solar",

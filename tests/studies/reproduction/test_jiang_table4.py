@@ -91,7 +91,7 @@ def test_the_exact_interval_holds_the_middle_of_all_differences():
 
 
 def test_only_the_first_data_sets_have_intervals(monkeypatch):
-    monkeypatch.setattr(jiang_table4, "JUDGED", 1)
+    monkeypatch.setattr(jiang_table4, "EVALUATED", 1)
     monkeypatch.setattr(jiang_table4, "FRESH", 200)
     shared = {"type": 1, "n": 40, "noise": 0.05, "seed": 0, "replicates": 20}
     shared["losses"] = ("training",)
@@ -100,7 +100,7 @@ def test_only_the_first_data_sets_have_intervals(monkeypatch):
 
 
 def test_the_whole_table_in_the_small(monkeypatch):
-    monkeypatch.setattr(jiang_table4, "JUDGED", 1)
+    monkeypatch.setattr(jiang_table4, "EVALUATED", 1)
     monkeypatch.setattr(jiang_table4, "FRESH", 200)
     settings = JiangSettings(datasets=2, replicates=20, noises=(0.05,), losses=("training",))
     table = reproduce(settings)

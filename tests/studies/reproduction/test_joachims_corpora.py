@@ -12,7 +12,9 @@ def test_a_missing_file_is_named_with_the_form_it_must_have(tmp_path):
     message = str(refused.value)
     assert "reuters21578_modapte.jsonl.gz" in message
     assert tmp_path.name in message
-    assert "JSON lines, one document a line, with the keys id, labels (a list) and text" in message
+    assert (
+        "JSON lines, one document per line, with the keys id, labels (a list) and text" in message
+    )
 
 
 @pytest.mark.parametrize("folder", ["", "text"])

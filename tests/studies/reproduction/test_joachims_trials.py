@@ -127,13 +127,13 @@ def test_an_undefined_value_is_not_optimistic():
     assert Compared("a", 1.0, "precision", 10, (nan, 2.0, nan), (1.0, nan, nan)).optimistic == 0
 
 
-def test_machines_with_a_loose_bias_or_a_gap_are_told_and_others_are_not():
+def test_svms_with_a_loose_bias_or_a_gap_are_named_and_others_are_not():
     def trial(unstable, gap):
         return Trial(1, {}, BinaryCounts(tp=0, fp=0, fn=0, tn=1), unstable, gap)
 
     assert not list(troubles([trial(0, 1e-7), trial(0, 0.0)]))
     loose, stopped = troubles([trial(2, 1e-4), trial(1, 3e-4), trial(0, 0.0)])
-    assert loose.startswith("3 machines have no support vector within its bounds")
+    assert loose.startswith("3 SVMs have no support vector within its bounds")
     assert stopped == (
         "In 2 of 3 trials a solver stopped before its goal, at a gap of at most 0.0003."
     )

@@ -15,7 +15,9 @@ from truerisk.svm.solvers.rows import as_rows
 def wide(seed, n=40, d=300):
     """Sparse rows of which a tenth is filled, and labels that depend on them."""
     rng = np.random.default_rng(seed)
-    X = random_array((n, d), density=0.1, rng=rng, data_sampler=rng.standard_normal).toarray()
+    X = random_array(
+        (n, d), density=0.1, random_state=rng, data_sampler=rng.standard_normal
+    ).toarray()
     return X, np.where(X[:, :60].sum(axis=1) + rng.standard_normal(n) > 0, 1.0, -1.0)
 
 

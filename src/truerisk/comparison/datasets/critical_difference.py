@@ -1,4 +1,4 @@
-"""The critical-difference picture: average ranks on a line, and bars over those not told apart."""
+"""The critical-difference picture: average ranks on a line, bars over those that may be equal."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ from truerisk.measures.curves import plain_label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Of Okabe and Ito: told apart by every kind of colour vision, and in grey by their places.
+# Of Okabe and Ito: distinct for every kind of colour vision, and in grey by their places.
 INK, GROUP, CONTROL = "black", "#0072B2", "#D55E00"
 ABOVE = 1.1  # where the critical difference is drawn, in lines above the axis
 FIRST_BAR, BAR_STEP = 0.35, 0.32  # of the bars under the axis, in lines
@@ -17,18 +17,18 @@ MARGIN = 0.12  # between the ends of the axis and the names, in lengths of the a
 ROOM = 0.55  # for names on either side, in lengths of the axis
 
 
-def plot_critical_difference(found: OverDatasets, ax: "Axes") -> "Axes":
-    """Draw the average ranks, the best at the right, and what the ranks do not tell apart.
+def plot_critical_difference(result: OverDatasets, ax: "Axes") -> "Axes":
+    """Draw the average ranks, the best at the right, and those that the ranks do not separate.
 
     Names hang from the line, the better half at the right and the worse half at the left, each
-    half one under the other, so that none can collide.  A thick bar joins classifiers whose average
+    half one under the other: none can collide.  A thick bar joins classifiers whose average
     ranks differ by less than Nemenyi's critical difference, drawn above the line.  With a control,
-    the bar is Bonferroni and Dunn's instead: what lies outside it ranks differently from the
+    the bar is Bonferroni and Dunn's instead: what lies outside ranks differently from the
     control.  With two classifiers there is no critical difference, and no bar.
     """
-    k = len(found.names)
-    names = found.in_order
-    bars = _bars(found)
+    k = len(result.names)
+    names = result.in_order
+    bars = _bars(result)
     depth = FIRST_BAR + BAR_STEP * len(bars)
     ax.hlines(0, 1, k, color=INK, linewidth=1)
     for rank in range(1, k + 1):
@@ -44,8 +44,8 @@ def plot_critical_difference(found: OverDatasets, ax: "Axes") -> "Axes":
     for place, name in enumerate(names):
         on_right = place < right
         row = place if on_right else k - 1 - place
-        _name(ax, found, name, height=-depth - 0.55 * row - 0.25, on_right=on_right)
-    _critical(ax, found)
+        _name(ax, result, name, height=-depth - 0.55 * row - 0.25, on_right=on_right)
+    _critical(ax, result)
     lowest = -depth - 0.55 * max(right - 1, 0) - 0.6
     width = k - 1
     ax.set_xlim(k + ROOM * width + MARGIN * width, 1 - ROOM * width - MARGIN * width)
@@ -54,19 +54,21 @@ def plot_critical_difference(found: OverDatasets, ax: "Axes") -> "Axes":
     return ax
 
 
-def _bars(found: OverDatasets) -> list[tuple[float, float, str]]:
+def _bars(result: OverDatasets) -> list[tuple[float, float, str]]:
     """Give what is drawn under the line: ends and colour of each bar."""
-    if found.control is not None and found.control_difference is not None:
-        centre, half = found.rank_of(found.control), found.control_difference
-        return [(max(1.0, centre - half), min(len(found.names), centre + half), CONTROL)]
-    return [(found.rank_of(group[0]), found.rank_of(group[-1]), GROUP) for group in found.cliques]
+    if result.control is not None and result.control_difference is not None:
+        center, half = result.rank_of(result.control), result.control_difference
+        return [(max(1.0, center - half), min(len(result.names), center + half), CONTROL)]
+    return [
+        (result.rank_of(group[0]), result.rank_of(group[-1]), GROUP) for group in result.cliques
+    ]
 
 
-def _name(ax: "Axes", found: OverDatasets, name: str, *, height: float, on_right: bool) -> None:
+def _name(ax: "Axes", result: OverDatasets, name: str, *, height: float, on_right: bool) -> None:
     """Draw a line down from the rank and out to the name at the side."""
-    k, rank = len(found.names), found.rank_of(name)
+    k, rank = len(result.names), result.rank_of(name)
     end = 1 - MARGIN * (k - 1) if on_right else k + MARGIN * (k - 1)
-    colour = CONTROL if name == found.control else INK
+    colour = CONTROL if name == result.control else INK
     ax.plot([rank, rank, end], [0, height, height], color=colour, linewidth=0.9)
     ax.plot([rank], [0], "o", color=colour, markersize=3)
     short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
@@ -79,15 +81,15 @@ def _name(ax: "Axes", found: OverDatasets, name: str, *, height: float, on_right
         ax.text(end + gap, height, plain_label(f"{short}  {rank:.2f}"), ha="right", **words)
 
 
-def _critical(ax: "Axes", found: OverDatasets) -> None:
+def _critical(ax: "Axes", result: OverDatasets) -> None:
     """Draw the critical difference above the line, from the best rank on."""
-    is_control = found.control_difference is not None
-    length = found.control_difference if is_control else found.critical_difference
+    is_control = result.control_difference is not None
+    length = result.control_difference if is_control else result.critical_difference
     if length is None:
         return
     # It may be longer than the line; from the best rank on it then runs out at the left.
     ax.hlines(ABOVE, 1, 1 + length, color=INK, linewidth=1)
     ax.vlines([1, 1 + length], ABOVE - 0.1, ABOVE + 0.1, color=INK, linewidth=1)
     kind = "Bonferroni-Dunn" if is_control else "Nemenyi"
-    words = f"critical difference {length:.2f} ({kind}, {100 * found.level:.10g} %)"
+    words = f"critical difference {length:.2f} ({kind}, {100 * result.level:.10g} %)"
     ax.text(1 + length / 2, ABOVE + 0.15, words, ha="center", va="bottom", fontsize="small")

@@ -1,4 +1,4 @@
-"""A file of scores, one row a data set and one column a classifier → arrays and names."""
+"""A file of scores, one row per data set and one column per classifier → arrays and names."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ USUAL_NAMES = frozenset({"", "dataset", "data_set", "data set", "data", "task", 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreTable:
-    """Scores, data sets × classifiers × folds, and what they are called."""
+    """Scores, data sets × classifiers × folds, and their names."""
 
     scores: NDArray[np.float64]
     names: tuple[str, ...]
@@ -36,12 +36,12 @@ def read_scores(
     r"""Read scores from a CSV file: a column of names of data sets, and one for each classifier.
 
     Every cell of a classifier must be a finite number; a data set that one of them has no score on
-    must be left out by who knows why.
+    must be left out by hand.
 
     Parameters
     ----------
     dataset
-        The column of names; when not given, one that is called dataset, data, task or problem or
+        The column of names; when not given, one that is named dataset, data, task or problem or
         nothing at all, or else the first column if it holds no number.  Without one, data sets go
         by their line.
     folds
@@ -83,8 +83,8 @@ def read_scores(
     named = _column_of_names(path, cells, dataset, options)
     names = tuple(name for name in file.columns if name != named)
     scores = np.array([_numbers(name, cells[name], places, options) for name in names]).T
-    called = cells[named] if named is not None else None
-    table, datasets = _by_dataset(path, scores, called, places, folds=folds)
+    of_row = cells[named] if named is not None else None
+    table, datasets = _by_dataset(path, scores, of_row, places, folds=folds)
     source = {"path": str(path), "bytes": facts.bytes, "rows": len(places), "sha256": file.sha256}
     return ScoreTable(scores=table, names=names, datasets=datasets, source=source)
 
@@ -92,7 +92,7 @@ def read_scores(
 def _column_of_names(
     path: Path, cells: dict[str, list[str]], given: str | None, options: ReadingOptions
 ) -> str | None:
-    from truerisk.inputs.table_cells import as_number  # noqa: PLC0415  (as in `read_scores`)
+    from truerisk.inputs.table_columns import as_number  # noqa: PLC0415  (as in `read_scores`)
 
     if given is not None:
         if given not in cells:
@@ -111,9 +111,9 @@ def _column_of_names(
 def _numbers(
     name: str, column: list[str], places: list[tuple[Places, int]], options: ReadingOptions
 ) -> list[float]:
-    from truerisk.inputs.table_cells import as_number  # noqa: PLC0415  (as in `read_scores`)
+    from truerisk.inputs.table_columns import as_number  # noqa: PLC0415  (as in `read_scores`)
 
-    found = []
+    numbers = []
     for cell, (place, row) in zip(column, places, strict=True):
         number = as_number(cell, options)
         if number is None:
@@ -122,25 +122,25 @@ def _numbers(
                 f"{shown(name)} must be a finite number; got {shown(cell)}. Leave out data sets "
                 "that a classifier has no score on; name the column of names with --dataset.",
             )
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def _by_dataset(
     path: Path,
     scores: NDArray[np.float64],
-    called: list[str] | None,
+    of_row: list[str] | None,
     places: list[tuple[Places, int]],
     *,
     folds: bool,
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Gather the rows of each data set, in the order in which they first appear."""
-    if called is None:
+    if of_row is None:
         if folds:
             raise InputError("`folds` need a column that names the data set. Use --dataset.")
         return scores[:, :, None], tuple(place.where(row) for place, row in places)
     rows: dict[str, list[int]] = {}
-    for row, name in enumerate(called):
+    for row, name in enumerate(of_row):
         rows.setdefault(name, []).append(row)
     counts = {name: len(of) for name, of in rows.items()}
     if not folds:

@@ -1,31 +1,83 @@
 """Two learners + data → Comparison: which is better on examples not seen."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
-from truerisk.comparison.learners.learner_differences import MEAN_LOSSES, Asked, Progress
-from truerisk.comparison.learners.learner_findings import WAYS, said_anew
-from truerisk.comparison.learners.model_comparisons import ModelComparisons
+from truerisk.comparison.conclusion import conclude, with_refit_caveat
+from truerisk.comparison.learners.learner_tests import (
+    by_agreement,
+    by_cautious_t,
+    by_corrected_t,
+    by_five_by_two_f,
+    by_five_by_two_t,
+    by_nested_cross_validation,
+    by_posterior,
+    by_resampled_t,
+)
+from truerisk.comparison.learners.model_comparisons import (
+    BayesianComparison,
+    ModelComparisons,
+    Probabilities,
+)
+from truerisk.comparison.learners.paired_refits import (
+    MEAN_LOSSES,
+    ComparisonSpec,
+    Progress,
+    differences_of_refits,
+    evaluate_both,
+    loss_differences,
+    nested_losses,
+    of_learner,
+    signed,
+)
+from truerisk.comparison.outcome import TestOutcome
+from truerisk.comparison.spread import undetermined
 from truerisk.errors import InputError
+from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.methods import METHODS
-from truerisk.learners.named_models import find_model
-from truerisk.results import Comparison
+from truerisk.learners.named_models import as_learner
+from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.results import Comparison, Estimate, Finding
+
+RefitRule = Callable[[Array, float], TestOutcome]
 
 DEFAULT = "cautious_t"
 PERTURBATION = "perturbation"
-CHOICES = (*WAYS, PERTURBATION)
 FOLDS, REPEATS = 10, 10
 LARGEST_SEED = 2**32 - 1
-OF_DIVISION = ("folds", "repeats", "stratified", "allow_small_classes")
-OF_PERTURBATION = ("folds", "replicates", "losses", "interval", "second_X")
-PASSED_ON = ("names", "region", "level", "random_state", "n_jobs", "progress")
-OF_MEASURES = ("betas", "costs", "average_over")
+
+
+class ComparisonOptions(TypedDict, total=False):
+    """The keyword arguments of `compare_models` beside `measures`."""
+
+    method: str
+    groups: Any
+    pos_label: Any
+    folds: int | None
+    repeats: int | None
+    stratified: bool | None
+    allow_small_classes: bool | None
+    betas: Sequence[float]
+    costs: Any
+    average_over: Sequence[str] | None
+    replicates: int | None
+    losses: str | None
+    interval: str | None
+    second_X: Any
+    region: float | None
+    level: float
+    names: Sequence[str] | None
+    random_state: int | None
+    n_jobs: int | None
+    resume: str | Path | None
+    progress: Progress | None
 
 
 @overload
@@ -36,7 +88,7 @@ def compare_models(
     y: Any,  # noqa: ANN401
     *,
     measures: str = ...,
-    **settings: Any,  # noqa: ANN401
+    **options: Unpack[ComparisonOptions],
 ) -> Comparison: ...
 @overload
 def compare_models(
@@ -46,7 +98,7 @@ def compare_models(
     y: Any,  # noqa: ANN401
     *,
     measures: list[str] | tuple[str, ...],
-    **settings: Any,  # noqa: ANN401
+    **options: Unpack[ComparisonOptions],
 ) -> ModelComparisons: ...
 def compare_models(
     first: Any,
@@ -57,19 +109,29 @@ def compare_models(
     method: str = DEFAULT,
     measures: str | Sequence[str] = "error_rate",
     groups: Any = None,
+    pos_label: Any = None,
+    folds: int | None = None,
+    repeats: int | None = None,
+    stratified: bool | None = None,
+    allow_small_classes: bool | None = None,
+    betas: Sequence[float] = (),
+    costs: Any = None,
+    average_over: Sequence[str] | None = None,
+    replicates: int | None = None,
+    losses: str | None = None,
+    interval: str | None = None,
+    second_X: Any = None,
     region: float | None = None,
     level: float = 0.95,
     names: Sequence[str] | None = None,
-    pos_label: Any = None,
     random_state: int | None = None,
     n_jobs: int | None = 1,
     resume: str | Path | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Comparison | ModelComparisons:
     r"""Say whether the second of two learners is better than the first on examples not seen.
 
-    Copies of both are trained on the same parts of the examples and judge the same others: by
+    Copies of both are trained on the same parts of the examples and predict the same others: by
     default K = 10 folds, R = 10 times over.  With d the R·K differences second − first, and s their
     standard deviation, the interval is the corrected resampled t with the degrees of freedom that
     one cross-validation has:
@@ -101,14 +163,14 @@ def compare_models(
     first, second
         Learners as `tr.estimate` takes them: classifiers of scikit-learn's kind, or names.  They
         are cloned, never changed.
-    X, y, groups, positive
+    X, y, groups, pos_label
         As for `tr.estimate`.  Groups stay on one side of every division.
     method
         `cautious_t`, as above; `corrected_t`, the same with R·K − 1 degrees, as published;
         `bayesian`, the correlated t posterior (no test: `probabilities` of better, equivalent,
         worse); `five_by_two_t` and `five_by_two_f`, which train on half the examples;
         `nested_cross_validation` and `agreement`, of error rate and accuracy; `perturbation`, of
-        two support vector machines; `resampled_t`, invalid, for comparison only.
+        two SVMs; `resampled_t`, invalid, for comparison only.
     measures
         One measure, or a list of several, which gives a mapping from measure to comparison.
     region
@@ -116,16 +178,18 @@ def compare_models(
     level
         Confidence level.
     names
-        What to call the two.
+        The names of the two.
+    folds, repeats, stratified, allow_small_classes
+        How the examples are divided, as for `tr.estimate`: 10 folds, 10 times, unless given.
+    betas, costs, average_over
+        Of the measures, as for `tr.evaluate`.
+    replicates, losses, interval, second_X
+        With `perturbation` only: as for `tr.perturbation_difference`.
     random_state
-        Seed; drawn, and told in `notes`, when not given.
+        Seed; drawn, and recorded in `notes`, when not given.
     n_jobs, resume, progress
         As for `tr.estimate`.  A refit that fails is never left out: the two would no longer have
         had the same.
-    **options
-        folds=10, repeats=10, stratified, allow_small_classes; betas, costs, average_over.  With
-        `perturbation`: folds, replicates, losses, interval, second_X of
-        `tr.perturbation_difference`.
 
     References
     ----------
@@ -150,79 +214,173 @@ def compare_models(
     check_level(level)
     if region is not None:
         check_number(region, "region", low=np.finfo(float).tiny)
-    wanted = (measures,) if isinstance(measures, str) else tuple(measures)
-    called = _names(first, second, names)
-    _check_measures(wanted, method)
+    requested = (measures,) if isinstance(measures, str) else tuple(measures)
+    learners = _names(first, second, names)
+    _check_measures(requested, method)
     if resume is not None and random_state is None:
         raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
+    design = _given(
+        folds=folds,
+        repeats=repeats,
+        stratified=stratified,
+        allow_small_classes=allow_small_classes,
+    )
+    of_measures = _given(betas=tuple(betas) or None, costs=costs, average_over=average_over)
+    of_weights = _given(replicates=replicates, losses=losses, interval=interval, second_X=second_X)
     # The error rate does not depend on which class is the positive one.
     examples = Examples.of(X, y, groups, pos_label, needs_positive=method != PERTURBATION)
     if examples.groups is not None and examples.groups.max() == examples.n - 1:
         examples = replace(examples, groups=None)  # groups of one are single examples
+    comparisons: list[Comparison]
     if method == PERTURBATION:
-        if resume is not None:
-            raise InputError("`resume` must be left out for perturbation: it keeps nothing.")
-        machine = _by_perturbation(
+        unused = {key: value for key, value in design.items() if key != "folds"}
+        _refuse(unused | of_measures | _given(resume=resume), method)
+        comparison = _by_perturbation(
             (first, second),
             examples,
-            names=called,
+            names=learners,
             region=region,
             level=level,
             random_state=_seed(random_state),
             n_jobs=n_jobs,
-            progress=_of_two(progress),
-            **options,
+            # Nothing is saved from an earlier run: refits done are refits seen.
+            progress=None if progress is None else lambda done, n: progress(done, done, n),
+            **_given(folds=folds),
+            **of_weights,
         )
-        return (
-            machine
-            if isinstance(measures, str)
-            else ModelComparisons(comparisons={wanted[0]: machine})
+        comparisons = [comparison]
+    else:
+        _refuse(of_weights, method)
+        test = PAIRED_TESTS[method]
+        spec = ComparisonSpec(
+            models=(first, second),
+            names=learners,
+            examples=examples,
+            resampling=test.resampling,
+            design=_design(design, test.resampling, method),
+            request=of_measures,
+            measures=requested,
+            level=float(level),
+            seed=_seed(random_state),
+            n_jobs=n_jobs,
+            resume=None if resume is None else Path(resume),
+            progress=progress,
         )
-    way = WAYS[method]
-    asked = Asked(
-        models=(first, second),
-        names=called,
-        examples=examples,
-        resampling=way.resampling,
-        design=_design(options, way.resampling, method),
-        request={name: options[name] for name in OF_MEASURES if name in options},
-        measures=wanted,
-        level=float(level),
-        seed=_seed(random_state),
-        n_jobs=n_jobs,
-        resume=None if resume is None else Path(resume),
-        progress=progress,
-    )
-    found = list(way.found(asked, region))
+        comparisons = list(test.compare(spec, region))
     if isinstance(measures, str):
-        return found[0]
-    return ModelComparisons(comparisons=dict(zip(wanted, found, strict=True)))
+        return comparisons[0]
+    return ModelComparisons(comparisons=dict(zip(requested, comparisons, strict=True)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedTest:
+    """One method of comparison: the resampling whose refits it needs, and what it makes of them.
+
+    `of_losses` says that it only compares error rate and accuracy.
+    """
+
+    resampling: str
+    compare: Callable[[ComparisonSpec, float | None], Iterator[Comparison]]
+    remark: str = ""
+    of_losses: bool = False
+
+
+def _by_refits(method: str, rule: RefitRule) -> Callable[..., Iterator[Comparison]]:
+    """Compare by the differences of the values of refits."""
+
+    def compare(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
+        evaluations = evaluate_both(spec)
+        for measure in spec.measures:
+            first, second = (_estimate_of(evaluation, measure) for evaluation in evaluations)
+            table = differences_of_refits(first, second, spec.folds)
+            units = min(spec.units, first.n, second.n)
+            outcome = undetermined(method, UNDEFINED) if table is None else rule(table, units)
+            both = (of_learner(first, spec), of_learner(second, spec))
+            yield _conclude(spec, both, outcome, method, region)
+
+    return compare
+
+
+def _by_votes(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
+    first, second = evaluate_both(spec)
+    for measure in spec.measures:
+        losses = loss_differences(spec, first, second, measure)
+        outcome = by_agreement(losses, spec.examples.groups)
+        yield _conclude(spec, (first[measure], second[measure]), outcome, "agreement", region)
+
+
+def _by_nesting(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
+    losses = nested_losses(spec)
+    errors = losses.second.astype(np.int8) - losses.first.astype(np.int8)
+    for measure in spec.measures:
+        outcome = by_nested_cross_validation(signed(errors, measure), losses.parts)
+        both = (losses.estimate_of(0, spec, measure), losses.estimate_of(1, spec, measure))
+        yield _conclude(spec, both, outcome, "nested_cross_validation", region)
+
+
+def _conclude(
+    spec: ComparisonSpec,
+    both: tuple[Estimate, Estimate],
+    outcome: TestOutcome,
+    method: str,
+    region: float | None,
+) -> Comparison:
+    """Put two estimates and the outcome of a test into one comparison of learners."""
+    notes = spec.notes(PAIRED_TESTS[method].remark)
+    comparison = with_refit_caveat(
+        conclude(
+            spec.names,
+            *both,
+            outcome,
+            level=spec.level,
+            method=method,
+            region=region,
+            notes=notes,
+        )
+    )
+    if outcome.shares_at is None:
+        return comparison
+    below, within, above = outcome.shares_at(region or 0.0)
+    measure = find_measure(base_and_average(comparison.measure)[0])
+    better, worse = (below, above) if measure.higher_is_better is False else (above, below)
+    return BayesianComparison(
+        **{entry.name: getattr(comparison, entry.name) for entry in fields(Comparison)},
+        probabilities=Probabilities(better=better, equivalent=within, worse=worse),
+    )
+
+
+def _estimate_of(evaluation: LearnerEvaluation, measure: str) -> Estimate:
+    if measure not in evaluation:
+        raise InputError(
+            f"`measures` must be of what these learners say of {len(evaluation.labels)} classes; "
+            f"got {measure!r}. Of more than two classes take an average (f1_macro); measures of "
+            "scores need learners that give scores."
+        )
+    return evaluation[measure]
 
 
 def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: Any) -> Comparison:  # noqa: ANN401
-    """Compare two machines under the same random weights."""
+    """Compare two SVMs under the same random weights."""
     # Compiles its solvers when it is loaded.
-    from truerisk.comparison.learners import perturbed as road  # noqa: PLC0415
+    from truerisk.comparison.learners.perturbed import perturbation_difference  # noqa: PLC0415
 
-    unknown = sorted(set(settings) - {*OF_PERTURBATION, *PASSED_ON})
-    if unknown:
-        raise InputError(
-            f"`compare_models` must be given options that perturbation knows "
-            f"({', '.join(OF_PERTURBATION)}); got {', '.join(unknown)}."
-        )
-    first, second = (
-        find_model(one, examples=examples.n) if isinstance(one, str) else one for one in models
-    )
-    found = road.perturbation_difference(
+    first, second = (as_learner(one, examples.X, examples=examples.n) for one in models)
+    comparison = perturbation_difference(
         first, second, examples.X, examples.y, groups=examples.groups, **settings
     )
-    told = f"Both machines on the same weights and folds; seed {settings['random_state']}."
-    return said_anew(replace(found, notes=(told, *found.notes)))
+    text = f"Both SVMs on the same weights and folds; seed {settings['random_state']}."
+    refits = Finding(text, code="same_refits")
+    return with_refit_caveat(replace(comparison, notes=(refits, *comparison.notes)))
 
 
-def _of_two(progress: Progress | None) -> Callable[[int, int], None] | None:
-    """Tell the refits done as the refits seen, too: none are kept from before."""
-    return None if progress is None else lambda done, total: progress(done, done, total)
+def _given(**options: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Give the options that were set."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _refuse(options: Mapping[str, Any], method: str) -> None:
+    for name, value in options.items():
+        raise InputError(f"`{name}` must be left out for {method}; got {shown(value)}.")
 
 
 def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:  # noqa: ANN401
@@ -230,8 +388,8 @@ def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, s
         if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
             raise InputError(f"`names` must be two different names; got {shown(names)}.")
         return str(names[0]), str(names[1])
-    found = (_name_of(first), _name_of(second))
-    return found if found[0] != found[1] else (f"{found[0]} (first)", f"{found[0]} (second)")
+    one, other = _name_of(first), _name_of(second)
+    return (one, other) if one != other else (f"{one} (first)", f"{other} (second)")
 
 
 def _name_of(model: Any) -> str:  # noqa: ANN401
@@ -246,7 +404,7 @@ def _check_measures(measures: tuple[str, ...], method: str) -> None:
     if not measures or len(set(measures)) < len(measures):
         raise InputError(f"`measures` must name each measure once; got {shown(measures)}.")
     allowed = MEAN_LOSSES[:1] if method == PERTURBATION else MEAN_LOSSES
-    of_losses = method == PERTURBATION or WAYS[method].of_losses
+    of_losses = method == PERTURBATION or PAIRED_TESTS[method].of_losses
     for measure in measures:
         if of_losses and measure not in allowed:
             raise InputError(
@@ -255,29 +413,80 @@ def _check_measures(measures: tuple[str, ...], method: str) -> None:
             )
 
 
-def _design(options: dict[str, Any], resampling: str, method: str) -> dict[str, Any]:
-    """Take what is said about the division out of the options; refuse what is not known."""
-    unknown = sorted(set(options) - {*OF_DIVISION, *OF_MEASURES})
-    if unknown:
-        raise InputError(
-            f"`compare_models` must be given options it knows ({', '.join(OF_DIVISION)}, "
-            f"{', '.join(OF_MEASURES)}); got {', '.join(unknown)}."
-        )
+def _design(given: dict[str, Any], resampling: str, method: str) -> dict[str, Any]:
+    """Complete the division by its defaults; refuse folds and repeats where they are fixed."""
     uses = METHODS[resampling].uses
     for name in ("folds", "repeats"):
-        if name in options and name not in uses:
+        if name in given and name not in uses:
             raise InputError(
                 f"`{name}` must be left out for {method}, which has five times two halves; "
-                f"got {shown(options[name])}."
+                f"got {shown(given[name])}."
             )
     standard = {"folds": FOLDS, "repeats": REPEATS}
-    return {
-        **{name: value for name, value in standard.items() if name in uses},
-        **{name: options[name] for name in OF_DIVISION if name in options},
-    }
+    return {name: value for name, value in standard.items() if name in uses} | given
 
 
 def _seed(random_state: int | None) -> int:
     if random_state is None:
         return int(np.random.default_rng().integers(LARGEST_SEED))
     return check_whole_number(random_state, "random_state")
+
+
+UNDEFINED = Finding(
+    "A refit has no value of it, and cannot be left out: there is no test.",
+    code="undefined_in_refits",
+)
+LEARNERS = Finding(
+    "Speaks of the learners at this sample size, less the fold that refits lack.",
+    code="about_learners",
+)
+HALVES = Finding(
+    "The refits have half the examples: this speaks of the learners at half the sample size.",
+    code="half_the_examples",
+)
+
+
+def _of_folds(method: str, rule: RefitRule, remark: str = LEARNERS) -> PairedTest:
+    compare = _by_refits(method, rule)
+    return PairedTest(resampling="cross_validation", compare=compare, remark=remark)
+
+
+def _of_halves(method: str, rule: RefitRule) -> PairedTest:
+    compare = _by_refits(method, rule)
+    return PairedTest(resampling="five_by_two", compare=compare, remark=HALVES)
+
+
+PAIRED_TESTS = {
+    "cautious_t": _of_folds("cautious_t", by_cautious_t),
+    "corrected_t": _of_folds("corrected_t", by_corrected_t),
+    "five_by_two_t": _of_halves("five_by_two_t", by_five_by_two_t),
+    "five_by_two_f": _of_halves("five_by_two_f", by_five_by_two_f),
+    "bayesian": _of_folds("bayesian", by_posterior),
+    "nested_cross_validation": PairedTest(
+        resampling="nested_cross_validation",
+        compare=_by_nesting,
+        remark=Finding(
+            "Speaks of the learners at this sample size, corrected for the fold refits lack.",
+            code="about_learners",
+        ),
+        of_losses=True,
+    ),
+    "agreement": PairedTest(
+        resampling="cross_validation",
+        compare=_by_votes,
+        remark=Finding(
+            "Speaks of the two models that are trained on all the examples.", code="about_models"
+        ),
+        of_losses=True,
+    ),
+    "resampled_t": _of_folds(
+        "resampled_t",
+        by_resampled_t,
+        Finding(
+            "Student's t over refits, uncorrected: invalid, because their training sets overlap; "
+            "for comparison only.",
+            code="invalid_test",
+        ),
+    ),
+}
+CHOICES = (*PAIRED_TESTS, PERTURBATION)

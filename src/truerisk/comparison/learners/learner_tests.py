@@ -1,57 +1,82 @@
-"""What the differences of two learners in the same refits say: an interval and a test.
+"""What the same refits of two learners say of their difference: intervals and tests.
 
-Differences are second − first.  No spread at all is never a zero-width interval: learners that
-nothing told apart get p = 1 and the exact bound of n examples without a disagreement; a difference
-that is the same in every refit has no test.
+Differences are second − first: of the values of refits (repetitions × folds), or of the losses of
+single examples, each predicted in several refits.  Where no refit separates the learners, p = 1
+and the number of examples bounds the difference; a difference that is the same in every refit has
+no test.
 """
 
 import math
 from dataclasses import replace
-from functools import partial
 
-from scipy.special import fdtri, stdtr
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtri
 
-from truerisk.aliases import Array, Ends
-from truerisk.comparison.learners.learner_outcome import (
-    Outcome,
-    Shares,
-    student_ends,
-    without_spread,
-)
-from truerisk.estimation.refits.summary import plain_standard_error
+from truerisk.aliases import Array, Ends, Indices
+from truerisk.comparison.outcome import Shares, TestOutcome
+from truerisk.comparison.spread import NEGLIGIBLE, Spread, undetermined, without_spread
+from truerisk.estimation.refits.interval_rules import plain_standard_error
+from truerisk.intervals.cross_validation import nested_interval
 from truerisk.intervals.resampled_tests import (
-    corrected_resampled_t,
     corrected_standard_error,
     correlated_t_posterior,
     five_by_two_f,
     five_by_two_t,
 )
+from truerisk.results import Finding
+from truerisk.tallies.votes import GroupedJudgements, Judgements
 
+LOSSES = np.array([-1.0, 0.0, 1.0])  # by which the loss of the second exceeds that of the first
 UNKNOWN: Shares = (math.nan, math.nan, math.nan)  # no spread, and so no posterior
+NO_TEST = Finding(
+    "The difference is the same in every refit: no spread, and so no test. For error rate and "
+    "accuracy take agreement, which looks at the single examples.",
+    code="no_test",
+)
 
 
-def by_corrected_t(differences: Array, units: float) -> Outcome:
+def refits_without_spread(difference: float, units: float, method: str) -> TestOutcome:
+    """Say what refits say that all have the same difference.
+
+    Examples
+    --------
+    >>> outcome = refits_without_spread(0.0, 100, "corrected_t")
+    >>> outcome.p_value, [round(end, 4) for end in outcome.ends_at(0.95)]
+    (1.0, [-0.0362, 0.0362])
+    """
+    if abs(difference) > NEGLIGIBLE:
+        return undetermined(method, NO_TEST)
+    note = Finding(
+        f"No refit separates the two: the interval is that of {units:g} examples without a "
+        "disagreement.",
+        code="no_disagreement",
+    )
+    name = f"{method}, no disagreement"
+    return without_spread(0.0, units, method=method, interval_method=name, note=note)
+
+
+def by_corrected_t(differences: Array, units: float) -> TestOutcome:
     r"""Test by Nadeau and Bengio's corrected resampled t, over R × K differences of folds.
 
     .. math:: \bar d \pm t_{RK-1}\, s \sqrt{\frac{1}{RK} + \frac{1}{K - 1}}
 
     Examples
     --------
-    >>> import numpy as np
-    >>> found = by_corrected_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
-    >>> round(found.p_value, 3), [round(end, 3) for end in found.ends_at(0.95)]
+    >>> outcome = by_corrected_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
+    >>> round(outcome.p_value, 3), [round(end, 3) for end in outcome.ends_at(0.95)]
     (0.312, [-0.033, 0.073])
     """
     return _of_folds(differences, units, differences.size - 1, "corrected_t")
 
 
-def by_cautious_t(differences: Array, units: float) -> Outcome:
+def by_cautious_t(differences: Array, units: float) -> TestOutcome:
     r"""Test by the corrected resampled t with the degrees of one cross-validation, K − 1.
 
     .. math:: \bar d \pm t_{K-1}\, s \sqrt{\frac{1}{RK} + \frac{1}{K - 1}}
 
     Repeating cross-validation steadies the mean and s, and adds no examples: R·K − 1 degrees are
-    more than there are [1]_.  That K − 1 are about right was found by simulation.
+    more than there are [1]_.  That K − 1 are about right was shown by simulation.
 
     References
     ----------
@@ -60,7 +85,6 @@ def by_cautious_t(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
-    >>> import numpy as np
     >>> twice = np.array([[0.03, -0.01, 0.04, 0.02], [0.02, 0.0, 0.03, 0.03]])
     >>> round(by_corrected_t(twice, 100).p_value, 3), round(by_cautious_t(twice, 100).p_value, 3)
     (0.124, 0.179)
@@ -68,61 +92,50 @@ def by_cautious_t(differences: Array, units: float) -> Outcome:
     return _of_folds(differences, units, differences.shape[1] - 1, "cautious_t")
 
 
-def _of_folds(differences: Array, units: float, degrees: int, name: str) -> Outcome:
+def _of_folds(differences: Array, units: float, degrees: int, name: str) -> TestOutcome:
     column, ratio = differences.ravel(), 1 / (differences.shape[1] - 1)
-    found = corrected_resampled_t(column, ratio)
-    if not found.is_defined:
-        return without_spread(found.difference, units, name)
-    return Outcome(
-        ends_at=partial(
-            student_ends, found.difference, corrected_standard_error(column, ratio), degrees
-        ),
-        p_value=2 * float(stdtr(degrees, -abs(found.statistic))),
-        method=name,
-    )
+    spread = Spread(corrected_standard_error(column, ratio), degrees)
+    return _of_spread(spread, math.fsum(column) / column.size, units, name)
 
 
-def by_resampled_t(differences: Array, units: float) -> Outcome:
+def _of_spread(spread: Spread, value: float, units: float, name: str) -> TestOutcome:
+    if spread.is_zero:
+        return refits_without_spread(value, units, name)
+    return spread.outcome(value, name)
+
+
+def by_resampled_t(differences: Array, units: float) -> TestOutcome:
     """Test by Student's t as if the refits were independent: invalid, for comparison.
 
     Examples
     --------
-    >>> import numpy as np
     >>> round(by_resampled_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100).p_value, 3)
     0.161
     """
     column = differences.ravel()
     mean = math.fsum(column) / column.size
     error = plain_standard_error(column.tolist(), 0.0)
-    if error == 0:
-        return without_spread(mean, units, "resampled_t (invalid)")
-    return Outcome(
-        ends_at=partial(student_ends, mean, error, column.size - 1),
-        p_value=2 * float(stdtr(column.size - 1, -abs(mean / error))),
-        method="resampled_t (invalid)",
-    )
+    return _of_spread(Spread(error, column.size - 1), mean, units, "resampled_t (invalid)")
 
 
-def by_five_by_two_t(differences: Array, units: float) -> Outcome:
+def by_five_by_two_t(differences: Array, units: float) -> TestOutcome:
     """Test by Dietterich's t, whose numerator and interval are of the first of ten differences.
 
     Examples
     --------
-    >>> import numpy as np
     >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
-    >>> found = by_five_by_two_t(np.array(pairs), 100)  # .02 ± 2.571 √(.0014 / 5)
-    >>> [round(end, 4) for end in found.ends_at(0.95)]
+    >>> outcome = by_five_by_two_t(np.array(pairs), 100)  # .02 ± 2.571 √(.0014 / 5)
+    >>> [round(end, 4) for end in outcome.ends_at(0.95)]
     [-0.023, 0.063]
     """
-    found = five_by_two_t(differences)
-    if not found.is_defined:
-        return without_spread(found.difference, units, "five_by_two_t")
-    error = math.sqrt(_variance_within(differences) / 5)
-    ends = partial(student_ends, float(differences[0, 0]), error, 5)
-    return Outcome(ends_at=ends, p_value=found.p_value, method="five_by_two_t")
+    test = five_by_two_t(differences)
+    if not test.is_defined:
+        return refits_without_spread(test.difference, units, "five_by_two_t")
+    spread = Spread(math.sqrt(_variance_within(differences) / 5), 5)
+    return spread.outcome(float(differences[0, 0]), "five_by_two_t")
 
 
-def by_five_by_two_f(differences: Array, units: float) -> Outcome:
+def by_five_by_two_f(differences: Array, units: float) -> TestOutcome:
     r"""Test by Alpaydın's F; the interval is that of the mean of the ten differences.
 
     With S the sum of the variances within the five pairs of halves and q the quantile of F,
@@ -134,51 +147,128 @@ def by_five_by_two_f(differences: Array, units: float) -> Outcome:
 
     Examples
     --------
-    >>> import numpy as np
     >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
-    >>> found = by_five_by_two_f(np.array(pairs), 100)
-    >>> [round(end, 4) for end in found.ends_at(0.95)]  # .026 ± √(.0028 · 4.735 / 10)
+    >>> outcome = by_five_by_two_f(np.array(pairs), 100)
+    >>> [round(end, 4) for end in outcome.ends_at(0.95)]  # .026 ± √(.0028 · 4.735 / 10)
     [-0.0104, 0.0624]
     """
-    found = five_by_two_f(differences)
-    if not found.is_defined:
-        return without_spread(found.difference, units, "five_by_two_f")
-    mean, within = found.difference, 2 * _variance_within(differences)
+    test = five_by_two_f(differences)
+    if not test.is_defined:
+        return refits_without_spread(test.difference, units, "five_by_two_f")
+    mean, within = test.difference, 2 * _variance_within(differences)
 
     def ends(level: float) -> Ends:
         half = math.sqrt(within * float(fdtri(10, 5, level)) / 10)
         return mean - half, mean + half
 
-    return Outcome(ends_at=ends, p_value=found.p_value, method="five_by_two_f")
+    return TestOutcome(
+        ends_at=ends,
+        p_value=test.p_value,
+        method="five_by_two_f",
+        interval_method="five_by_two_f",
+    )
 
 
-def by_posterior(differences: Array, units: float) -> Outcome:
+def by_posterior(differences: Array, units: float) -> TestOutcome:
     """Give the correlated t posterior of the difference, over R × K differences of folds.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> found = by_posterior(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
-    >>> [round(share, 3) for share in found.shares_at(0.01)]
+    >>> outcome = by_posterior(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
+    >>> [round(share, 3) for share in outcome.shares_at(0.01)]
     [0.083, 0.21, 0.706]
     """
     column, share = differences.ravel(), 1 / differences.shape[1]
     name = "correlated_t_posterior"
 
     def shares(region: float) -> Shares:
-        found = correlated_t_posterior(column, test_share=share, rope=region)
-        if found.variance == 0:
-            return UNKNOWN if found.mean else (0.0, 1.0, 0.0)
-        return found.below, found.within, found.above
+        posterior = correlated_t_posterior(column, test_share=share, rope=region)
+        if posterior.variance == 0:
+            return UNKNOWN if posterior.mean else (0.0, 1.0, 0.0)
+        return posterior.below, posterior.within, posterior.above
 
-    found = correlated_t_posterior(column, test_share=share)
-    if found.variance == 0:
-        still = without_spread(found.mean, units, name)
-        return replace(still, p_value=None, shares_at=shares)
-    ends = partial(student_ends, found.mean, math.sqrt(found.variance), found.degrees)
-    return Outcome(ends_at=ends, p_value=None, method=name, shares_at=shares)
+    posterior = correlated_t_posterior(column, test_share=share)
+    spread = Spread(math.sqrt(posterior.variance), posterior.degrees)
+    outcome = _of_spread(spread, posterior.mean, units, name)
+    return replace(outcome, p_value=None, shares_at=shares)
 
 
 def _variance_within(table: Array) -> float:
     # (d₁ − d̄)² + (d₂ − d̄)² = (d₁ − d₂)²/2
     return float(((table[:, 0] - table[:, 1]) ** 2).sum()) / 2
+
+
+def by_nested_cross_validation(differences: NDArray[np.int8], parts: Indices) -> TestOutcome:
+    r"""Test by nested cross-validation: the interval and the z of the corrected difference.
+
+    The losses −1, 0, 1 are brought to 0, ½, 1, of which everything that nested cross-validation
+    computes is an affine function.
+
+    Parameters
+    ----------
+    differences
+        R × K × n: second loss less first, laid out as `nested_interval` wants the losses.
+    parts
+        R × n: the fold of each example.
+
+    Examples
+    --------
+    >>> parts = np.arange(60)[None] % 3
+    >>> losses = np.tile((np.arange(60) % 5 == 0).astype(np.int8), (1, 3, 1))
+    >>> outcome = by_nested_cross_validation(losses, parts)
+    >>> [round(end, 3) for end in outcome.ends_at(0.95)]
+    [0.098, 0.302]
+    """
+    name, n = "nested_cross_validation", differences.shape[2]
+    nested = nested_interval((differences + 1) / 2, parts)
+    value = 2 * nested.value - 1
+    if nested.interval is None:
+        return refits_without_spread(value, n, name)
+    return Spread(2 * nested.standard_error).outcome(value, name)
+
+
+def by_agreement(differences: NDArray[np.int8], groups: Indices | None) -> TestOutcome:
+    r"""Test by the variance of the votes: how far refits agree which of two is wrong.
+
+    With :math:`d_{ri}` the difference of the losses of example i in repetition r, m its mean,
+    :math:`s_i` the mean square of :math:`(d_{ri} - m)/n` over r and :math:`w_i` its variance
+
+    .. math:: V = (1 + u) \sum_i s_i, \qquad u = \min\bigl(1,\ \sum_i w_i / \sum_i s_i\bigr)
+
+    and the interval is m ± z √V.  With groups the sums over a group are the units, and Student's t
+    of one degree less than there are groups takes the place of z.
+
+    Parameters
+    ----------
+    differences
+        R × n, each −1, 0 or 1.
+    groups
+        The group of each example, numbered from 0.
+
+    Examples
+    --------
+    >>> always = np.repeat([1, -1, 0], [20, 10, 70])  # every repetition says the same: u = 0
+    >>> outcome = by_agreement(np.tile(always, (3, 1)).astype(np.int8), None)
+    >>> [round(end, 4) for end in outcome.ends_at(0.95)]  # .1 ± 1.96 √(.29 / 100)
+    [-0.0055, 0.2055]
+    """
+    repetitions, n = differences.shape
+    value = float(differences.mean())
+    gradient = (LOSSES - value) / n
+    cells = (differences + 1).astype(np.intp)
+    if groups is None:
+        votes = np.stack([(cells == cell).sum(axis=0) for cell in range(3)], axis=1)
+        places = np.tile(np.arange(3), (n, 1))
+        single = Judgements(places, votes.astype(np.float64), np.ones(n))
+        variance, _ = single.variance(gradient)
+        units, name = n, "agreement"
+    else:
+        grouped = GroupedJudgements(cells, groups)
+        variance, _ = grouped.variance(gradient)
+        units, name = grouped.units, "cluster_agreement"
+    name = name if repetitions > 1 else name.replace("agreement", "pooled")
+    degrees = math.inf if groups is None else units - 1.0
+    spread = Spread(math.sqrt(variance), degrees)
+    if spread.is_zero and value != 0:  # one learner is right and the other wrong everywhere
+        return without_spread(value, units, method=name)
+    return _of_spread(spread, value, units, name)

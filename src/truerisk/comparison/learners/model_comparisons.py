@@ -36,9 +36,9 @@ class BayesianComparison(Comparison):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from truerisk import compare_models
-    >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), method="bayesian",
-    ...                        region=0.01, repeats=1, random_state=1)
-    >>> print(found.probabilities)
+    >>> result = compare_models("tree", "majority", *load_iris(return_X_y=True), method="bayesian",
+    ...                         region=0.01, repeats=1, random_state=1)
+    >>> print(result.probabilities)
     better 0.000, equivalent 0.000, worse 1.000
     """
 
@@ -59,9 +59,9 @@ class ModelComparisons(Reportable, Mapping[str, Comparison]):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from truerisk import compare_models
-    >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), repeats=1,
-    ...                        measures=["error_rate", "f1_macro"], random_state=1)
-    >>> {name: one.finding for name, one in found.items()}
+    >>> result = compare_models("tree", "majority", *load_iris(return_X_y=True), repeats=1,
+    ...                         measures=["error_rate", "f1_macro"], random_state=1)
+    >>> {name: one.finding for name, one in result.items()}
     {'error_rate': 'worse', 'f1_macro': 'worse'}
     """
 

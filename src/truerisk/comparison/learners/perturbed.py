@@ -1,31 +1,42 @@
-"""The difference of two machines by perturbation resampling: the same weights, the same folds."""
+"""The difference of two SVMs by perturbation resampling, on the same weights and folds.
 
+Also what single features add: one SVM with and without them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from truerisk.aliases import Array, Ends
-from truerisk.checks import check_choice, check_level, check_number
+from truerisk.aliases import Array, Indices
+from truerisk.checks import check_choice, check_level, check_number, shown
 from truerisk.comparison.conclusion import conclude
-from truerisk.comparison.predictions.mcnemar import mcnemar
-from truerisk.comparison.predictions.paired_difference import (
-    clustered_paired_ends,
-    clustered_paired_p,
-    paired_difference_ends,
-)
+from truerisk.comparison.outcome import TestOutcome
+from truerisk.comparison.predictions.right_answers import PairTable, by_groups, by_table
 from truerisk.errors import InputError
-from truerisk.estimation.svm.perturbation import LOSSES, Design, Losses, perturbed_estimate
-from truerisk.estimation.svm.perturbed_losses import Progress
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.svm.perturbation import (
+    LOSSES,
+    Design,
+    Losses,
+    Progress,
+    perturbed_estimate,
+)
 from truerisk.intervals.perturbed import normal, percentile, two_sided_p
 from truerisk.learners.refits import number_of_rows
-from truerisk.results import Comparison
+from truerisk.results import Comparison, Finding
 from truerisk.svm.weighted_refits import check_model
 
 DifferenceForm = Literal["percentile", "normal"]
 
 ENDS = {"percentile": percentile, "normal": normal}
+NO_WEIGHTING = Finding(
+    "No weighting separates the two: interval and p are of the folds' losses.",
+    code="no_spread",
+)
 
 
 def perturbation_difference(
@@ -47,26 +58,26 @@ def perturbation_difference(
     n_jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> Comparison:
-    r"""Tell whether the second of two machines errs less than the first on unseen examples.
+    r"""Tell whether the second of two SVMs errs less than the first on unseen examples.
 
-    Both are trained under the same weights G and judged on the same folds; the difference of their
+    Both are trained under the same weights G and tested on the same folds; the difference of their
     cross-validated errors is given an interval by the difference of what the weights did to them:
 
     .. math:: \Delta = \mathcal D_2 - \mathcal D_1, \qquad W^*_\Delta = W^*_2 - W^*_1
 
-    The machines may differ in kernel, C, or the features they see (`second_X`).  What is promised,
+    The SVMs may differ in kernel, C, or the features they see (`second_X`).  What is promised,
     and where it fails, is as for `tr.perturbation`.
 
     Parameters
     ----------
     first, second
-        Machines as `tr.perturbation` takes them.
+        SVMs as `tr.perturbation` takes them.
     X, y
         The examples and their labels, of two classes.
     second_X
-        The same examples as the second machine sees them, where that differs.
+        The same examples as the second SVM sees them, where that differs.
     names
-        What the two are called.
+        The names of the two.
     replicates, folds, losses, level, groups, random_state, n_jobs, progress
         As in `tr.perturbation`.
     interval
@@ -84,9 +95,9 @@ def perturbation_difference(
     >>> from truerisk import KernelSVM, LinearSVM
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(150, 2))
-    >>> found = perturbation_difference(LinearSVM(), KernelSVM(), X, X[:, 0] * X[:, 1] > 0,
-    ...                                 names=("linear", "rbf"), random_state=1)
-    >>> found.finding
+    >>> comparison = perturbation_difference(LinearSVM(), KernelSVM(), X, X[:, 0] * X[:, 1] > 0,
+    ...                                      names=("linear", "rbf"), random_state=1)
+    >>> comparison.finding
     'better'
     """
     for model in (first, second):
@@ -106,47 +117,115 @@ def perturbation_difference(
         n_jobs=n_jobs,
     )
     _check_rows(second_X, design.examples.n)
-    tell = _halves(progress)
-    one = design.losses(first, losses, progress=tell[0])
-    two = design.losses(second, losses, X=second_X, progress=tell[1])
-    estimates = [
-        perturbed_estimate(model, design, found, level=level)
-        for model, found in ((first, one), (second, two))
-    ]
-    value = estimates[1].value - estimates[0].value
-    deviations = two.asked.spread - one.asked.spread
-    notes: tuple[str, ...] = ()
-    if np.ptp(deviations) > 0:
-        n = design.examples.n
-        p_value = _p_value(interval, value, deviations)
-        method = f"perturbation_{interval}"
-
-        def ends_at(level: float) -> Ends:
-            return ENDS[interval](value, deviations, n, level)
-
-    else:
-        gained = one.judged.wrong.astype(float) - two.judged.wrong
-        method = "tango" if design.examples.groups is None else "clustered_paired"
-        notes = ("No weighting tells the two apart: interval and p are of the folds' losses.",)
-
-        def ends_at(level: float) -> Ends:
-            low, high = _by_losses(gained, design.examples.groups, level)
-            return -high, -low
-
-        p_value = _p_by_losses(gained, design.examples.groups)
-
-    return conclude(
-        names,
-        estimates[0],
-        estimates[1],
-        ends_at=ends_at,
-        level=level,
-        interval_method=method,
-        p_value=p_value,
-        method="perturbation",
-        region=region,
-        notes=notes,
+    halves = _halves(progress)
+    one = design.losses(first, losses, progress=halves[0])
+    two = design.losses(second, losses, X=second_X, progress=halves[1])
+    both = (
+        perturbed_estimate(first, design, one, level=level),
+        perturbed_estimate(second, design, two, level=level),
     )
+    value = both[1].value - both[0].value
+    deviations = two.asked.spread - one.asked.spread
+    if np.ptp(deviations) > 0:
+        outcome = TestOutcome(
+            ends_at=partial(ENDS[interval], value, deviations, design.examples.n),
+            p_value=_p_value(interval, value, deviations),
+            method="perturbation",
+            interval_method=f"perturbation_{interval}",
+        )
+    else:
+        losses_apart = two.judged.wrong.astype(float) - one.judged.wrong
+        outcome = _by_losses(losses_apart, design.examples.groups, names, level)
+    return conclude(names, *both, outcome, level=level, method="perturbation", region=region)
+
+
+def feature_value(
+    model: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    drop: Sequence[int | str],
+    without: Any = None,  # noqa: ANN401
+    names: tuple[str, str] = ("fewer features", "all features"),
+    replicates: int = 1000,
+    folds: int = 10,
+    losses: Losses = "cross_validated",
+    interval: DifferenceForm = "normal",
+    region: float | None = None,
+    level: float = 0.95,
+    groups: Any = None,  # noqa: ANN401
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+) -> Comparison:
+    r"""Tell what some features add to an SVM that has all the others.
+
+    .. math:: \Delta = \mathcal D_{with} - \mathcal D_{without}
+
+    Negative, if they help.  The SVM without them is the first of the comparison and that with all
+    features the second: "better" means that they are worth having.
+
+    Parameters
+    ----------
+    model
+        An SVM as `tr.perturbation` takes it.
+    X, y
+        The examples and their labels, of two classes.
+    drop
+        The features in question: columns of X by number, or by name if X is a data frame.
+    without
+        The SVM for the examples without them, where it is another one (with its own C, say).
+    names, replicates, folds, losses, interval, region, level, groups, random_state, n_jobs,
+    progress
+        As for `tr.perturbation_difference`; the first name is that of the SVM without them.
+
+    References
+    ----------
+    .. [1] B. Jiang, X. Zhang and T. Cai, "Estimating the confidence interval for prediction errors
+       of support vector machine classifiers", JMLR 9, 521-540, 2008, section 4.4.
+
+    Examples
+    --------
+    >>> from truerisk import LinearSVM
+    >>> X = np.random.default_rng(0).normal(size=(150, 3))
+    >>> y = X[:, 0] + X[:, 2] > 0
+    >>> feature_value(LinearSVM(), X, y, drop=[2], random_state=1).finding
+    'better'
+    >>> feature_value(LinearSVM(), X, y, drop=[1], random_state=1).finding
+    'no evidence'
+    """
+    rows = Examples.of(X, y, needs_positive=False).X
+    return perturbation_difference(
+        model if without is None else without,
+        model,
+        _without(rows, drop),
+        y,
+        second_X=rows,
+        names=names,
+        replicates=replicates,
+        folds=folds,
+        losses=losses,
+        interval=interval,
+        region=region,
+        level=level,
+        groups=groups,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def _by_losses(
+    differences: Array, groups: Indices | None, names: tuple[str, str], level: float
+) -> TestOutcome:
+    """Compare by the losses of the folds, where no weighting separates the two."""
+    if groups is None:
+        # More losses of the second are errors that only the second makes.
+        table = PairTable.of_gains(names, differences)
+        outcome = by_table(table, of_errors=False, level=level, plans=False)
+    else:
+        outcome = replace(by_groups(differences, groups), interval_method="clustered_paired")
+    return replace(outcome, notes=(NO_WEIGHTING,), alternatives=())
 
 
 def _p_value(interval: str, value: float, deviations: Array) -> float:
@@ -154,22 +233,6 @@ def _p_value(interval: str, value: float, deviations: Array) -> float:
     if interval == "percentile":
         return two_sided_p(value, deviations)
     return 2 * float(ndtr(-abs(value) / deviations.std(ddof=1)))
-
-
-def _by_losses(gained: Array, groups: NDArray[np.intp] | None, level: float) -> Ends:
-    """Give the ends for the share by which the second is right more often."""
-    if groups is not None:
-        return clustered_paired_ends(gained, groups, level)
-    only_second, only_first = int((gained > 0).sum()), int((gained < 0).sum())
-    rest = len(gained) - only_first - only_second
-    return paired_difference_ends(rest, only_first, only_second, 0, level=level)
-
-
-def _p_by_losses(gained: Array, groups: NDArray[np.intp] | None) -> float:
-    """Give the p-value of no difference that goes with `_by_losses`."""
-    if groups is not None:
-        return clustered_paired_p(gained, groups)
-    return mcnemar(int((gained < 0).sum()), int((gained > 0).sum()))
 
 
 def _check_rows(second_X: Any, n: int) -> None:  # noqa: ANN401
@@ -180,10 +243,42 @@ def _check_rows(second_X: Any, n: int) -> None:  # noqa: ANN401
 
 
 def _halves(progress: Progress | None) -> tuple[Progress | None, Progress | None]:
-    """Make one count of both machines' refits."""
+    """Make one count of the refits of both."""
     if progress is None:
         return None, None
     return (
         lambda done, total: progress(done, 2 * total),
         lambda done, total: progress(total + done, 2 * total),
     )
+
+
+def _without(X: Any, drop: Sequence[int | str]) -> Any:  # noqa: ANN401
+    """Leave columns out; refuse to leave out none, all, or what is not there."""
+    if not hasattr(X, "shape") or len(X.shape) != 2:
+        raise InputError("`X` must be a table to drop columns of; got one column, or texts.")
+    columns = [drop] if isinstance(drop, (str, int, np.integer)) else list(drop)
+    dropped = [place for column in columns for place in _places(column, X)]
+    left = np.setdiff1d(np.arange(X.shape[1]), dropped)
+    if not 0 < len(left) < X.shape[1]:
+        raise InputError(
+            f"`drop` must leave out some of the {X.shape[1]} columns of `X`, and not all; got "
+            f"{shown(columns)}."
+        )
+    if hasattr(X, "iloc"):
+        return X.iloc[:, left]
+    return X[:, left.tolist()] if hasattr(X, "get_columns") else X[:, left]
+
+
+def _places(column: Any, X: Any) -> list[int]:  # noqa: ANN401
+    """Give the numbers of the columns of one name, or the number itself, counted from the end."""
+    names, width = list(getattr(X, "columns", [])), X.shape[1]
+    if isinstance(column, str):
+        if column not in names:
+            raise InputError(f"`drop` must name columns of `X`; got {shown(column)}.")
+        return [place for place, name in enumerate(names) if name == column]
+    is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    if not is_number or not -width <= column < width:
+        raise InputError(
+            f"`drop` must be numbers or names of the {width} columns of `X`; got {shown(column)}."
+        )
+    return [int(column) % width]

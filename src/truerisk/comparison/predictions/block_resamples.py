@@ -41,9 +41,9 @@ class BlockDraw:
         >>> drawn.times.shape, bool((drawn.block[::2] == drawn.block[1::2]).all())
         ((2000, 4000), True)
         """
-        found = int(units.max()) + 1
-        blocks = min(max(BLOCKS // classes, MIN_BLOCKS), found)
-        block = rng.permutation(np.arange(found) % blocks)[units]
+        number = int(units.max()) + 1
+        blocks = min(max(BLOCKS // classes, MIN_BLOCKS), number)
+        block = rng.permutation(np.arange(number) % blocks)[units]
         size = max(RESAMPLES // classes, MIN_RESAMPLES)
         drawn = rng.integers(blocks, size=(size, blocks)) + blocks * np.arange(size)[:, None]
         times = np.bincount(drawn.ravel(), minlength=size * blocks).reshape(size, blocks)
@@ -74,12 +74,12 @@ class BlockDraw:
         # What binning does to the value is taken off again.
         observed = evaluate(_binned(bins, whole[None].astype(np.float64)), names)
         off = {name: values_of(ranking, name) - observed[name][0] for name in names}
-        found: dict[str, list[Array]] = {name: [] for name in names}
+        replicates: dict[str, list[Array]] = {name: [] for name in names}
         for start in range(0, len(self.times), AT_ONCE):
             drawn = self.times[start : start + AT_ONCE] @ table
             for name, values in evaluate(_binned(bins, drawn), names).items():
-                found[name].append(np.clip(values + off[name], 0.0, 1.0))
-        return {name: np.concatenate(values) for name, values in found.items()}
+                replicates[name].append(np.clip(values + off[name], 0.0, 1.0))
+        return {name: np.concatenate(values) for name, values in replicates.items()}
 
     def _table(
         self,

@@ -10,21 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truerisk.checks import check_choice, shown
+from truerisk.comparison.equivalence import Region, margins_of
 from truerisk.comparison.multiplicity import holm
 from truerisk.comparison.predictions.choice import chosen_here
-from truerisk.comparison.predictions.cochran import OmnibusTest, cochran_q
-from truerisk.comparison.predictions.comparison_verdict import verdict_of
-from truerisk.comparison.predictions.comparisons import Comparisons
+from truerisk.comparison.predictions.comparisons import Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import JoinedPredictions, join_arrays
-from truerisk.comparison.predictions.paired_difference import PairedMethod
-from truerisk.comparison.predictions.paired_intervals import PAIRED_DIFFERENCES
+from truerisk.comparison.predictions.paired_difference import PAIRED_DIFFERENCES, PairedMethod
 from truerisk.comparison.predictions.paired_measures import PairedMeasures
-from truerisk.comparison.regions import Region, margins_of
+from truerisk.comparison.predictions.right_answers import OmnibusTest, cochran_q
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
 from truerisk.labels import Spelling
-from truerisk.results import Evaluation
+from truerisk.results import Evaluation, Finding
 from truerisk.tallies.cells import MAX_CLASSES
 
 MAIN = ("error_rate", "accuracy", "roc_auc")  # the first of these that all models have
@@ -73,7 +71,7 @@ def compare(
     drawn as these were; the examples must not have been used to train or to choose them.
 
     ======================  ==================================================================
-    measure                 how its difference is judged
+    measure                 test of its difference
     ======================  ==================================================================
     accuracy, error_rate    McNemar's mid-p test (exact and asymptotic beside it), Tango's
                             interval; with groups a t-test of the groups' totals
@@ -88,17 +86,17 @@ def compare(
                             less one
     ======================  ==================================================================
 
-    Measured at 95 % with normal scores, 250 to 800 samples a setting.  Equally good models are told
-    apart, or the true difference of others is missed, in these shares of the samples: at n = 300
-    (prevalence 0.2 and 0.05) counts 0.02 to 0.06, areas 0.04 to 0.06, other rankings 0.01 to 0.05;
-    at n = 100 (prevalence 0.2) counts 0.02 to 0.06, areas 0.04; at n = 1000 (prevalence 0.05)
-    counts 0.03 to 0.04, areas 0.05.
+    Measured at 95 % with normal scores, 250 to 800 samples per setting.  Equally good models are
+    declared different, or the true difference of others is missed, in these shares of the samples:
+    at n = 300 (prevalence 0.2 and 0.05) counts 0.02 to 0.06, areas 0.04 to 0.06, other rankings
+    0.01 to 0.05; at n = 100 (prevalence 0.2) counts 0.02 to 0.06, areas 0.04; at n = 1000
+    (prevalence 0.05) counts 0.03 to 0.04, areas 0.05.
 
     With groups everything is about groups: they, not rows, are drawn, summed and counted.  The
     p-values of the pairs by the main measure (the first of `measures`; else the error rate) are
     adjusted by Holm, and the best model's value for its having been chosen; neither is adjusted for
-    the number of measures.  Models that call every example alike have p = 1 and an interval around
-    0.
+    the number of measures.  Models that agree on every example have p = 1 and an interval around 0
+    that narrows with the number of examples.
 
     Parameters
     ----------
@@ -111,7 +109,7 @@ def compare(
     scores
         Instead of these two: the scores of all models, None for a model without.
     names
-        What the models are called.
+        The names of the models.
     measures
         Only these measures, the main one first; all that two models have if absent.
     pos_label, groups, sample_weight, multilabel, labels, strip, numeric_labels, label_map
@@ -177,30 +175,30 @@ def compare_joined(
     interval: PairedMethod = "tango",
     progress: Progress | None = None,
 ) -> Comparisons:
-    """Compare models whose predictions are coded alike: the one road of arrays and files."""
+    """Compare models whose predictions are coded alike, from arrays or files."""
     check_choice(interval, PAIRED_DIFFERENCES, "interval")
     if request.reject is not None:
         raise InputError(
             "`reject` must not be given to a comparison: models that refuse different examples are "
-            "not judged on the same ones."
+            "not tested on the same ones."
         )
     joined = joined.with_made_predictions(request)
     tallies = tuple(joined.tallies(at, request) for at in range(len(joined.names)))
     evaluations = {
-        name: assemble(found, request) for name, found in zip(joined.names, tallies, strict=True)
+        name: assemble(one, request) for name, one in zip(joined.names, tallies, strict=True)
     }
     paired = PairedMeasures(joined, request, tallies, evaluations, interval)
     every = list(combinations(range(len(joined.names)), 2))
-    asked = _asked(paired, every, request)
-    margins = margins_of(region, [name for _, name in asked])
+    planned = _planned(paired, every, request)
+    margins = margins_of(region, [name for _, name in planned])
     pairs, beside = [], {}
-    for done, (pair, name) in enumerate(asked, start=1):
+    for done, (pair, name) in enumerate(planned, start=1):
         comparison, others = paired.compare(pair, name, margins.get(name))
         pairs.append(comparison)
         beside[name, *comparison.names] = others
         if progress is not None:
-            progress(done, done, len(asked))
-    main = _main(asked, request)
+            progress(done, done, len(planned))
+    main = _main(planned, request)
     raw = {one.names: one.p_value for one in pairs if one.measure == main}
     adjusted = dict(zip(raw, holm([_number(p) for p in raw.values()]).tolist(), strict=True))
     tables = [table for table in map(paired.table, every) if table is not None]
@@ -212,7 +210,7 @@ def compare_joined(
         evaluations=evaluations,
         pairs=tuple(pairs),
         adjusted=adjusted,
-        beside={key: found for key, found in beside.items() if found},
+        beside={key: tests for key, tests in beside.items() if tests},
         tables=tuple(tables),
         omnibus=_omnibus(paired),
         best=chosen_here(paired, main),
@@ -235,35 +233,35 @@ def _score_columns(
         raise InputError("`scores` must not be given beside `first_score` and `second_score`.")
     if len(scores) != models:
         raise InputError(
-            f"`scores` must hold {models} entries, one a model, None for a model without; "
+            f"`scores` must hold {models} entries, one per model, None for a model without; "
             f"got {len(scores)}."
         )
     return list(scores)
 
 
-def _asked(
+def _planned(
     paired: PairedMeasures, every: list[tuple[int, int]], request: Request
 ) -> list[tuple[tuple[int, int], str]]:
     """List the pairs and measures to be compared, measure by measure."""
     of_pair = {pair: paired.measures(pair) for pair in every}
-    names = list(dict.fromkeys(name for found in of_pair.values() for name in found))
-    wanted = names if request.measures is None else list(request.measures)
-    for name in wanted:
+    names = list(dict.fromkeys(name for one in of_pair.values() for name in one))
+    requested = names if request.measures is None else list(request.measures)
+    for name in requested:
         if name not in names:
             listed = ", ".join(names) or "none"
             raise InputError(
                 f"`measures` must be ones that two models have here ({listed}); got {shown(name)}. "
                 "Measures of counts need predictions of both, measures of rankings scores of both."
             )
-    if not wanted:
+    if not requested:
         raise InputError(
             "Two models must have predictions, or scores, to be compared by; no two of these do."
         )
-    return [(pair, name) for name in wanted for pair in every if name in of_pair[pair]]
+    return [(pair, name) for name in requested for pair in every if name in of_pair[pair]]
 
 
-def _main(asked: list[tuple[tuple[int, int], str]], request: Request) -> str:
-    names = [name for _, name in asked]
+def _main(planned: list[tuple[tuple[int, int], str]], request: Request) -> str:
+    names = [name for _, name in planned]
     if request.measures is not None:
         return names[0]
     return next((name for name in MAIN if name in names), names[0])
@@ -286,19 +284,22 @@ def _by_other_rules(paired: PairedMeasures) -> bool:
 
 
 def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Iterator[str]:
-    said: dict[str, list[str]] = {}
+    """Give the notes of the single evaluations, each once, and whose they are."""
+    models: dict[str, list[str]] = {}
     for name, evaluation in evaluations.items():
         for note in evaluation.notes:
-            said.setdefault(note, []).append(name)
-    for note, names in said.items():
-        yield note if len(names) == len(evaluations) else f"{', '.join(names)}: {note}"
-    without = [
-        name
-        for name, score in zip(paired.rows.names, paired.rows.scores, strict=True)
-        if score is None
-    ]
+            models.setdefault(note, []).append(name)
+    for note, names in models.items():
+        if len(names) == len(evaluations):
+            yield note
+        else:
+            text = f"{', '.join(names)}: {note}"
+            yield Finding(text, code=note.code) if isinstance(note, Finding) else text
+    columns = zip(paired.rows.names, paired.rows.scores, strict=True)
+    without = [name for name, score in columns if score is None]
     if without and len(without) < len(evaluations):
-        yield f"No scores of {', '.join(without)}: not compared by measures of rankings."
+        text = f"No scores of {', '.join(without)}: not compared by measures of rankings."
+        yield Finding(text, code="no_scores")
 
 
 def _settings(

@@ -1,19 +1,60 @@
-"""Which of several models is really better, from files of their predictions."""
+"""Models compared by files of their predictions, which are joined one to one: by id, or by row."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Indices
+from truerisk.checks import check_choice, shown
+from truerisk.comparison.equivalence import Region
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.comparison.predictions.joined_files import Join, join_files
+from truerisk.comparison.predictions.joined import (
+    JoinedPredictions,
+    checked_names,
+    in_one_order,
+)
 from truerisk.comparison.predictions.paired_difference import PairedMethod
-from truerisk.comparison.regions import Region
+from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
-from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.roles import Roles
+from truerisk.inputs import PredictionFiles, Predictions, ReadingOptions, Roles, open_predictions
+from truerisk.inputs.arrays import code_groups
+from truerisk.inputs.records.places import shown_path
 from truerisk.tallies.cells import MAX_CLASSES
+
+Join = Literal["auto", "id", "row", "inner"]
+JOINS = ("auto", "id", "row", "inner")
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """The predictions of one model, all of them in memory, and the file that they come from."""
+
+    path: Path
+    rows: Predictions
+    files: PredictionFiles
+
+    @property
+    def dropped(self) -> int:
+        """How many rows were dropped for a missing value."""
+        return sum(fact.dropped for fact in self.files.files)
+
+    def taken(self, rows: Indices) -> "ModelFile":
+        """Take some rows, in this order."""
+        return replace(self, rows=self.rows.taken(rows))
+
+    def column(self, name: str) -> NDArray[Any] | None:
+        """Return a column that files may have to agree about; groups by their names."""
+        found: NDArray[Any] | None = getattr(self.rows, name)
+        if name == "group" and found is not None:
+            return np.asarray(np.array(self.files.groups.texts, dtype=object)[found])
+        return found
 
 
 def compare_files(
@@ -93,3 +134,258 @@ def compare_files(
         progress=progress,
     )
     return compare_joined(joined, request, region=region, interval=interval, progress=progress)
+
+
+def join_files(
+    paths: Sequence[Path | str],
+    *,
+    predictions: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    join: Join = "auto",
+    roles: Roles | None = None,
+    options: ReadingOptions | None = None,
+    progress: Progress | None = None,
+) -> JoinedPredictions:
+    """Read one file per model, or one file with one column per model, and join them one to one.
+
+    By "id" the files must hold the same ids, in any order; by "row" as many rows, in one order;
+    "inner" keeps the ids that all files have and says how many were left out.  "auto" is "id" where
+    every file has ids, and "row" elsewhere.  Files whose true labels disagree are refused.
+    """
+    check_choice(join, JOINS, "join")
+    given, strictness = roles or Roles(), options or ReadingOptions()
+    models = _read_models([Path(path) for path in paths], predictions, given, strictness, progress)
+    titles = list(predictions) or _stems([model.path for model in models])
+    model_names = checked_names(titles if names is None else names, len(models))
+    how = _how(join, models)
+    aligned, left_out = _by_row(models) if how == "row" else _by_id(models, how)
+    _check_truth(aligned)
+    notes = [
+        f"{name}: {note}"
+        for name, model in zip(model_names, models, strict=True)
+        for note in model.files.notes
+    ]
+    notes += _by_row_after_all(model_names, models) if how == "row" and join == "auto" else ()
+    if left_out:
+        listed = ", ".join(
+            f"{lost} of {name}" for name, lost in zip(model_names, left_out, strict=True)
+        )
+        notes.append(f"Examples that are not in every file were left out: {listed}.")
+    group = _agreed("group", aligned)
+    shared = in_one_order(model_names, [model.rows for model in aligned])
+    joined = JoinedPredictions.of(
+        model_names,
+        shared,
+        notes=tuple(dict.fromkeys(notes)),
+        source=_source(models, how, left_out),
+    )
+    return replace(
+        joined,
+        weight=_agreed("weight", aligned),
+        group=None if group is None else code_groups(group),
+    )
+
+
+def _read_models(
+    paths: list[Path],
+    predictions: Sequence[str],
+    roles: Roles,
+    options: ReadingOptions,
+    progress: Progress | None,
+) -> list[ModelFile]:
+    """Read one file per model, or the columns of one file; only the first must have the truth."""
+    if predictions:
+        columns = _roles_of_columns(paths, predictions, roles)
+        return [_read(paths[0], one, options, progress) for one in columns]
+    if len(paths) < 2:
+        raise InputError(
+            f"`paths` must name two files or more, one per model; got {len(paths)}. For one file "
+            "with one column per model, name the columns: --prediction a --prediction b."
+        )
+    first = _read(paths[0], roles, options, progress)
+    others = [_read(path, roles, options, progress, needs_truth=False) for path in paths[1:]]
+    return [first, *others]
+
+
+def _roles_of_columns(
+    paths: list[Path], predictions: Sequence[str], roles: Roles
+) -> Iterator[Roles]:
+    if len(paths) != 1 or len(predictions) < 2 or roles.pred is not None:
+        raise InputError(
+            "`predictions` must name two columns or more of one file, and `pred` none; got "
+            f"{len(predictions)} columns and {len(paths)} files."
+        )
+    scores = roles.score_columns or ("",) * len(predictions)
+    if len(scores) != len(predictions):
+        raise InputError(
+            f"`score` must name one column for each of the {len(predictions)} `predictions`, or "
+            f"none; got {len(scores)}."
+        )
+    for pred, score in zip(predictions, scores, strict=True):
+        yield replace(roles, pred=pred, score=score)
+
+
+def _read(
+    path: Path,
+    roles: Roles,
+    options: ReadingOptions,
+    progress: Progress | None,
+    *,
+    needs_truth: bool = True,
+) -> ModelFile:
+    files = open_predictions([path], roles=roles, options=options, needs_truth=needs_truth)
+    return ModelFile(path, files.read(progress), files)
+
+
+def _stems(paths: list[Path]) -> list[str]:
+    """Name each model after its file; by its whole path where two files have one name."""
+    stems = [path.name.split(".")[0] or path.name for path in paths]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+
+
+def _how(join: Join, models: list[ModelFile]) -> Join:
+    without = [model for model in models if model.rows.ids is None]
+    if join == "auto":
+        return "row" if without else "id"
+    if join in {"id", "inner"} and without:
+        raise InputError(
+            f"{shown_path(without[0].path)}: must have a column of ids to be joined by. Name it "
+            "with --id, or use --join row where the rows stand in one order."
+        )
+    return join
+
+
+def _by_row_after_all(names: tuple[str, ...], models: list[ModelFile]) -> Iterator[str]:
+    """Say that ids were not joined by, where only some of the files have them."""
+    without = [name for name, model in zip(names, models, strict=True) if model.rows.ids is None]
+    if len(without) < len(models):
+        yield f"Joined row by row: {', '.join(without)} without ids; their order was trusted."
+
+
+def _by_row(models: list[ModelFile]) -> tuple[list[ModelFile], list[int]]:
+    for model in models:
+        if model.dropped:
+            raise InputError(
+                f"{shown_path(model.path)}: must be complete to be joined row by row; "
+                f"{model.dropped} rows were dropped. Name a column of ids with --id."
+            )
+        if model.rows.n != models[0].rows.n:
+            raise InputError(
+                f"The files must hold the same examples; {shown_path(models[0].path)} has "
+                f"{models[0].rows.n} rows, {shown_path(model.path)} has {model.rows.n}. Name a "
+                "column of ids with --id to join by."
+            )
+    return models, []
+
+
+def _by_id(models: list[ModelFile], how: Join) -> tuple[list[ModelFile], list[int]]:
+    places = [
+        {
+            one: row
+            for row, one in enumerate(() if model.rows.ids is None else model.rows.ids.tolist())
+        }
+        for model in models
+    ]
+    common = [one for one in places[0] if all(one in others for others in places[1:])]
+    if how == "id":
+        for model, others in zip(models[1:], places[1:], strict=True):
+            _refuse_mismatch(models[0], model, places[0], others)
+    if not common:
+        raise InputError("The files must share some examples; no id is in all of them.")
+    aligned = [
+        model.taken(np.array([place[one] for one in common], dtype=np.intp))
+        for model, place in zip(models, places, strict=True)
+    ]
+    left_out = [len(place) - len(common) for place in places]
+    return aligned, left_out if any(left_out) else []
+
+
+def _refuse_mismatch(
+    first: ModelFile, other: ModelFile, ids: dict[str, int], others: dict[str, int]
+) -> None:
+    only_first = [one for one in ids if one not in others]
+    only_other = [one for one in others if one not in ids]
+    if not only_first and not only_other:
+        return
+    shared = len(ids) - len(only_first)
+    remedy = (
+        f"Use --join inner to compare on the {shared} that are in both."
+        if shared
+        else "Write the ids alike, to the letter, or use --join row where rows stand in one order."
+    )
+    raise InputError(
+        f"The files must hold the same examples; {_some(only_first)} only in "
+        f"{shown_path(first.path)}, {_some(only_other)} only in {shown_path(other.path)}. {remedy}"
+    )
+
+
+def _some(ids: list[str]) -> str:
+    if not ids:
+        return "0 ids are"
+    if len(ids) == 1:
+        return f"1 id ({shown(ids[0])}) is"
+    return f"{len(ids)} ids ({shown(ids[0])}, …) are"
+
+
+def _check_truth(models: list[ModelFile]) -> None:
+    book: dict[tuple[str, ...], int] = {}
+    coded = [(model, model.rows.recoded(book).truth) for model in models]
+    first, truth = coded[0]
+    members = tuple(book)
+    for model, other in coded[1:]:
+        wrong = np.flatnonzero(other != truth) if other is not None else np.empty(0, np.intp)
+        if len(wrong):
+            row = int(wrong[0])
+            got = [shown("|".join(members[int(codes[row])])) for codes in (truth, other)]
+            raise InputError(
+                f"The files must have the same true labels; they differ for {len(wrong)} of "
+                f"{len(truth)} examples, first at {_place(first, row)}: {got[0]} in "
+                f"{shown_path(first.path)}, {got[1]} in {shown_path(model.path)}."
+            )
+
+
+def _place(model: ModelFile, row: int) -> str:
+    return f"row {row + 1}" if model.rows.ids is None else f"id {shown(model.rows.ids[row])}"
+
+
+def _agreed(name: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
+    """Return a column that any file may have; refuse files that have it and disagree."""
+    columns = [(model, model.column(name)) for model in models]
+    having = [(model, column) for model, column in columns if column is not None]
+    if not having:
+        return None
+    owner, first = having[0]
+    for model, column in having[1:]:
+        wrong = np.flatnonzero(column != first)
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"The files must agree about each example's {name}; they differ for {len(wrong)}, "
+                f"first at {_place(owner, row)}: {shown(first[row])} in "
+                f"{shown_path(owner.path)}, {shown(column[row])} in "
+                f"{shown_path(model.path)}. Choose one with --{name}, or --{name} '' for none."
+            )
+    return first
+
+
+def _columns_of(role: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
+    """Return the column of a role, or all of them where models have columns of their own."""
+    columns = dict.fromkeys(getattr(model.files.roles, role) for model in models)
+    found = [column for column in columns if column]
+    return tuple(found) if len(found) > 1 else next(iter(found), None)
+
+
+def _source(models: list[ModelFile], how: Join, left_out: list[int]) -> dict[str, Any]:
+    roles = models[0].files.roles
+    named = ("truth", "pred", "score", "group", "weight", "id")
+    columns = {name: _columns_of(name, models) for name in named}
+    facts = dict.fromkeys(fact for model in models for fact in model.files.files)
+    source: dict[str, Any] = {
+        "files": tuple(facts),
+        "roles": {name: found for name, found in columns.items() if found},
+        "guessed": roles.guessed,
+        "joined_by": "id" if how == "inner" else how,
+    }
+    if left_out:
+        source["left_out"] = tuple(left_out)
+    return source

@@ -1,4 +1,4 @@
-"""What a comparison of several models on the same examples ends in."""
+"""What a comparison of several models on the same examples ends in, and the words for it."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -7,57 +7,34 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from truerisk.comparison.predictions.cochran import OmnibusTest
+from truerisk.comparison.conclusion import between
+from truerisk.comparison.outcome import AlternativeTest
+from truerisk.comparison.predictions.right_answers import NamePair, OmnibusTest, PairTable
+from truerisk.measures.registry import spoken_title
 from truerisk.results import (
     Comparison,
     Estimate,
     Evaluation,
+    Finding,
     MissingNameError,
     Reportable,
     Row,
     as_plain,
     model_row,
 )
+from truerisk.results import _number as number
 
 Key = str | tuple[str, str, str]
-NamePair = tuple[str, str]
 
-
-@dataclass(frozen=True)
-class Beside:
-    """What another test says of the same pair and measure; `note` says what it assumes."""
-
-    method: str
-    p_value: float
-    note: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairTable:
-    """How many examples both models get right, only one of them, or neither."""
-
-    names: NamePair
-    both: int
-    only_first: int
-    only_second: int
-    neither: int
-
-    @property
-    def n(self) -> int:
-        """All examples."""
-        return sum(self.counts)
-
-    @property
-    def counts(self) -> tuple[int, int, int, int]:
-        """The four counts; turned around they are those of wrong answers."""
-        return self.both, self.only_first, self.only_second, self.neither
+MAX_LISTED = 6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """The best model here, and what it is worth without the luck it was chosen by.
 
-    `optimism` is by how much its own value is too good; positive, whichever way is better.
+    `optimism` is by how much its own value is too good; positive, whether higher or lower is
+    better.
     """
 
     name: str
@@ -93,7 +70,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     evaluations: Mapping[str, Evaluation]
     pairs: tuple[Comparison, ...]
     adjusted: Mapping[NamePair, float]
-    beside: Mapping[tuple[str, str, str], tuple[Beside, ...]] = field(default_factory=dict)
+    beside: Mapping[tuple[str, str, str], tuple[AlternativeTest, ...]] = field(default_factory=dict)
     tables: tuple[PairTable, ...] = ()
     omnibus: OmnibusTest | None = None
     best: Chosen | None = None
@@ -117,11 +94,11 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         return tuple(dict.fromkeys((self.measure, *(one.measure for one in self.pairs))))
 
     def __getitem__(self, key: Key) -> Comparison:
-        wanted = key
+        full = key
         if isinstance(key, str) and len(self.names) == 2:
-            wanted = (key, *self.names)
+            full = (key, *self.names)
         for comparison in self.pairs:
-            if (comparison.measure, *comparison.names) == wanted:
+            if (comparison.measure, *comparison.names) == full:
                 return comparison
         raise MissingNameError(key, self, "comparison")
 
@@ -141,8 +118,8 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         return tuple(key for key in self if not self[key].difference.is_defined)
 
     def __str__(self) -> str:
-        told = [str(one).split("\n", 1)[0] for one in self.pairs]
-        return "\n".join([*self.verdict, *told])
+        lines = [str(one).split("\n", 1)[0] for one in self.pairs]
+        return "\n".join([*self.verdict, *lines])
 
     def _rows(self) -> Iterator[Row]:
         for name in self.names:
@@ -166,8 +143,8 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
             "omnibus": as_plain(self.omnibus),
             "best": as_plain(self.best),
             "evaluations": {
-                name: {measure: as_plain(one) for measure, one in found.items()}
-                for name, found in self.evaluations.items()
+                name: {measure: as_plain(one) for measure, one in evaluation.items()}
+                for name, evaluation in self.evaluations.items()
             },
             "notes": list(self.notes),
             "settings": as_plain(self.settings),
@@ -180,3 +157,84 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
             plain["adjusted_p_value"] = as_plain(self.adjusted.get(comparison.names))
         plain["beside"] = as_plain(self.beside.get((comparison.measure, *comparison.names), ()))
         return plain
+
+
+def verdict_of(result: Comparisons) -> Iterator[Finding]:
+    """Say the main finding first, then what the other measures add to it."""
+    if len(result.names) == 2:
+        main = result[result.measure].verdict
+        yield main if isinstance(main, Finding) else Finding(main, code="main")
+        yield from _other_findings(result)
+    else:
+        yield from _of_many(result)
+        yield from _of_the_best(result)
+
+
+def _other_findings(result: Comparisons) -> Iterator[Finding]:
+    """List the measures by which the finding is another one."""
+    main = result[result.measure]
+    first, second = main.names
+    for finding in ("better", "worse", "equivalent"):
+        titles = [
+            spoken_title(one.measure)
+            for one in result.pairs
+            if one.measure != result.measure and one.finding == finding and main.finding != finding
+        ]
+        if titles:
+            relation = f"{finding} {'to' if finding == 'equivalent' else 'than'} {first}"
+            text = f"{second} is {relation} by {_listed(titles)}, each measure taken for itself."
+            yield Finding(text, code=f"{finding}_by_others")
+
+
+def _of_many(result: Comparisons) -> Iterator[Finding]:
+    alpha = 1 - result.level
+    if result.omnibus is not None:
+        p_value = result.omnibus.p_value
+        differ = p_value <= alpha
+        said = "are not all equally often right" if differ else "may all be equally good"
+        text = f"The {len(result.names)} models {said} (Cochran's Q, p = {p_value:.3g})."
+        yield Finding(text, code="models_differ" if differ else "models_may_be_equal")
+    title, pairs = spoken_title(result.measure), len(result.name_pairs)
+    different = [
+        _better_first(one)
+        for one in result.pairs
+        if one.measure == result.measure
+        and one.finding in {"better", "worse"}
+        and result.adjusted[one.names] <= alpha
+    ]
+    if different:
+        text = f"By {title}, over all {pairs} pairs (Holm): {_listed(different)}."
+        yield Finding(text, code="pairs_differ")
+    else:
+        text = (
+            f"By {title} no model is shown to be better than another, over all {pairs} pairs "
+            "(Holm)."
+        )
+        yield Finding(text, code="no_pair_differs")
+
+
+def _better_first(comparison: Comparison) -> str:
+    first, second = comparison.names
+    better, worse = (second, first) if comparison.finding == "better" else (first, second)
+    return f"{better} is better than {worse}"
+
+
+def _of_the_best(result: Comparisons) -> Iterator[Finding]:
+    best = result.best
+    if best is None:
+        return
+    text = f"The best of the {len(result.names)} here is {best.name}"
+    interval = best.corrected.interval
+    if interval is None:
+        yield Finding(f"{text}.", code="winner")
+        return
+    text += (
+        f", with {spoken_title(result.measure)} {number(best.own.value)}; corrected for having "
+        f"been chosen by it: {number(best.corrected.value)} {between(interval.low, interval.high)}."
+    )
+    yield Finding(text, code="winner_corrected")
+
+
+def _listed(names: list[str]) -> str:
+    left = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {left} more" if left > 0 else "")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.comparison.predictions.joined import JoinedPredictions
 from truerisk.comparison.spread import Spread, satterthwaite
 from truerisk.intervals.cell_sample import CellSample, Function
@@ -36,7 +37,7 @@ class PairedCells:
 
     first: Cells
     second: Cells
-    prior: NDArray[np.float64]
+    prior: Array
     pos_label: str | None = None
     costs: CostMatrix | None = None
 
@@ -46,10 +47,10 @@ class PairedCells:
     ) -> "PairedCells":
         """Count the joint cells of two models that both have predictions."""
         size = len(joined.members)
-        found, at = joint_cells(joined, pair)
-        parts = [found // size**2, found // size % size, found % size]
+        codes, at = joint_cells(joined, pair)
+        parts = [codes // size**2, codes // size % size, codes % size]
         truth, first, second = (_indicators(part, joined, labels) for part in parts)
-        rows = np.bincount(at, minlength=len(found))
+        rows = np.bincount(at, minlength=len(codes))
         weight = joined.weight
         cells = Cells(
             labels=labels,
@@ -58,13 +59,13 @@ class PairedCells:
             totals=rows if weight is None else np.bincount(at, weights=weight),
             rows=rows,
             squares=None if weight is None else np.bincount(at, weights=weight**2).astype(float),
-            by_group=_by_group(joined, at, len(found)),
+            by_group=_by_group(joined, at, len(codes)),
             multilabel=joined.multilabel,
         )
         return cls._with_discordant_cells(cells, second)
 
     @classmethod
-    def _with_discordant_cells(cls, first: Cells, second: NDArray[np.bool_]) -> "PairedCells":
+    def _with_discordant_cells(cls, first: Cells, second: Flags) -> "PairedCells":
         """Add the discordant cells of every class, whether or not they occurred."""
         truth, right, wrong, prior = _discordant(first)
         extra = len(truth)
@@ -129,7 +130,7 @@ class PairedCells:
         differ = np.asarray(groups[:, right[0] != right[1]].sum(axis=1), dtype=np.float64)
         return float((differ**2).sum() / differ.sum()) if differ.any() else None
 
-    def difference(self, name: str, over: NDArray[np.bool_] | None, zero: float) -> Spread:
+    def difference(self, name: str, over: Flags | None, zero: float) -> Spread:
         """Give how the difference of a measure of counts varies."""
         base, average = base_and_average(name)
         measure = find_measure(base)
@@ -142,10 +143,17 @@ class PairedCells:
             function = count_function(name, self.first.labels, self.pos_label, over, zero)
         if function is None:
             raise TypeError(f"{name} is no measure of counts.")
-        return spread_of_cells(sample, _difference_of(function), self._strata)
+        spread = spread_of_cells(sample, _difference_of(function), self._strata)
+        low, high = measure.measure_range
+        return replace(spread, scale=self._largest_cost if math.isinf(high - low) else high - low)
+
+    @property
+    def _largest_cost(self) -> float:
+        """The scale of measures without a range: costs have theirs, odds and their ratios 1."""
+        return 1.0 if self.costs is None else float(np.abs(self.costs.values).max())
 
     @cached_property
-    def _strata(self) -> NDArray[np.intp]:
+    def _strata(self) -> Indices:
         """What is true in each cell, as a number."""
         return np.unique(np.packbits(self.first.truth, axis=1), axis=0, return_inverse=True)[
             1
@@ -154,11 +162,10 @@ class PairedCells:
 
 def joint_cells(
     joined: JoinedPredictions, pair: tuple[int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+) -> tuple[NDArray[np.int64], Indices]:
     """Give the codes of the joint cells that occur, and the place of each example among them.
 
-    The cells stand in the order of their labels, so that no sum depends on where the labels came
-    from.
+    The cells stand in the order of their labels: no sum depends on where the labels came from.
     """
     size, rank = len(joined.members), joined.ranks
     columns = (joined.truth, *(np.asarray(joined.predicted[at]) for at in pair))
@@ -169,11 +176,11 @@ def joint_cells(
     return code[first], places
 
 
-def spread_of_cells(sample: CellSample, difference: Function, strata: NDArray[np.intp]) -> Spread:
+def spread_of_cells(sample: CellSample, difference: Function, strata: Indices) -> Spread:
     """Take the delta method of the joint cells with half an example added to each kind of discord.
 
-    The variance is that of the smoothed cells: two models that called every example alike are not
-    taken to call all examples alike for ever.  The value stays as it is.  Student's t with the
+    The variance is that of the smoothed cells: two models that agree on every example are not
+    taken to agree on all others.  The value stays as it is.  Student's t with the
     degrees of freedom of the true classes (`satterthwaite`), or of the groups.
     """
     smooth = sample.smoothed()
@@ -192,7 +199,7 @@ def count_function(
     name: str,
     labels: tuple[str, ...],
     pos_label: str | None,
-    over: NDArray[np.bool_] | None,
+    over: Flags | None,
     zero_division: float,
 ) -> Callable[[NDArray[Any]], Any] | None:
     """Give a measure of counts as a function of the features of one model's cells.
@@ -236,7 +243,7 @@ def _share(features: NDArray[Any]) -> Any:  # noqa: ANN401
     return ratio(features[..., 0], features[..., 1])
 
 
-def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> NDArray[np.float64]:
+def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> Array:
     """Give each joint cell's own value of the measure, and whether it has one."""
     values = of_each_cell(measure, cells)
     values = np.where(np.isnan(values), zero, values)
@@ -244,9 +251,7 @@ def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> NDArray[
     return np.column_stack([np.where(defined, values, 0.0), defined])
 
 
-def _indicators(
-    codes: NDArray[Any], joined: JoinedPredictions, labels: tuple[str, ...]
-) -> NDArray[np.bool_]:
+def _indicators(codes: NDArray[Any], joined: JoinedPredictions, labels: tuple[str, ...]) -> Flags:
     place = {label: at for at, label in enumerate(labels)}
     table = np.zeros((len(codes), len(labels)), dtype=bool)
     for row, code in enumerate(codes.tolist()):
@@ -266,7 +271,7 @@ def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArra
 
 def _discordant(
     cells: Cells,
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]]:
+) -> tuple[Flags, Flags, Flags, Array]:
     """Give truth, a right and a wrong prediction, and the prior, of every discordant cell."""
     classes = len(cells.labels)
     occurs = np.flatnonzero(np.asarray(cells.totals @ cells.truth) > 0)

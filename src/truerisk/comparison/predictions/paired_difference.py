@@ -1,18 +1,18 @@
 """How much better is the second model on the same examples: second − first share, its ends, tests.
 
-The table of two models has four counts: `both` judge an example rightly, `only_first`,
+The table of two models has four counts: `both` are right on an example, `only_first`,
 `only_second`, or `neither`.  (All functions hold as well for the share of wrong answers.)
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import ndtr, ndtri
 
-from truerisk.aliases import Bounds
+from truerisk.aliases import Array, Bounds, Ends
 from truerisk.checks import (
     check_choice,
     check_level,
@@ -21,13 +21,13 @@ from truerisk.checks import (
     check_whole_number,
     shown,
 )
-from truerisk.comparison.predictions.paired_intervals import PAIRED_DIFFERENCES, score_statistic
+from truerisk.comparison.outcome import TestOutcome
+from truerisk.comparison.spread import NEGLIGIBLE, Spread, without_spread
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import Alternative
+from truerisk.intervals.binomial import Alternative, wilson
 
 PairedMethod = Literal["tango", "newcombe", "bonett_price", "wald"]
-
-NEGLIGIBLE = 1e-12  # rounding of a difference of shares
+PairedBounds = Callable[[Array, Array, Array, Array, float], Bounds]
 
 
 def paired_difference_ends(
@@ -38,14 +38,14 @@ def paired_difference_ends(
     *,
     level: float,
     method: PairedMethod = "tango",
-) -> tuple[float, float]:
+) -> Ends:
     """Give the ends of the interval for the difference of two shares on the same examples.
 
     The difference is (only_second − only_first) / n.  The interval lies in [−1, 1] and contains it,
     and swapping the models negates it.  The examples must be independent and of one population; the
-    level is then kept about, not for certain.  Enumerated at 95 % for n = 10, 20, …, 60 and shares
-    of 0.01 to 0.8 that only the one, or only the other, model judges rightly (for newcombe with 50,
-    80 and 95 % of the others judged rightly by both), the coverage was
+    level is then held approximately, not for certain.  Enumerated at 95 % for n = 10, 20, …, 60 and
+    shares of 0.01 to 0.8 that only the one, or only the other, model gets right (for newcombe with
+    50, 80 and 95 % of the others right by both), the coverage was
 
     ============  =====  =======
     method        least  average
@@ -59,7 +59,7 @@ def paired_difference_ends(
     Parameters
     ----------
     both, only_first, only_second, neither
-        Examples by which of the two models judges them rightly.
+        Examples by which of the two models is right.
     level
         Confidence level.
     method
@@ -143,7 +143,7 @@ def paired_score_p(
     Parameters
     ----------
     only_first, only_second, n
-        Examples that only the one or the other model judges rightly, and examples in all.
+        Examples that only the one or the other model gets right, and examples in all.
     null
         The difference that is tested, in [−1, 1].
     alternative
@@ -177,9 +177,7 @@ def paired_score_p(
     return float(ndtr(z if alternative == "less" else -z))
 
 
-def clustered_paired_ends(
-    differences: ArrayLike, groups: ArrayLike, level: float
-) -> tuple[float, float]:
+def clustered_paired_ends(differences: ArrayLike, groups: ArrayLike, level: float) -> Ends:
     r"""Give the ends of the interval for the difference where examples come in groups.
 
     Several examples of one patient, author or video are no independent examples.  With the sum
@@ -193,8 +191,8 @@ def clustered_paired_ends(
     Right for many independent groups, however the examples of one group depend on each other.
     Simulated with 5, 10, 20 and 50 groups (twelve populations each, with groups of one or of many
     sizes, 600 data sets), intervals at 95 % covered 96, 95, 95 and 95 % on the average, and 90, 89,
-    93 and 94 % at the least.  Where the groups do not vary at all, each of them counts as one
-    example in Tango's interval.
+    93 and 94 % at the least.  Where the groups do not vary at all, their number bounds the
+    difference (`without_spread`).
 
     Parameters
     ----------
@@ -220,15 +218,8 @@ def clustered_paired_ends(
     >>> round(low, 3), round(high, 3)
     (-0.387, 1.0)
     """
-    check_level(level)
-    clustered = _clustered(differences, groups)
-    if clustered.error == 0:
-        wins, losses = clustered.as_examples
-        rest = clustered.groups - wins - losses
-        low, high = paired_difference_bounds(rest, losses, wins, 0.0, level=level)
-        return float(low), float(high)
-    spread = -float(stdtrit(clustered.groups - 1, (1 - level) / 2)) * clustered.error
-    return max(-1.0, clustered.value - spread), min(1.0, clustered.value + spread)
+    low, high = _clustered(differences, groups).ends_at(check_level(level))
+    return max(-1.0, low), min(1.0, high)
 
 
 def clustered_paired_p(differences: ArrayLike, groups: ArrayLike) -> float:
@@ -246,25 +237,11 @@ def clustered_paired_p(differences: ArrayLike, groups: ArrayLike) -> float:
     >>> clustered_paired_p([0, 0, 0], ["a", "a", "b"])
     1.0
     """
-    clustered = _clustered(differences, groups)
-    if clustered.error == 0:
-        wins, losses = (np.array(count) for count in clustered.as_examples)
-        z = score_statistic(losses, wins, np.array(float(clustered.groups)), np.array(0.0))
-        return 2 * float(ndtr(-abs(z)))
-    return 2 * float(stdtr(clustered.groups - 1, -abs(clustered.value) / clustered.error))
+    p_value = _clustered(differences, groups).p_value
+    return math.nan if p_value is None else p_value
 
 
-@dataclass(frozen=True)
-class _Clustered:
-    """The difference of grouped examples, its error, and the groups as if each were one example."""
-
-    value: float
-    error: float
-    groups: int
-    as_examples: tuple[float, float]
-
-
-def _clustered(differences: ArrayLike, groups: ArrayLike) -> _Clustered:
+def _clustered(differences: ArrayLike, groups: ArrayLike) -> TestOutcome:
     values = np.asarray(differences, dtype=np.float64)
     labels = np.asarray(groups)
     n = check_same_length(differences=values, groups=labels)
@@ -279,12 +256,130 @@ def _clustered(differences: ArrayLike, groups: ArrayLike) -> _Clustered:
     value = math.fsum(sums) / n
     # How much the difference moves when one group is left out.
     moves = (sums - sizes * value) / (n - sizes)
-    # Sums of a few hundredths, say, leave rounding where the groups do not vary.
-    squares = math.fsum(moves**2) if np.max(np.abs(moves)) > NEGLIGIBLE else 0.0
-    shares = (math.fsum(np.maximum(values, 0.0)) / n, math.fsum(np.maximum(-values, 0.0)) / n)
-    return _Clustered(
-        value=value,
-        error=math.sqrt((number - 1) / number * squares),
-        groups=number,
-        as_examples=(number * shares[0], number * shares[1]),
+    if np.max(np.abs(moves)) <= NEGLIGIBLE:
+        return without_spread(value, number, method="clustered_t")
+    error = math.sqrt((number - 1) / number * math.fsum(moves**2))
+    return Spread(error, number - 1.0).outcome(value, "clustered_t")
+
+
+def tango(
+    both: Array, only_first: Array, only_second: Array, neither: Array, level: float
+) -> Bounds:
+    r"""Keep the differences that the score test, with shares fitted to them, does not reject.
+
+    .. math:: \frac{|b - c - n\delta|}{\sqrt{n (2 \tilde q + \delta (1 - \delta))}} \le z
+
+    with b = only_second, c = only_first and :math:`\tilde q` the most likely share of c, given that
+    the share of b is larger by δ.  At δ = 0 the test is McNemar's asymptotic one.
+
+    References
+    ----------
+    .. [1] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
+       the paired-sample design", Statistics in Medicine 17, 891-908, 1998.
+    """
+    z = -float(ndtri((1 - level) / 2))
+    n = both + only_first + only_second + neither
+    seen = (only_second - only_first) / n
+
+    # Both ends at once, until the middle of what is accepted and rejected is one of the two.
+    inside = np.stack([seen, seen])
+    outside = np.stack([np.full_like(seen, -1.0), np.full_like(seen, 1.0)])
+    middle = 0.5 * (inside + outside)
+    while np.any((middle != inside) & (middle != outside)):
+        accept = np.abs(score_statistic(only_first, only_second, n, middle)) <= z
+        inside, outside = np.where(accept, middle, inside), np.where(accept, outside, middle)
+        middle = 0.5 * (inside + outside)
+    return inside[0], inside[1]
+
+
+def score_statistic(only_first: Array, only_second: Array, n: Array, null: Array) -> Array:
+    """Give Tango's statistic of a difference `null`: normal if it is the true one."""
+    # Mirrored to null ≥ 0, every term but the linear one is positive: nothing cancels.
+    upward = null >= 0
+    more = np.where(upward, only_second, only_first)
+    fewer = np.where(upward, only_first, only_second)
+    apart = np.abs(null)
+    linear = apart * (2 * n - more + fewer) - more - fewer
+    constant = fewer * apart * (1 - apart)
+    root = np.sqrt(linear * linear + 8 * n * constant)
+    # The positive root of 2nq² + linear·q − constant, in the form that does not cancel.
+    is_positive = linear > 0
+    share = np.where(
+        is_positive,
+        np.divide(2 * constant, root + linear, out=np.zeros_like(root), where=is_positive),
+        (root - linear) / (4 * n),
     )
+    variance = n * (2 * share + apart * (1 - apart))
+    distance = np.where(upward, 1.0, -1.0) * (more - fewer - n * apart)
+    impossible = np.where(distance == 0, 0.0, np.copysign(np.inf, distance))
+    scaled: Array = np.divide(
+        distance, np.sqrt(variance), out=impossible, where=(variance > 0) & (distance != 0)
+    )
+    return scaled
+
+
+def newcombe(
+    both: Array, only_first: Array, only_second: Array, neither: Array, level: float
+) -> Bounds:
+    r"""Combine Wilson's intervals [l, u] of both shares by squares, less their correlation.
+
+    .. math:: d - \sqrt{(p_2 - l_2)^2 - 2 \phi (p_2 - l_2)(u_1 - p_1) + (u_1 - p_1)^2}
+
+    and the like above, with φ of the table, corrected for continuity: n/2 is taken off its
+    numerator, where that is positive, down to 0.
+
+    References
+    ----------
+    .. [1] R. G. Newcombe, "Improved confidence intervals for the difference between binomial
+       proportions based on paired data", Statistics in Medicine 17, 2635-2650, 1998, method 10.
+    """
+    n = both + only_first + only_second + neither
+    first, second = both + only_first, both + only_second
+    p1, p2 = first / n, second / n
+    (low1, high1), (low2, high2) = wilson(first, n, level), wilson(second, n, level)
+    product = both * neither - only_first * only_second
+    corrected = np.where(product > 0, np.maximum(product - n / 2, 0.0), product)
+    margins = np.sqrt(first) * np.sqrt(n - first) * np.sqrt(second) * np.sqrt(n - second)
+    phi = np.divide(corrected, margins, out=np.zeros_like(corrected), where=margins > 0)
+    return (
+        p2 - p1 - _combined(p2 - low2, high1 - p1, phi),
+        p2 - p1 + _combined(high2 - p2, p1 - low1, phi),
+    )
+
+
+def _combined(one: Array, other: Array, correlation: Array) -> Array:
+    squares = one * one - 2 * correlation * one * other + other * other
+    combined: Array = np.sqrt(np.maximum(squares, 0.0))  # rounding can leave −1e-20
+    return combined
+
+
+def bonett_price(
+    both: Array, only_first: Array, only_second: Array, neither: Array, level: float
+) -> Bounds:
+    """Use Wald's interval after adding one example to each kind of discordant ones.
+
+    References
+    ----------
+    .. [1] D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of
+       binomial proportions based on paired data", Journal of Educational and Behavioral Statistics
+       37(4), 479-488, 2012. https://doi.org/10.3102/1076998611411915
+    """
+    return wald(both, only_first + 1, only_second + 1, neither, level)
+
+
+def wald(
+    both: Array, only_first: Array, only_second: Array, neither: Array, level: float
+) -> Bounds:
+    """For comparison only: the textbook normal interval, of no width where the models agree."""
+    n = both + only_first + only_second + neither
+    share, apart = (only_first + only_second) / n, (only_second - only_first) / n
+    spread = -float(ndtri((1 - level) / 2)) * np.sqrt(np.maximum(share - apart * apart, 0.0) / n)
+    return apart - spread, apart + spread
+
+
+PAIRED_DIFFERENCES: dict[str, PairedBounds] = {
+    "tango": tango,
+    "newcombe": newcombe,
+    "bonett_price": bonett_price,
+    "wald": wald,
+}

@@ -1,7 +1,7 @@
 r"""Two models on the same examples, measure by measure: which test, which interval.
 
 ==========================  ==============================  ====================================
-measure                     independent examples            weights, or several rows a group
+measure                     independent examples            weights, or several rows per group
 ==========================  ==============================  ====================================
 accuracy, error rate        McNemar's mid-p, Tango          groups: t of the groups' totals;
                                                             weights: as any other of counts
@@ -19,28 +19,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from truerisk.aliases import Ends
+from truerisk.aliases import Flags
 from truerisk.comparison.conclusion import conclude
-from truerisk.comparison.predictions.comparisons import Beside, PairTable
+from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
-from truerisk.comparison.predictions.paired_cells import PairedCells, joint_cells
+from truerisk.comparison.predictions.paired_cells import PairedCells
 from truerisk.comparison.predictions.paired_difference import PairedMethod
 from truerisk.comparison.predictions.paired_scores import PairedScores
 from truerisk.comparison.predictions.right_answers import (
+    PairTable,
     by_groups,
     by_table,
-    other_tests,
     within_region,
 )
-from truerisk.comparison.predictions.text_pair import text_tests
-from truerisk.comparison.predictions.weighted_values import (
-    ValueOfWeights,
-    value_of_counts,
-    value_of_scores,
-)
-from truerisk.comparison.spread import Found, Spread
+from truerisk.comparison.predictions.text_tests import tests_beside
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.labels import in_order
@@ -82,40 +75,23 @@ class PairedMeasures:
 
     def compare(
         self, pair: Pair, name: str, region: float | None = None
-    ) -> tuple[Comparison, tuple[Beside, ...]]:
+    ) -> tuple[Comparison, tuple[AlternativeTest, ...]]:
         """Compare two models by one measure; give what other tests say beside it."""
         names = (self.rows.names[pair[0]], self.rows.names[pair[1]])
         first, second = (self.evaluations[one][name] for one in names)
         value = second.value - first.value
-        found = self._found(pair, name, value)
-
-        def ends_at(level: float) -> Ends:
-            low, high = found.spread.ends(value, level)
-            return float(low), float(high)
-
-        comparison = conclude(
-            names,
-            first,
-            second,
-            ends_at=ends_at,
-            level=self.request.level,
-            interval_method=found.interval_method,
-            p_value=1.0 if self._same(pair, name) else found.p_value,
-            method=found.method,
-            region=region,
-            settled_by=found.settled_by,
-            notes=found.notes,
-        )
-        table = self.table(pair) if found.method == "mcnemar_mid_p" else None
-        beside = [] if table is None else list(other_tests(table))
-        if found.method == "delong_paired" and isinstance(found.spread, Spread):
-            normal = replace(found.spread, degrees=math.inf).p_value(value)
-            beside.append(Beside("delong_normal", normal, "there are many of either class"))
+        outcome = self._outcome(pair, name, value, region)
+        if self._same(pair, name):
+            outcome = replace(outcome, p_value=1.0)
+        level = self.request.level
+        comparison = conclude(names, first, second, outcome, level=level, region=region)
+        beside = list(outcome.alternatives)
         if region is not None and math.isfinite(value):
+            table = self.table(pair) if outcome.method == "mcnemar_mid_p" else None
             upwards = _measure_needs(name)[1]
-            beside += within_region(table, ends_at, region, higher_is_better=upwards)
-        if self.rows.multilabel and self.rows.weight is None:
-            beside += [] if self.table(pair) is None else text_tests(name, *self._cells(pair).both)
+            beside += within_region(table, outcome.ends_at, region, higher_is_better=upwards)
+        if self.rows.multilabel and self.rows.weight is None and self.table(pair) is not None:
+            beside += tests_beside(name, *self.cells(pair).both)
         return comparison, tuple(beside)
 
     def table(self, pair: Pair) -> PairTable | None:
@@ -132,7 +108,7 @@ class PairedMeasures:
         )
 
     @cached_property
-    def right(self) -> tuple[NDArray[np.bool_] | None, ...]:
+    def right(self) -> tuple[Flags | None, ...]:
         """Which examples each model gets right in every label."""
         return tuple(
             None if codes is None else np.asarray(codes == self.rows.truth)
@@ -149,21 +125,7 @@ class PairedMeasures:
         """The labels of all models."""
         return in_order({label for one in self.tallies for label in one.labels})
 
-    def value_of_weights(self, model: int, name: str) -> ValueOfWeights | None:
-        """Give a measure of one model as a function of how often each example counts."""
-        weight = 1.0 if self.rows.weight is None else self.rows.weight
-        function: ValueOfWeights | None
-        if _measure_needs(name)[0] in OF_COUNTS:
-            pair = (model, model)
-            zero = self.request.zero_division
-            function = value_of_counts(
-                name, self._cells(pair), joint_cells(self.rows, pair)[1], self._over, zero
-            )
-        else:
-            function = value_of_scores(name, self.scores.of_model(model))
-        return None if function is None else lambda times: function(weight * times)
-
-    def _found(self, pair: Pair, name: str, value: float) -> Found:
+    def _outcome(self, pair: Pair, name: str, value: float, region: float | None) -> TestOutcome:
         table = self.table(pair)
         if table is not None and self.rows.weight is None and self._is_of_right_answers(name):
             of_errors = name == "error_rate"
@@ -173,16 +135,17 @@ class PairedMeasures:
                     of_errors=of_errors,
                     level=self.request.level,
                     method=self.interval,
+                    region=region,
                     plans=len(self.rows.names) <= MAX_PLANNED,
                 )
             first, second = (np.asarray(self.right[at], dtype=np.float64) for at in pair)
             differences = first - second if of_errors else second - first
             return by_groups(differences, self.rows.group)
-        if _measure_needs(name)[0] not in OF_COUNTS:
-            return self.scores.found(pair, name, value)
-        spread = self._cells(pair).difference(name, self._over, self.request.zero_division)
+        if not is_of_counts(name):
+            return self.scores.outcome(pair, name, value)
+        spread = self.cells(pair).difference(name, self.average_over, self.request.zero_division)
         method = "paired_delta" if self.rows.group is None else "cluster_paired_delta"
-        return Found(spread.p_value(value), spread, method, method)
+        return spread.outcome(value, method)
 
     def _is_of_right_answers(self, name: str) -> bool:
         """Whether a measure is the share of right, or of wrong, answers, by whatever name."""
@@ -190,31 +153,37 @@ class PairedMeasures:
         return name in {"accuracy", "error_rate"} or (micro and name in RIGHT_ANSWERS)
 
     @cached_property
-    def _over(self) -> NDArray[np.bool_] | None:
+    def average_over(self) -> Flags | None:
+        """Which labels averages are taken over; None for all."""
         if self.request.average_over is None:
             return None
         return np.isin(self.labels, self.request.average_over)
 
     @cached_property
-    def _counted(self) -> dict[Pair, PairedCells]:
+    def _cells(self) -> dict[Pair, PairedCells]:
         return {}
 
-    def _cells(self, pair: Pair) -> PairedCells:
-        if pair not in self._counted:
+    def cells(self, pair: Pair) -> PairedCells:
+        """Count the joint cells of two models, once."""
+        if pair not in self._cells:
             cells = PairedCells.of(self.rows, pair, self.labels)
             pos_label = self.tallies[pair[0]].pos_label
             costs = None
             if self.request.costs is not None:
                 costs = CostMatrix.of(self.request.costs, self.labels, pos_label)
-            self._counted[pair] = replace(cells, pos_label=pos_label, costs=costs)
-        return self._counted[pair]
+            self._cells[pair] = replace(cells, pos_label=pos_label, costs=costs)
+        return self._cells[pair]
 
     def _same(self, pair: Pair, name: str) -> bool:
         """Whether both models say the same of every example, as far as the measure looks."""
-        of_counts = _measure_needs(name)[0] in OF_COUNTS
-        columns = self.rows.predicted if of_counts else self.rows.scores
+        columns = self.rows.predicted if is_of_counts(name) else self.rows.scores
         first, second = columns[pair[0]], columns[pair[1]]
         return first is not None and second is not None and np.array_equal(first, second)
+
+
+def is_of_counts(name: str) -> bool:
+    """Whether a measure is computed from counts, not from scores."""
+    return _measure_needs(name)[0] in OF_COUNTS
 
 
 def _measure_needs(name: str) -> tuple[str, bool]:

@@ -2,31 +2,31 @@
 
 import math
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
+from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.block_resamples import BlockDraw
 from truerisk.comparison.predictions.joined import JoinedPredictions
 from truerisk.comparison.predictions.model_scores import ModelScores
 from truerisk.comparison.spread import (
     Drawn,
-    Found,
-    NoSpread,
     Spread,
     satterthwaite,
     spread_of_influences,
+    without_spread,
 )
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import delong_paired
 from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
+from truerisk.results import Finding
 
 DRAWN_AVERAGES = ("average_precision", "breakeven_point", "eleven_point_precision")
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it they say little
-NO_SPREAD = "no example, drawn again, would change the difference: bounded by their number"
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,29 @@ class PairedScores:
     tallies: tuple[Tallies, ...]
     request: Request
 
-    def found(self, pair: tuple[int, int], name: str, value: float) -> Found:
+    def outcome(self, pair: tuple[int, int], name: str, value: float) -> TestOutcome:
         """Compare two models by a measure of their scores; `value` is the difference seen."""
         spread, method = self._spread(pair, name)
-        kind = method if self.joined.group is None else f"cluster_{method}"
-        if (spread.spread if isinstance(spread, Drawn) else spread).error == 0:
-            return _without_spread(self.of_model(pair[0]), name, value, kind)
-        p_value = math.nan if math.isnan(value) else spread.p_value(value)
-        notes = self._other_than_asked(pair[0]) if isinstance(spread, Drawn) else ()
-        return Found(p_value, spread, kind, kind, notes=notes)
+        method = method if self.joined.group is None else f"cluster_{method}"
+        if spread.is_zero and not math.isnan(value):
+            units = self.of_model(pair[0]).rarest
+            return without_spread(value, units, width=self._width(pair, name), method=method)
+        notes = self._draw_notes(pair[0]) if isinstance(spread, Drawn) else ()
+        outcome = spread.outcome(value, method, notes)
+        if method == "delong_paired" and isinstance(spread, Spread):
+            normal = Spread(spread.error).p_value(value)
+            alternative = AlternativeTest("delong_normal", normal, "there are many of either class")
+            outcome = replace(outcome, alternatives=(alternative,))
+        return outcome
+
+    def _width(self, pair: tuple[int, int], name: str) -> float:
+        """Give the largest difference of a measure; of a loss without a limit, the largest seen."""
+        low, high = find_measure(base_and_average(name)[0]).measure_range
+        if math.isfinite(high - low):
+            return high - low
+        rows = [self.of_model(at).rows_of_loss(name) for at in pair]
+        losses = [float(np.nanmax(one)) for one in rows if one is not None]
+        return max(losses, default=math.inf)
 
     def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread | Drawn, str]:
         first, second = self.of_model(pair[0]), self.of_model(pair[1])
@@ -100,7 +114,7 @@ class PairedScores:
             degrees = min(degrees, float(self.joined.group.max()))
         return Drawn(Spread(float(np.std(apart, ddof=1)), degrees), float(np.mean(apart)))
 
-    def _replicates(self, model: int, average: str | None) -> dict[str, NDArray[np.float64]]:
+    def _replicates(self, model: int, average: str | None) -> dict[str, Array]:
         """Draw the replicates of all ranking measures at once, and keep them for other pairs."""
         key = (model, average)
         if key not in self._drawn:
@@ -123,36 +137,29 @@ class PairedScores:
         scores = next(iter(self._scores.values()))
         return BlockDraw.of(scores.units, scores.score.shape[1], np.random.default_rng(self._seed))
 
-    def _other_than_asked(self, model: int) -> tuple[str, ...]:
-        """Say what was drawn, where it was not as many resamples of rows as were asked for."""
-        scores, wanted = self.of_model(model), self.request.replicates
+    def _draw_notes(self, model: int) -> tuple[str, ...]:
+        """Say what was drawn, where it was not as many resamples of rows as were requested."""
+        scores, requested = self.of_model(model), self.request.replicates
         if scores.is_many:
-            return (f"from {self._blocks.words}",)
-        drawn = scores.resamples(wanted)
-        return () if drawn == wanted else (f"from {drawn:,} resamples",)
+            return (Finding(f"from {self._blocks.words}", code="block_resamples"),)
+        drawn = scores.resamples(requested)
+        if drawn == requested:
+            return ()
+        return (Finding(f"from {drawn:,} resamples", code="fewer_resamples"),)
 
     @cached_property
-    def _drawn(self) -> dict[tuple[int, str | None], dict[str, NDArray[np.float64]]]:
+    def _drawn(self) -> dict[tuple[int, str | None], dict[str, Array]]:
         return {}
 
 
 def _delong_spread(first: ModelScores, second: ModelScores, level: float) -> Spread:
-    pos_label = first.truth[:, 0]
-    if pos_label.all() or not pos_label.any():
+    is_positive = first.truth[:, 0]
+    if is_positive.all() or not is_positive.any():
         return Spread(math.nan)
     both = np.column_stack([first.score[:, 0], second.score[:, 0]]).astype(np.float64)
-    error = delong_paired(both[pos_label], both[~pos_label], level=level).standard_error
+    error = delong_paired(both[is_positive], both[~is_positive], level=level).standard_error
     before, after = (one.influences("roc_auc") for one in (first, second))
     if before is None or after is None or not error > 0:
         return Spread(error)
     sizes = np.ones(len(before))
     return Spread(error, satterthwaite((after - before) ** 2, first.strata, sizes))
-
-
-def _without_spread(scores: ModelScores, name: str, value: float, kind: str) -> Found:
-    low, high = find_measure(base_and_average(name)[0]).measure_range
-    if math.isinf(high - low):  # a loss without a limit, the same on every example
-        exact = NoSpread(math.inf)
-        return Found(exact.p_value(value), exact, kind, "no_spread", notes=(NO_SPREAD,))
-    bound = NoSpread(scores.rarest, high - low)
-    return Found(bound.p_value(value), bound, kind, "no_spread", notes=(NO_SPREAD,))

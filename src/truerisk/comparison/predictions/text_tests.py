@@ -1,23 +1,31 @@
-"""The significance tests of text categorization: Yang and Liu's s, S, T, T′ and p.
+"""The significance tests of text categorization: Yang and Liu's s, S, T, T′ and p [1]_.
 
 All are two-sided, of the second system against the first; where a one-sided p-value is printed, it
-is half of it.  Each result says what its test assumes, which on real texts seldom holds: decisions
+is half of it.  `first_f1` and `second_f1` are the F1 values of the categories, NaN where there is
+none.  Each result says what its test assumes, which on real texts seldom holds: decisions
 about one document depend on each other, and so do categories.
+
+.. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
+   section 4. https://doi.org/10.1145/312624.312647
 """
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, stdtr
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number, shown
+from truerisk.comparison.datasets.rank_tests import mean_ranks
+from truerisk.comparison.outcome import AlternativeTest
+from truerisk.comparison.spread import Spread
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
-
-NEGLIGIBLE = 1e-12  # rounding of a difference of F1 values
+from truerisk.measures.registry import find_measure
+from truerisk.tallies.cells import Cells, ClassCounts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,23 +43,21 @@ class TextTest:
     assumes: str
 
 
+Tests = Callable[[Cells, Cells], Iterator[TextTest]]
+
+
 def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest:
     """Test all document × category decisions at once: the s-test, dominated by common categories.
 
-    Decisions that both systems take rightly, or both wrongly, are ties and dropped; of the n others
-    the k that the second takes rightly are binomial with probability ½ if the systems are equally
-    good.  `statistic` is k.  The test is exact at every n, without a normal approximation; it is
+    Decisions that both systems get right, or both wrong, are ties and dropped; of the n others the
+    k that the second gets right are binomial with probability ½ if the systems are equally good.
+    `statistic` is k.  The test is exact at every n, without a normal approximation; it is
     McNemar's exact test.
 
     Parameters
     ----------
     first_right, second_right
-        Documents × categories: True or 1 where the system decides rightly.
-
-    References
-    ----------
-    .. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
-       section 4. https://doi.org/10.1145/312624.312647
+        Documents × categories: True or 1 where the system decides correctly.
 
     Examples
     --------
@@ -80,16 +86,6 @@ def macro_sign_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     others the k in which the second's is larger are binomial with probability ½ if neither system
     is better in more than half of the categories.  `statistic` is k.  The test is exact at every n.
 
-    Parameters
-    ----------
-    first_f1, second_f1
-        F1 of each category.
-
-    References
-    ----------
-    .. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
-       section 4. https://doi.org/10.1145/312624.312647
-
     Examples
     --------
     >>> test = macro_sign_test([0.5, 0.6, 0.7, 0.8], [0.6, 0.7, 0.8, 0.8])
@@ -114,16 +110,6 @@ def macro_t_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     included.  Where all differences are equal the test is undefined, NaN; where all are 0 the
     p-value is 1.
 
-    Parameters
-    ----------
-    first_f1, second_f1
-        F1 of each category.
-
-    References
-    ----------
-    .. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
-       section 4. https://doi.org/10.1145/312624.312647
-
     Examples
     --------
     >>> test = macro_t_test([0.5, 0.6, 0.7], [0.6, 0.8, 1.0])  # 0.2 / (0.1 / √3)
@@ -145,16 +131,6 @@ def macro_t_on_ranks(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     their mean rank; then `macro_t_test` takes the ranks.  Less led by single extreme categories,
     and sensitive to F1 values that are often 0.
 
-    Parameters
-    ----------
-    first_f1, second_f1
-        F1 of each category.
-
-    References
-    ----------
-    .. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
-       section 4. https://doi.org/10.1145/312624.312647
-
     Examples
     --------
     >>> test = macro_t_on_ranks([0.1, 0.2, 0.3], [0.15, 0.9, 1.0])  # ranks 1 3 4 and 2 5 6
@@ -162,7 +138,7 @@ def macro_t_on_ranks(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     (5.0, 0.0377)
     """
     first, second = _f1_values(first_f1, second_f1)
-    ranks = _mean_ranks(np.concatenate([first, second]))
+    ranks = mean_ranks(np.concatenate([first, second]))
     return _t_test(
         ranks[first.size :] - ranks[: first.size],
         "macro_t_on_ranks",
@@ -176,7 +152,7 @@ def proportion_test(first_k: int, first_n: int, second_k: int, second_n: int) ->
     .. math:: z = \frac{p_2 - p_1}{\sqrt{p (1 - p) (1/n_1 + 1/n_2)}}, \qquad
               p = \frac{k_1 + k_2}{n_1 + n_2}
 
-    It takes the two systems as judged on different, independent decisions.  On the same documents
+    It takes the two systems as tested on different, independent decisions.  On the same documents
     they are not, and agreement makes the test timid: it is offered because the paper has it, and
     `micro_sign_test` is the paired one.  `n` is n₁ + n₂; with no trial of one the test is
     undefined, NaN.
@@ -185,11 +161,6 @@ def proportion_test(first_k: int, first_n: int, second_k: int, second_n: int) ->
     ----------
     first_k, first_n, second_k, second_n
         Successes and trials of either system, pooled over all categories.
-
-    References
-    ----------
-    .. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
-       section 4. https://doi.org/10.1145/312624.312647
 
     Examples
     --------
@@ -212,9 +183,21 @@ def proportion_test(first_k: int, first_n: int, second_k: int, second_n: int) ->
         p_value=2 * float(ndtr(-abs(statistic))),
         method="proportion_test",
         n=first_trials + second_trials,
-        assumes="The two systems are judged on independent decisions, which on the same documents "
+        assumes="The two systems are tested on independent decisions, which on the same documents "
         "they are not.",
     )
+
+
+def tests_beside(name: str, first: Cells, second: Cells) -> list[AlternativeTest]:
+    """Give the tests that Yang and Liu made for the kind of measure; none for others.
+
+    The micro sign test stands beside the Hamming loss and micro averages, with the p-test where the
+    measure is a proportion; the macro tests beside the macro average of F1.
+    """
+    tests = TESTS.get(name)
+    if tests is None:
+        return []
+    return [AlternativeTest(one.method, one.p_value, one.assumes) for one in tests(first, second)]
 
 
 def _sign_test(only_first: int, only_second: int, method: str, assumes: str) -> TextTest:
@@ -231,27 +214,17 @@ def _sign_test(only_first: int, only_second: int, method: str, assumes: str) -> 
 
 def _t_test(differences: Array, method: str, assumes: str) -> TextTest:
     n = differences.size
-    statistic = math.nan
-    if not np.any(differences):
-        statistic = 0.0
-    elif n > 1 and np.ptp(differences) > NEGLIGIBLE:
-        error = float(np.std(differences, ddof=1)) / math.sqrt(n)
-        statistic = float(np.mean(differences)) / error
+    mean = float(np.mean(differences)) if n else 0.0
+    error = float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    spread = Spread(error, n - 1.0)
+    undefined = math.nan if differences.any() else 0.0
     return TextTest(
-        statistic=statistic,
-        p_value=1.0 if statistic == 0 else 2 * float(stdtr(n - 1, -abs(statistic))),
+        statistic=mean / error if spread.is_known else undefined,
+        p_value=spread.p_value(mean),
         method=method,
         n=n,
         assumes=assumes,
     )
-
-
-def _mean_ranks(values: Array) -> Array:
-    """Rank from 1, equal values by the mean of the ranks that they share."""
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    ranks: Array = (last - (counts - 1) / 2)[index]
-    return ranks
 
 
 def _f1_values(first_f1: ArrayLike, second_f1: ArrayLike) -> tuple[Array, Array]:
@@ -263,11 +236,11 @@ def _f1_values(first_f1: ArrayLike, second_f1: ArrayLike) -> tuple[Array, Array]
         if wrong.size:
             raise InputError(f"`{name}` must lie in [0, 1]; got {shown(wrong[0].item())}.")
     check_same_length(first_f1=first, second_f1=second)
-    told = ~(np.isnan(first) | np.isnan(second))
-    return first[told], second[told]
+    defined = ~(np.isnan(first) | np.isnan(second))
+    return first[defined], second[defined]
 
 
-def _truths(table: ArrayLike, name: str) -> NDArray[np.bool_]:
+def _truths(table: ArrayLike, name: str) -> Flags:
     values = np.asarray(table)
     if values.dtype.kind not in "biuf" or not np.all((values == 0) | (values == 1)):
         wrong = next(value for value in values.ravel().tolist() if value not in {0, 1})
@@ -275,8 +248,56 @@ def _truths(table: ArrayLike, name: str) -> NDArray[np.bool_]:
     return values.astype(bool)
 
 
-def _check_one_shape(**tables: NDArray[np.bool_]) -> None:
+def _check_one_shape(**tables: Flags) -> None:
     shapes = {name: table.shape for name, table in tables.items()}
     if len(set(shapes.values())) > 1:
         listed = ", ".join(f"`{name}` has {shape}" for name, shape in shapes.items())
         raise InputError(f"Both tables must have one shape; {listed}.")
+
+
+def _decisions(first: Cells, second: Cells) -> Iterator[TextTest]:
+    """Test every decision of a document and a category: all examples of a joint cell at once."""
+    rows = np.repeat(np.arange(len(first.rows)), first.rows)
+    yield micro_sign_test(*((cells.truth == cells.predicted)[rows] for cells in (first, second)))
+
+
+def _share_of(numerator: str, denominator: str) -> Tests:
+    def tests(first: Cells, second: Cells) -> Iterator[TextTest]:
+        yield from _decisions(first, second)
+        counts = [cells.class_counts() for cells in (first, second)]
+        shares = [
+            int(getattr(one, part).sum()) for one in counts for part in (numerator, denominator)
+        ]
+        yield proportion_test(*shares)
+
+    return tests
+
+
+def _errors(first: Cells, second: Cells) -> Iterator[TextTest]:
+    yield from _decisions(first, second)
+    decisions = first.n * len(first.labels)
+    wrong = [_wrong_decisions(cells.class_counts()) for cells in (first, second)]
+    yield proportion_test(wrong[0], decisions, wrong[1], decisions)
+
+
+def _wrong_decisions(counts: ClassCounts) -> int:
+    return int((counts.truth + counts.predicted - 2 * counts.tp).sum())
+
+
+def _of_categories(first: Cells, second: Cells) -> Iterator[TextTest]:
+    values = [_f1_of_categories(cells) for cells in (first, second)]
+    for test in (macro_sign_test, macro_t_test, macro_t_on_ranks):
+        yield test(*values)
+
+
+def _f1_of_categories(cells: Cells) -> Array:
+    return np.asarray(find_measure("f1").value(cells.class_counts().one_vs_rest), dtype=np.float64)
+
+
+TESTS: dict[str, Tests] = {
+    "hamming_loss": _errors,
+    "recall_micro": _share_of("tp", "truth"),
+    "precision_micro": _share_of("tp", "predicted"),
+    "f1_micro": _decisions,
+    "f1_macro": _of_categories,
+}

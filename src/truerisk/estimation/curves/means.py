@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from truerisk.aliases import Array
-from truerisk.estimation.refits.summary import summarise
+from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.evaluation.evaluate import evaluate_counts
 from truerisk.measures.averages import AVERAGES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truerisk.estimation.curves.results import CurvePoint, LearningCurve
-from truerisk.estimation.svm.selection_plot import COLOURS
+from truerisk.estimation.svm.selection import COLOURS
 from truerisk.measures.curves import GREY, plain_label
 from truerisk.measures.registry import title_of
 

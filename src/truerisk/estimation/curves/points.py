@@ -9,20 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.estimation.curves.comparison import (
-    Affordable,
-    Crossing,
-    affordable,
-    crossings_of,
-)
-from truerisk.estimation.curves.extrapolation import MIN_SIZES, Extrapolation, extrapolation_of
-from truerisk.estimation.curves.growth import growth_of
+from truerisk.estimation.curves.laws import MIN_SIZES, Extrapolation, extrapolation_of, growth_of
 from truerisk.estimation.curves.means import (
     confusion_values,
     mean_interval,
     resampled_means,
 )
-from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.estimation.curves.results import (
+    Affordable,
+    Crossing,
+    CurvePoint,
+    LearnerCurve,
+    LearningCurve,
+    affordable,
+    crossings_of,
+)
 from truerisk.estimation.curves.runs import COSTS
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 

@@ -2,8 +2,6 @@
 
 import io
 import pickle  # only to measure how long a model is; nothing is ever read back
-import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
-from truerisk.errors import ResourceError, UnstableWarning
-from truerisk.estimation.refits.divisions import repeated_folds
-from truerisk.learners.refits import fresh_copy, positions, rows_of
+from truerisk.errors import UnstableWarning
+from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.learners import refits
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -100,7 +98,7 @@ def _quotas(counts: NDArray[np.intp], held_out: int) -> NDArray[np.intp]:
 
 
 def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
-    """Train one model on the beginning of a line; judge it by the hold-out and by its own part.
+    """Train one model on the beginning of a line; evaluate it on the hold-out and on its own part.
 
     Parameters
     ----------
@@ -118,53 +116,36 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
         fails only in the estimate, `estimate_failed`.  `warned` holds what was warned of, but for
         machines whose bias is one of many: at small sizes that is common.
     """
-    with warnings.catch_warnings(record=True) as met:
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", UnstableWarning)
-        found = _refit(shared, item)
-    told = dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in met)
-    return found | {"warned": np.array(list(told), dtype=np.str_)} if told else found
-
-
-def _refit(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
-    at, repeat, size_at = item
     plan: CurvePlan = shared["plan"]
+    at, repeat, size_at = item
     line, test = plan.division(repeat)
     train = np.sort(line[: shared["sizes"][size_at]])
     # The same seed for every model: leaving one out changes no other.
     seed = [plan.seed, repeat, size_at]
-    y = np.asarray(shared["y"])
-    try:
-        model = fresh_copy(shared["models"][at], seed)
-        examples, judged = rows_of(shared["X"], train), rows_of(shared["X"], test)
-        cpu, began = time.thread_time(), time.perf_counter()
-        model.fit(examples, y[train])
-        trained, cpu_trained = time.perf_counter(), time.thread_time()
-        labels = model.predict(judged)
-        classified = time.perf_counter()
-        found: Arrays = {"confusion": _confusion(plan.codes[test], labels, shared["values"])}
-    except MemoryError as problem:
-        raise ResourceError(
-            f"Memory ran out training on {len(train):,} examples. Use fewer workers or less data."
-        ) from problem
-    except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
-        return {"failed": np.array(f"{type(problem).__name__}: {problem}")}
-    per_thousand = (classified - trained) * PER_EXAMPLES / len(test)
-    memory = _bytes_of(examples) + _pickled_bytes(model)
-    found["costs"] = np.array([trained - began, per_thousand, memory, cpu_trained - cpu])
-    try:
-        if shared["estimate"] == "cross_validation":
-            found.update(_cross_validated(shared, at, train, seed))
-        elif shared["estimate"] == "xi_alpha":
-            found.update(_xi_alpha(shared, model, examples, y[train]))
-    except Exception as problem:  # noqa: BLE001
-        found["estimate_failed"] = np.array(f"{type(problem).__name__}: {problem}")
-    return found
+
+    def work() -> Arrays:
+        trained = refits.train(shared["models"][at], shared["X"], shared["y"], (train, test), seed)
+        found = {"confusion": _confusion(plan.codes[test], trained.labels, shared["values"])}
+        induce, classify = trained.seconds
+        per_thousand = classify * PER_EXAMPLES / len(test)
+        memory = _bytes_of(trained.X_train) + _pickled_bytes(trained.model)
+        found["costs"] = np.array([induce, per_thousand, memory, trained.cpu_seconds])
+        try:
+            if shared["estimate"] == "cross_validation":
+                found.update(_cross_validated(shared, at, train, seed))
+            elif shared["estimate"] == "xi_alpha":
+                found.update(_xi_alpha(shared, trained, shared["y"][train]))
+        except Exception as problem:  # noqa: BLE001
+            found["estimate_failed"] = np.array(f"{type(problem).__name__}: {problem}")
+        return found
+
+    name = f"the training on {len(train):,} examples"
+    return refits.guarded(work, name, ignored=UnstableWarning)
 
 
 def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:  # noqa: ANN401
     k = len(values)
-    called = positions(labels, values)
+    called = refits.positions(labels, values)
     return np.bincount(codes * k + called, minlength=k * k).reshape(k, k)
 
 
@@ -182,46 +163,24 @@ def _cross_validated(shared: Mapping[str, Any], at: int, train: Indices, seed: l
     folds = repeated_folds(codes, min(FOLDS, smallest), 1, rng, groups=units)
     k = len(shared["values"])
     pooled = np.zeros((k, k), dtype=np.int64)
-    y = np.asarray(shared["y"])
     for fold in range(len(folds)):
-        inner, judged = (train[part] for part in folds.train_and_test(fold))
-        model = fresh_copy(shared["models"][at], [*seed, fold + 1])
-        model.fit(rows_of(shared["X"], inner), y[inner])
-        labels = model.predict(rows_of(shared["X"], judged))
-        pooled += _confusion(plan.codes[judged], labels, shared["values"])
+        inner, held = (train[part] for part in folds.train_and_test(fold))
+        found = refits.train(
+            shared["models"][at], shared["X"], shared["y"], (inner, held), [*seed, fold + 1]
+        )
+        pooled += _confusion(plan.codes[held], found.labels, shared["values"])
     return {"estimate_confusion": pooled}
 
 
-def _xi_alpha(shared: Mapping[str, Any], model: Any, examples: Any, y: NDArray[Any]) -> Arrays:  # noqa: ANN401
-    from truerisk.estimation.svm.xi_alpha import xi_alpha  # noqa: PLC0415  (loads the machines)
+def _xi_alpha(shared: Mapping[str, Any], trained: refits.Trained, y: NDArray[Any]) -> Arrays:
+    from truerisk.estimation.svm.xi_alpha import xi_alpha  # noqa: PLC0415  (loads the solvers)
+    from truerisk.svm.dual_of import is_readable  # noqa: PLC0415
 
-    measure = shared["measure"]
-    if not is_svm(model):
+    if not is_readable(trained.model):
         return {}
-    pos_label = str(shared["values"][shared["pos_label"]])
-    found = xi_alpha(model, examples, y, measures=(measure,), pos_label=pos_label)
+    measure, pos_label = shared["measure"], str(shared["values"][shared["pos_label"]])
+    found = xi_alpha(trained.model, trained.X_train, y, measures=(measure,), pos_label=pos_label)
     return {"estimate": np.array(found[measure].value)}
-
-
-def is_svm(model: Any) -> bool:  # noqa: ANN401
-    """Whether ξα can be read off a model: a support vector machine, also at the end of a pipeline.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC, LinearSVC
-    >>> is_svm(SVC()), is_svm(LinearSVC(loss="hinge")), is_svm(LinearSVC())
-    (True, True, False)
-    """
-    from sklearn.pipeline import Pipeline  # noqa: PLC0415  (loaded where models are)
-    from sklearn.svm import SVC, LinearSVC, NuSVC  # noqa: PLC0415
-
-    from truerisk.svm.classifier import MarginClassifier  # noqa: PLC0415
-
-    if isinstance(model, Pipeline):
-        return is_svm(model[-1])
-    if isinstance(model, LinearSVC):
-        return bool(model.loss == "hinge")
-    return isinstance(model, (SVC, NuSVC, MarginClassifier))
 
 
 def _bytes_of(examples: Any) -> float:  # noqa: ANN401

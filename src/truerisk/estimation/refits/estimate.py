@@ -1,32 +1,78 @@
-"""Learner + data → Evaluation: what it is worth on examples it has not seen, how sure that is."""
+"""Learner + data → LearnerEvaluation: its quality on new examples, with intervals."""
 
+import math
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.checks import check_choice
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, OWN_RULES, RULES
-from truerisk.estimation.refits.judged import SETTLED, Judged, corrected, corrections, score_table
-from truerisk.estimation.refits.judging import Judging
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
-from truerisk.estimation.refits.machine_refits import machine_refit, prepared
 from truerisk.estimation.refits.methods import Design, Method, design_of, find_method
 from truerisk.estimation.refits.plans import Plan, TrainingSet
+from truerisk.estimation.refits.vote_estimates import (
+    SETTLED,
+    VoteEstimates,
+    corrected,
+    corrections,
+    score_table,
+)
+from truerisk.estimation.refits.votes import (
+    CollectedVotes,
+    Costs,
+    collect_votes,
+    no_effect_of_training,
+    refit_settings,
+)
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint, fingerprint
-from truerisk.execution.running import run_each
-from truerisk.learners.named_models import find_model
+from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
-from truerisk.results import Estimate, as_plain
+from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.results import Estimate, Evaluation, Finding, as_plain
+from truerisk.tallies.cells import MAX_CLASSES
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LearnerEvaluation(Evaluation):
+    """The measures of a learner, estimated by refits that judge examples they did not train on.
+
+    `method` names the resampling, `refits` counts them; `baseline` is what always answering the
+    commonest class is worth, on the same plan; `variants` holds further estimates of the error rate
+    that the method gives (bootstrap: .632, leave-one-out bootstrap, optimism).  `called` holds, for
+    each repetition, the label position given to each example (−1 where it was not judged), `scores`
+    the scores in the same places (NaN where there are none).  `costs` are seconds; they differ from
+    run to run and are therefore not part of what is saved or compared.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from truerisk import estimate
+    >>> found = estimate("tree", *load_iris(return_X_y=True), method="holdout", random_state=1)
+    >>> found.method, found.refits, round(found.baseline["error_rate"].value, 2)
+    ('holdout', 1, 0.68)
+    """
+
+    kind: ClassVar[str] = "learner_evaluation"
+
+    model: str = ""
+    method: str = ""
+    refits: int = 0
+    baseline: Mapping[str, Estimate] = field(default_factory=dict)
+    variants: Mapping[str, Estimate] = field(default_factory=dict)
+    called: NDArray[np.int32] | None = field(default=None, compare=False)
+    scores: NDArray[np.float64] | None = field(default=None, compare=False)
+    costs: Costs | None = field(default=None, compare=False)
+
 
 CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
 
@@ -38,15 +84,28 @@ def estimate(
     *,
     method: str = "cross_validation",
     interval: str = DEFAULT,
+    folds: int | None = None,
+    repeats: int | None = None,
+    test_size: float | None = None,
+    stratified: bool | None = None,
+    allow_small_classes: bool | None = None,
     measures: Sequence[str] | None = None,
     groups: Any = None,  # noqa: ANN401
     pos_label: Any = None,  # noqa: ANN401
+    level: float = 0.95,
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    average_over: Sequence[str] | None = None,
+    binomial: str = "clopper_pearson",
+    cell_interval: str = "smoothed_delta",
+    replicates: int = 1000,
+    zero_division: float = math.nan,
+    max_classes: int = MAX_CLASSES,
     random_state: int | None = None,
     n_jobs: int | None = 1,
     allow_failed: bool = False,
     resume: str | Path | None = None,
     progress: Callable[[int, int, int], None] | None = None,
-    **options: Any,  # noqa: ANN401
 ) -> LearnerEvaluation:
     r"""Estimate what a learner is worth on examples it has not seen, with intervals.
 
@@ -68,8 +127,10 @@ def estimate(
     ----------
     model
         Any classifier of scikit-learn's kind, pipelines included, or the name of one ("svm",
-        "tree", …: `truerisk estimate --help`).  It is cloned, never changed; a `random_state` that
-        it leaves open is set from `random_state`.
+        "tree", …: `truerisk estimate --help`), which prepares the columns of X as the command line
+        does.  It is cloned, never changed; a `random_state` that it leaves open is set from
+        `random_state`.  A model that keeps what it has learned is refused; one whose training has
+        no effect on its predictions is told in `verdict` (see `no_effect_of_training`).
     X, y
         Rows (array, sparse matrix, data frame, list of texts) and one label for each.
     method
@@ -79,13 +140,22 @@ def estimate(
         repeats=10), `conservative_z` (repeats=15) or `training_error`.
     interval
         `agreement`; or `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
-        (Bayle and others; one repetition), `plain_t` (invalid, for comparison).
+        (Bayle and others; one repetition; speaks of the models of the folds), `plain_t` (invalid,
+        for comparison).
+    folds, repeats, test_size
+        Of the method; its own defaults unless given.
+    stratified, allow_small_classes
+        Whether every part has its share of each class (yes), and whether folds may lack one (no).
     measures
         Only these measures; all when not given.
     groups
         Which rows belong together: never on both sides of a division, and the unit of intervals.
     pos_label
         The positive label, where it is not plain.
+    level, betas, costs, average_over, binomial, cell_interval, replicates, zero_division
+        As in `tr.evaluate`.
+    max_classes
+        Refuse more classes than this.
     random_state
         Seed; drawn, and told in `settings`, when not given.
     n_jobs
@@ -97,9 +167,6 @@ def estimate(
         data, settings or another seed is refused.
     progress
         Called as (done, done, all) after each refit.
-    **options
-        folds, repeats, test_size, stratified, allow_small_classes; and level, betas, costs and the
-        other fields of `Request`.
 
     Examples
     --------
@@ -110,90 +177,105 @@ def estimate(
     >>> print(found["error_rate"])
     error_rate = 0.059 [0.025, 0.114] at 95 % (agreement_binomial, n = 150, this model)
     """
-    examples = Examples.of(X, y, groups, pos_label)
+    needs_positive = measures is None or any(map(_needs_positive, measures))
+    examples = Examples.of(X, y, groups, pos_label, needs_positive=needs_positive)
     if examples.groups is not None and examples.groups.max() == examples.n - 1:
         examples = replace(examples, groups=None)  # groups of one are single examples
-    if isinstance(model, str):
-        model = find_model(model, examples=examples.n)
-    asked = find_method(method, examples)
-    design, request = _settings(
-        options, asked, examples, measures=measures, pos_label=pos_label, random_state=random_state
+    model = as_learner(model, examples.X, examples=examples.n)
+    resampling = find_method(method, examples)
+    if interval == "central_limit" and method == "cross_validation" and repeats is None:
+        repeats = 1
+    given = {
+        "folds": folds,
+        "repeats": repeats,
+        "test_size": test_size,
+        "stratified": stratified,
+        "allow_small_classes": allow_small_classes,
+    }
+    design = design_of(resampling, {name: one for name, one in given.items() if one is not None})
+    request = _checked_request(
+        Request(
+            level=level,
+            pos_label=examples.pos_label or (None if pos_label is None else str(pos_label)),
+            betas=tuple(betas),
+            costs=costs,
+            binomial=binomial,
+            cell_interval=cell_interval,
+            replicates=replicates,
+            random_state=random_state,
+            zero_division=zero_division,
+            average_over=None if average_over is None else tuple(average_over),
+            measures=None if measures is None else tuple(measures),
+            max_classes=max_classes,
+        ),
+        resampling,
     )
     if resume is not None and random_state is None:
         raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
-    _check_interval(interval, asked, examples)
+    _check_interval(interval, resampling, design, examples)
     seed = int(request.random_state or 0)
-    plan = asked.plan(examples, design, np.random.default_rng([seed, 0]))
-    _check_model(model)
-    shared = {
-        "model": model,
-        "X": examples.X,
-        "y": examples.y,
-        "values": examples.values,
-        "plan": plan,
-        "seed": seed,
-    }
-    fast = prepared(model, examples.X, examples.y, plan)
-    task = refit if fast is None else machine_refit
-    with _kept(resume, shared, asked, design) as checkpoint:
-        outcomes = run_each(
-            task,
-            {**shared, **(fast or {})},
-            range(len(plan)),
+    plan = resampling.plan(examples, design, np.random.default_rng([seed, 0]))
+    shared = refit_settings(model, examples, plan, seed)
+    with _checkpoint(resume, shared, resampling, design) as checkpoint:
+        collected = collect_votes(
+            model,
+            examples,
+            plan,
+            seed=seed,
             n_jobs=n_jobs,
             checkpoint=checkpoint,
             progress=progress,
         )
-        with closing(outcomes):  # the workers end with it, however it ends
-            judging = Judging(examples, plan).gather(outcomes)
-    judging.refuse_failures(allowed=allow_failed)
-    judged = Judged(examples, asked, judging, request)
-    found = judged.evaluation()
-    estimates = {name: judged.finished(one, interval) for name, one in found.items()}
+    collected.refuse_failures(allowed=allow_failed)
+    votes = VoteEstimates(examples, resampling, collected, request)
+    found = votes.evaluation()
+    estimates = {name: votes.finished(one, interval) for name, one in found.items()}
     variants: dict[str, Estimate] = {}
-    if judging.correction is not None:
+    if collected.correction is not None:
         whole = refit({**shared, "plan": TrainingSet(examples.n)}, 0)
-        variants = corrections(judging.correction, whole, request.level)
+        variants = corrections(collected.correction, whole, request.level)
         estimates = corrected(estimates, variants.pop(CHIEF[method]))
     by_class = {
-        label: {name: judged.finished(one, DEFAULT) for name, one in each.items()}
+        label: {name: votes.finished(one, DEFAULT) for name, one in each.items()}
         for label, each in found.by_class.items()
     }
+    doubts = () if method == "training_error" else no_effect_of_training(model, collected, seed)
     return LearnerEvaluation(
         **{
             **found.fields(),
             "estimates": estimates,
             "by_class": by_class,
-            "verdict": tuple(verdict_of(judged.tallies, estimates, by_class)),
-            "notes": (
-                *_remarks(asked, plan, warm=fast is not None),
-                *judging.notes(),
-                *found.notes,
-            ),
+            "verdict": (*doubts, *verdict_of(votes.tallies, estimates, by_class)),
+            "notes": (*_remarks(resampling, collected), *collected.notes(), *found.notes),
             "settings": {
                 **found.settings,
                 "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
                 "model": _described(model),
                 "method": method,
                 "interval": interval,
-                **{name: getattr(design, name) for name in asked.uses},
+                **{name: getattr(design, name) for name in resampling.uses},
             },
         },
         model=_described(model),
         method=method,
         refits=len(plan),
-        baseline=judged.baseline(),
+        baseline=votes.baseline(),
         variants=variants,
-        called=judging.called,
-        scores=score_table(judging),
-        costs=judging.costs,
+        called=collected.called,
+        scores=score_table(collected),
+        costs=collected.costs,
     )
 
 
-def _kept(
-    resume: str | Path | None, shared: dict[str, Any], method: Method, design: Design
+def _needs_positive(measure: str) -> bool:
+    """Tell whether a measure is of one class against the other; those of all classes are not."""
+    return find_measure(base_and_average(measure)[0]).needs != "class counts"
+
+
+def _checkpoint(
+    resume: str | Path | None, shared: Mapping[str, Any], method: Method, design: Design
 ) -> AbstractContextManager[Checkpoint | None]:
-    """Open the folder that keeps the refits, if one is wanted."""
+    """Open the folder that holds the refits, if one is given."""
     if resume is None:
         return nullcontext()
     facts = {
@@ -208,49 +290,22 @@ def _kept(
     return Checkpoint.open(resume, facts)
 
 
-def _settings(
-    options: dict[str, Any],
-    method: Method,
-    examples: Examples,
-    *,
-    measures: Sequence[str] | None,
-    pos_label: Any,  # noqa: ANN401
-    random_state: int | None,
-) -> tuple[Design, Request]:
-    of_design = {entry.name for entry in fields(Design)}
-    of_request = {entry.name for entry in fields(Request)} - {
-        "probabilities",
-        "threshold",
-        "reject",
-    }
-    unknown = set(options) - of_design - of_request
-    if unknown:
-        known = ", ".join(sorted(of_design | of_request))
-        got = ", ".join(sorted(unknown))
-        raise InputError(f"`estimate` must be given options it knows ({known}); got {got}.")
-    design = design_of(method, {name: options[name] for name in options if name in of_design})
-    request = Request(
-        **{name: options[name] for name in options if name in of_request},
-        measures=None if measures is None else tuple(measures),
-        pos_label=pos_label if pos_label is None else str(pos_label),
-        random_state=random_state,
-    ).checked()
-    if examples.pos_label is not None:
-        request = replace(request, pos_label=examples.pos_label)
+def _checked_request(request: Request, method: Method) -> Request:
+    """Check the settings; refuse intervals that are not for votes of refits."""
     if request.binomial != "clopper_pearson" and method.name not in SETTLED:
         raise InputError(
-            "`binomial` must be clopper_pearson where refits judge, as their votes are no whole "
-            f"numbers; got {request.binomial}."
+            "`binomial` must be clopper_pearson for refits, whose votes are not whole numbers; "
+            f"got {request.binomial}."
         )
     if request.cell_interval not in {"smoothed_delta", "delta"}:
         raise InputError(
-            "`cell_interval` must be smoothed_delta or delta where refits judge: the others "
-            f"resample examples as if one model had judged them; got {request.cell_interval}."
+            "`cell_interval` must be smoothed_delta or delta for refits: the others resample "
+            f"examples as if one model had predicted them; got {request.cell_interval}."
         )
-    return design, request
+    return request.checked()
 
 
-def _check_interval(interval: str, method: Method, examples: Examples) -> None:
+def _check_interval(interval: str, method: Method, design: Design, examples: Examples) -> None:
     check_choice(interval, (DEFAULT, *RULES), "interval")
     alone = {"time_ordered", "leave_one_out"}  # one judgement an example, in no folds
     fits = method.name not in {*OWN_RULES, *SETTLED, *CHIEF, *alone}
@@ -262,24 +317,22 @@ def _check_interval(interval: str, method: Method, examples: Examples) -> None:
         raise InputError(
             "`interval` must not be central_limit with groups, which it takes for single examples."
         )
-
-
-def _check_model(model: Any) -> None:  # noqa: ANN401
-    missing = [name for name in ("fit", "predict", "get_params") if not hasattr(model, name)]
-    if missing or isinstance(model, type):
-        what = (
-            f"the class {model.__name__}; write {model.__name__}()"
-            if isinstance(model, type)
-            else (f"a {type(model).__name__} without {', '.join(missing)}")
+    if interval == "central_limit" and (method.name != "cross_validation" or design.repeats > 1):
+        raise InputError(
+            "`interval` central_limit must have one repetition of cross_validation; got "
+            f"{method.name}, {design.repeats} repetitions. Leave `repeats` out, or use agreement."
         )
-        raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
 
 
-def _remarks(method: Method, plan: Plan, *, warm: bool) -> tuple[str, ...]:
-    refits = f"{len(plan)} refit{'s' if len(plan) > 1 else ''}"
-    said = f"{method.title}, {refits}: {method.remark}."
-    begun = "The refits are solved from one prepared problem: `costs` are of that, not of a fit."
-    return (said, begun) if warm else (said,)
+def _remarks(method: Method, collected: CollectedVotes) -> Iterator[Finding]:
+    refits = len(collected.plan)
+    number = f"{refits} refit{'s' if refits > 1 else ''}"
+    yield Finding(f"{method.title}, {number}: {method.remark}.", code=f"method_{method.name}")
+    if collected.from_one_problem:
+        yield Finding(
+            "The refits are solved from one prepared problem: `costs` are of that, not of a fit.",
+            code="refits_from_one_problem",
+        )
 
 
 def _arrays_of(plan: Plan) -> list[Any]:

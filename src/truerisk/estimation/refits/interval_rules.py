@@ -1,51 +1,217 @@
 """The rules that turn the values and losses of refits into an interval, by name.
 
-Each takes one finished estimate and what the refits say, and gives the estimate with the rule's
-interval and target.  The default, agreement, is not here: it is how votes are read.
+`summarise` takes the values of refits alone.  The other rules take one finished estimate and what
+the refits say, and give the estimate with the interval and target of the rule.  The default rule,
+agreement, is not here: it is how votes are read.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.refits.judging import Judging
 from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
-from truerisk.estimation.refits.run_values import RunValues
-from truerisk.estimation.refits.summary import summarise
+from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
-from truerisk.intervals.resampled_tests import ConservativeZRuns, conservative_z_interval
+from truerisk.intervals.resampled_tests import (
+    ConservativeZRuns,
+    conservative_z_interval,
+    corrected_standard_error,
+    deviation,
+)
 from truerisk.measures.registry import Measure, base_and_average, find_measure
-from truerisk.results import Estimate, Interval
+from truerisk.results import Estimate, Interval, Resampled
+
+PLAIN_T_IS_INVALID = (
+    "plain t over folds: invalid, because the training sets overlap and the replicates are not "
+    "independent (measured type I error .21 at .05)"
+)
+CORRECTED_T_IS_APPROXIMATE = (
+    "corrected resampled t: an approximation, no unbiased estimate of this variance exists; too "
+    "short where there are few errors"
+)
+
+
+def plain_standard_error(values: Sequence[float], test_train_ratio: float) -> float:  # noqa: ARG001
+    r"""Give :math:`s / \sqrt{J}`, which takes the J replicates to be independent; they are not."""
+    return deviation(values) / math.sqrt(len(values))
+
+
+STANDARD_ERRORS: dict[str, Callable[[Sequence[float], float], float]] = {
+    "corrected_t": corrected_standard_error,
+    "plain_t": plain_standard_error,
+}
+TITLES = {"corrected_t": "corrected_t", "plain_t": "plain_t (invalid)"}
+WARNINGS = {"corrected_t": CORRECTED_T_IS_APPROXIMATE, "plain_t": PLAIN_T_IS_INVALID}
+
+
+def summarise(
+    values: Sequence[float] | Mapping[str, Sequence[float]],
+    *,
+    measure: str,
+    folds: int | None = None,
+    test_train_ratio: float | None = None,
+    level: float = 0.95,
+    method: str = "corrected_t",
+) -> Resampled:
+    r"""Give the mean of the values of J refits, and an interval for the learner's performance.
+
+    .. math:: \bar v \pm t_{J-1} \; s \sqrt{\frac{1}{J} + \frac{n_{test}}{n_{train}}},
+              \qquad s^2 = \frac{1}{J - 1} \sum_{j=1}^{J} (v_j - \bar v)^2
+
+    It speaks of the *learner* at this sample size, not of one trained model.  The interval is an
+    approximation: with normal replicates of equal correlation :math:`n_{test} / (n_{test} +
+    n_{train})` it would be exact, and no unbiased estimate of the true variance exists [2]_.  By
+    simulation (linear discriminants, 95 %) it covers .93 to .99 where the error rate is .16 to .31,
+    but .68 where only one or two of 50 examples are wrong: there, pool the predictions of all folds
+    and take an interval for k of n.  Where it would leave the range of the measure it is cut off.
+
+    Parameters
+    ----------
+    values
+        The measure on the test part of each refit: of the folds of one cross-validation, or of all
+        its repetitions.  The result of scikit-learn's `cross_validate` is taken too: its
+        `test_score`, or `test_` and the name of the measure.
+    measure
+        What the values are, by its name in the registry; it sets their range.
+    folds
+        How many folds one repetition has, which makes the ratio of test to training examples
+        1/(folds − 1); 2 for five times two.  As many as there are values, unless given.
+    test_train_ratio
+        That ratio itself, for random subsampling; instead of `folds`.
+    level
+        Confidence level.
+    method
+        `corrected_t` (Nadeau and Bengio), or `plain_t`, which is invalid and labelled so.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
+       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
+    .. [2] Y. Bengio and Y. Grandvalet, "No unbiased estimator of the variance of K-fold
+       cross-validation", Journal of Machine Learning Research 5, 1089-1105, 2004.
+
+    Examples
+    --------
+    >>> errors = [0.14, 0.16, 0.10, 0.15, 0.18, 0.17, 0.15, 0.12, 0.13, 0.20]
+    >>> print(summarise(errors, measure="error_rate", folds=5))
+    error_rate = 0.150 [0.111, 0.189] at 95 % (corrected_t, n = 10, the learner at this sample size)
+    """
+    check_choice(method, STANDARD_ERRORS, "method")
+    tail = (1 - check_level(level)) / 2
+    measure_range = find_measure(measure).measure_range
+    replicates = _check_values(values, measure, measure_range)
+    ratio, design = _check_design(len(replicates), folds, test_train_ratio)
+    mean = math.fsum(replicates) / len(replicates)
+    error = STANDARD_ERRORS[method](replicates, ratio)
+    sd, n = deviation(replicates), len(replicates)
+    spread = (
+        f"standard deviation of the {n} replicates: {sd:.4g} (dividing by n − 1), "
+        f"{sd * math.sqrt((n - 1) / n):.4g} (dividing by n)"
+    )
+    notes = [design, spread]
+    interval = None
+    if error > 0:
+        half = -float(stdtrit(n - 1, tail)) * error
+        low, high = max(mean - half, measure_range[0]), min(mean + half, measure_range[1])
+        interval = Interval(low, high, level, TITLES[method])
+        notes.append(WARNINGS[method])
+        if low > mean - half or high < mean + half:
+            notes.append("the interval is cut off at the end of the measure's range")
+    else:
+        notes.append("no interval: all replicates are equal, so their variance is zero")
+    return Resampled(
+        value=mean,
+        interval=interval,
+        measure=measure,
+        method="resampling",
+        n=n,
+        target="the learner at this sample size",
+        notes=tuple(notes),
+        replicates=replicates,
+    )
+
+
+def _check_values(
+    values: Sequence[float] | Mapping[str, Sequence[float]],
+    measure: str,
+    measure_range: tuple[float, float],
+) -> tuple[float, ...]:
+    if isinstance(values, Mapping):
+        names = [name for name in ("test_score", f"test_{measure}") if name in values]
+        if not names:
+            raise InputError(
+                f"`values` must hold test_score or test_{measure}, as cross_validate gives them; "
+                f"got {', '.join(map(str, values))}. Give the values of one of them."
+            )
+        values = values[names[0]]
+    replicates = tuple(float(value) for value in values)
+    if len(replicates) < 2:
+        raise InputError(f"`values` must be at least two; got {len(replicates)}.")
+    low, high = measure_range
+    for position, value in enumerate(replicates, start=1):
+        if math.isnan(value):
+            raise InputError(
+                f"`values` must all be defined; got NaN as number {position}. A fold without a "
+                "value cannot be left out: pool the predictions of all folds instead."
+            )
+        if not low <= value <= high or math.isinf(value):
+            percent = low == 0 and high == 1 and 1 < value <= 100
+            remedy = f" Write {value / 100:g} for {value:g} %." if percent else ""
+            raise InputError(
+                f"`values` of {measure} must be numbers in [{low:g}, {high:g}]; got {shown(value)} "
+                f"as number {position}.{remedy}"
+            )
+    return replicates
+
+
+def _check_design(n: int, folds: int | None, test_train_ratio: float | None) -> tuple[float, str]:
+    """Give the ratio of test to training examples, and the sentence that says so."""
+    if test_train_ratio is not None:
+        if folds is not None:
+            raise InputError("`folds` must be left out when `test_train_ratio` is given; got both.")
+        ratio = check_number(test_train_ratio, "test_train_ratio", low=np.finfo(float).tiny)
+        return ratio, f"{n} random divisions, test to training examples {ratio:.4g}"
+    folds = n if folds is None else check_whole_number(folds, "folds", low=2)
+    if n % folds:
+        raise InputError(
+            f"`folds` must divide the number of values; got {folds} folds and {n} values."
+        )
+    repeated = f", {n // folds} times" if n > folds else ""
+    return 1 / (folds - 1), f"{folds} folds{repeated}, test to training examples 1/{folds - 1}"
+
 
 DEFAULT = "agreement"
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class RuleInput:
     """What a rule looks at."""
 
     estimate: Estimate
-    judging: Judging
-    values: RunValues
+    collected: CollectedVotes
+    values: RefitValues
     level: float
 
 
-def _t_over_refits(asked: Asked, method: str) -> Estimate:
-    plan, name = asked.judging.plan, asked.estimate.measure
-    values = asked.values.of(name)
-    if asked.judging.failures:
-        return _open(asked, f"no {method}: refits failed, and their values are missing")
+def _t_over_refits(given: RuleInput, method: str) -> Estimate:
+    plan, name = given.collected.plan, given.estimate.measure
+    values = given.values.of(name)
+    if given.collected.failures:
+        return _open(given, f"no {method}: refits failed, and their values are missing")
     if not values:
-        return _open(asked, f"no {method}: it has no value for each refit")
+        return _open(given, f"no {method}: it has no value for each refit")
     if len(values) < 2:
-        return _open(asked, f"no {method}: a single refit has no spread")
+        return _open(given, f"no {method}: a single refit has no spread")
     undefined = int(np.isnan(values).sum())
     if undefined or not np.isfinite(values).all():
-        return _open(asked, f"no {method}: it is undefined in {undefined} of {len(values)} refits")
+        return _open(given, f"no {method}: it is undefined in {undefined} of {len(values)} refits")
     if isinstance(plan, HeldOut):
         folds, held = None, float(plan.judged.mean())
         ratio: float | None = held / (1 - held)
@@ -55,15 +221,15 @@ def _t_over_refits(asked: Asked, method: str) -> Estimate:
         raise InputError(f"`interval` must be one that fits the method; got {method}.")
     found = summarise(
         values,
-        measure=_measure(asked).name,
+        measure=_measure(given).name,
         folds=folds,
         test_train_ratio=ratio,
-        level=asked.level,
+        level=given.level,
         method=method,
     )
     if found.interval is None:
-        return _open(asked, *found.notes[-1:])
-    value = asked.estimate.value
+        return _open(given, *found.notes[-1:])
+    value = given.estimate.value
     # The pooled value and the mean over refits differ where refits judge unequally many.
     interval = replace(
         found.interval,
@@ -71,86 +237,83 @@ def _t_over_refits(asked: Asked, method: str) -> Estimate:
         high=max(found.interval.high, value),
     )
     return replace(
-        asked.estimate,
+        given.estimate,
         interval=interval,
         target=found.target,
-        notes=(*asked.estimate.notes, *found.notes),
+        notes=(*given.estimate.notes, *found.notes),
     )
 
 
-def corrected_t(asked: Asked) -> Estimate:
+def corrected_t(given: RuleInput) -> Estimate:
     """Nadeau and Bengio's corrected resampled t, over the values of the refits."""
-    return _t_over_refits(asked, "corrected_t")
+    return _t_over_refits(given, "corrected_t")
 
 
-def plain_t(asked: Asked) -> Estimate:
+def plain_t(given: RuleInput) -> Estimate:
     """Student's t over the refits as if they were independent: invalid, for comparison."""
-    return _t_over_refits(asked, "plain_t")
+    return _t_over_refits(given, "plain_t")
 
 
-def central_limit(asked: Asked) -> Estimate:
+def central_limit(given: RuleInput) -> Estimate:
     """Bayle and others' central limit interval of one cross-validation; of means of losses only."""
-    losses = _losses(asked)
-    plan = asked.judging.plan
+    losses = _losses(given)
+    plan = given.collected.plan
     if losses is None or not isinstance(plan, Folds) or plan.repetitions != 1:
-        return _open(
-            asked,
-            "no central limit interval: it is of error rate and accuracy, and of one repetition",
-        )
-    if asked.judging.failures:
-        return _open(asked, "no central limit interval: refits failed")
-    found = cross_validation_clt(losses, plan.parts[0], level=asked.level)
+        return _open(given, "no central limit interval: it is of error rate and accuracy")
+    if given.collected.failures:
+        return _open(given, "no central limit interval: refits failed")
+    found = cross_validation_clt(losses, plan.parts[0], level=given.level)
     if found is None:
-        return _open(asked, "no central limit interval: the losses do not vary")
-    return replace(asked.estimate, interval=found, target="this model")
+        return _open(given, "no central limit interval: the losses do not vary")
+    return replace(given.estimate, interval=found, target="the models of the folds")
 
 
-def nested(asked: Asked) -> Estimate:
+def nested(given: RuleInput) -> Estimate:
     """Bates, Hastie and Tibshirani's interval and corrected value, of error rate and accuracy."""
-    losses, plan = asked.judging.nested, asked.judging.plan
-    name = asked.estimate.measure
+    losses, plan = given.collected.nested, given.collected.plan
+    name = given.estimate.measure
     if losses is None or not isinstance(plan, NestedFolds) or name not in MEAN_LOSSES:
-        return asked.estimate
-    if asked.judging.failures:
-        return _open(asked, "no nested interval: refits failed, and their losses are missing")
+        return given.estimate
+    if given.collected.failures:
+        return _open(given, "no nested interval: refits failed, and their losses are missing")
     wrong = losses if name == "error_rate" else ~losses
-    found = nested_interval(wrong, plan.parts, level=asked.level)
+    found = nested_interval(wrong, plan.parts, level=given.level)
     if found.interval is None:
         return replace(
-            asked.estimate, notes=(*asked.estimate.notes, "no nested interval: no loss varies")
+            given.estimate, notes=(*given.estimate.notes, "no nested interval: no loss varies")
         )
     return replace(
-        asked.estimate,
+        given.estimate,
         value=found.value,
         interval=found.interval,
         target="the learner at this sample size",
     )
 
 
-def conservative_z(asked: Asked) -> Estimate:
+def conservative_z(given: RuleInput) -> Estimate:
     """Nadeau and Bengio's conservative Z, of the measures that every refit has."""
-    plan = asked.judging.plan
-    values = asked.values.of(asked.estimate.measure)
-    if asked.judging.failures:
-        return _open(asked, "no conservative Z: refits failed, and their values are missing")
+    plan = given.collected.plan
+    values = given.values.of(given.estimate.measure)
+    if given.collected.failures:
+        return _open(given, "no conservative Z: refits failed, and their values are missing")
     if not isinstance(plan, ConservativeZRuns) or len(values) != len(plan):
-        return _open(asked, "no conservative Z: not every refit has a value of it")
+        return _open(given, "no conservative Z: not every refit has a value of it")
     if not np.isfinite(values).all():
-        return _open(asked, "no conservative Z: it is undefined in some refits")
+        return _open(given, "no conservative Z: it is undefined in some refits")
     whole, halves = plan.arrange(values)
-    low, high = _measure(asked).measure_range
-    found = conservative_z_interval(whole, halves, level=asked.level, measure_range=(low, high))
+    low, high = _measure(given).measure_range
+    found = conservative_z_interval(whole, halves, level=given.level, measure_range=(low, high))
     if found is None:
-        return _open(asked, "no conservative Z: the halves never differ")
+        return _open(given, "no conservative Z: the halves never differ")
     return replace(
-        asked.estimate,
+        given.estimate,
         value=float(whole.mean()),
         interval=found,
         target="the learner at this sample size",
     )
 
 
-RULES: dict[str, Callable[[Asked], Estimate]] = {
+RULES: dict[str, Callable[[RuleInput], Estimate]] = {
     "corrected_t": corrected_t,
     "plain_t": plain_t,
     "central_limit": central_limit,
@@ -158,27 +321,27 @@ RULES: dict[str, Callable[[Asked], Estimate]] = {
 
 
 # Methods whose refits are made for one rule.
-OWN_RULES: dict[str, Callable[[Asked], Estimate]] = {
+OWN_RULES: dict[str, Callable[[RuleInput], Estimate]] = {
     "nested_cross_validation": nested,
     "conservative_z": conservative_z,
 }
 
 
-def _losses(asked: Asked) -> NDArray[np.float64] | None:
+def _losses(given: RuleInput) -> NDArray[np.float64] | None:
     """Give the loss of each example in the first repetition, where the measure is their mean."""
-    called = asked.judging.called
-    if called is None or asked.estimate.measure not in MEAN_LOSSES:
+    called = given.collected.called
+    if called is None or given.estimate.measure not in MEAN_LOSSES:
         return None
-    wrong = called[0] != asked.judging.examples.codes
-    return np.asarray(wrong if asked.estimate.measure == "error_rate" else ~wrong, dtype=float)
+    wrong = called[0] != given.collected.examples.codes
+    return np.asarray(wrong if given.estimate.measure == "error_rate" else ~wrong, dtype=float)
 
 
-def _open(asked: Asked, *notes: str) -> Estimate:
+def _open(given: RuleInput, *notes: str) -> Estimate:
     """Leave everything open, and say why."""
-    low, high = _measure(asked).measure_range
-    interval = Interval(low, high, asked.level, "whole_range")
-    return replace(asked.estimate, interval=interval, notes=(*asked.estimate.notes, *notes))
+    low, high = _measure(given).measure_range
+    interval = Interval(low, high, given.level, "whole_range")
+    return replace(given.estimate, interval=interval, notes=(*given.estimate.notes, *notes))
 
 
-def _measure(asked: Asked) -> Measure:
-    return find_measure(base_and_average(asked.estimate.measure)[0])
+def _measure(given: RuleInput) -> Measure:
+    return find_measure(base_and_average(given.estimate.measure)[0])

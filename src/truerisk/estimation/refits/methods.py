@@ -8,15 +8,20 @@ import numpy as np
 
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.refits.divisions import (
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.plans import (
+    DeleteOne,
+    Draws,
+    Folds,
+    NestedFolds,
+    Plan,
+    TrainingSet,
     each_left_out,
     forward_blocks,
     halves,
     random_divisions,
     repeated_folds,
 )
-from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
 from truerisk.intervals.resampled_tests import ConservativeZRuns
 
 LARGEST_SEED = 2**32 - 1

@@ -1,6 +1,7 @@
-"""Exact leave-one-out of a support vector machine in about the time of one more fit."""
+"""Exact leave-one-out of an SVM in about the time of one more fit."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -8,20 +9,25 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.class_weight import compute_class_weight
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
-from truerisk.estimation.svm.at_risk import at_risk
+from truerisk.estimation.svm.preparation import PreparedSVM
+from truerisk.estimation.svm.xi_alpha import at_risk
 from truerisk.evaluation.evaluate import evaluate
-from truerisk.results import Estimate, Evaluation
+from truerisk.learners.named_models import as_learner
+from truerisk.learners.refits import rows_of
+from truerisk.results import Estimate, Evaluation, Finding
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one
-from truerisk.svm.one_vs_rest import Targets
+from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
 
-RHO = 2.0  # what lemma 1 needs for a machine with a bias
+RHO = 2.0  # what lemma 1 needs for an SVM with a bias
 TIE = 1e-9  # margins within this of 0 are 0 up to rounding
 
 
@@ -29,9 +35,9 @@ TIE = 1e-9  # margins within this of 0 are 0 up to rounding
 class LeaveOneOut(Evaluation):
     """The measures of leave-one-out predictions, and what they were made of.
 
-    `errors` are the examples called wrong by the machine trained without them; `ties` those whose
-    margin is 0, so that the call is arbitrary (scikit-learn's `predict` says negative, and so does
-    this); `refits` is how many examples had to be left out in earnest.
+    `errors` are the examples that the model trained without them predicts wrongly; `ties` those
+    whose margin is 0, where the prediction is arbitrary (negative here, as in scikit-learn);
+    `refits` is how many examples had to be left out in earnest.
 
     Examples
     --------
@@ -54,39 +60,49 @@ def leave_one_out(
     y: Any,  # noqa: ANN401
     *,
     sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    pos_label: Any = None,  # noqa: ANN401
+    measures: Sequence[str] | None = None,
+    betas: Sequence[float] = (),
+    costs: Any = None,  # noqa: ANN401
+    average_over: Sequence[str] | None = None,
+    random_state: int | None = None,
     n_jobs: int | None = None,
-    **options: Any,  # noqa: ANN401
 ) -> LeaveOneOut:
     r"""Count the errors a model makes on examples it was trained without, exactly.
 
-    Every example is called by the model trained on all the others.  For a support vector machine of
-    this library most need no training:
+    Every example is predicted by the model trained on all the others.  For most examples of an SVM
+    that needs no training:
 
     * :math:`2 \alpha_i R^2 + \xi_i < 1`: never an error, if all examples have one C (Joachims'
-      lemma 1 [1]_; with several, the bias can jump while :math:`\alpha_i` goes to 0);
-    * :math:`\alpha_i = 0`: the machine stays as it is;
+      lemma 1 [1]_; with several, the bias can jump while :math:`\alpha_i` goes to 0; without a
+      free bias, as in `LinearSVC`, :math:`\alpha_i R^2 + \xi_i < 1` is enough);
+    * :math:`\alpha_i = 0`: the SVM stays as it is;
     * :math:`\xi_i > 1`: always an error, as :math:`\xi_i` is a supergradient of the optimal value,
       which is concave in the price of example i, and so does not fall as that price goes to 0.
 
-    The rest are left out in earnest, along the path of exact solutions or from a warm start.  Any
-    other model is trained anew without each example.
+    The rest are left out in earnest: for `LinearSVM`, `KernelSVM` and `SVC` of two classes along
+    the path of exact solutions or from a warm start, for `LinearSVC` and `SVC` of several classes
+    by training without the example.  Any other model is trained anew without each example.
 
     The *set* of errors is that of a loop over all examples; it is unbiased for the error of the
-    learner at n − 1 examples.  The intervals treat the n calls as independent, which they are
-    nearly; their target is the learner, not this one trained machine.
+    learner at n − 1 examples.  The intervals treat the n predictions as independent, which they are
+    nearly; their target is the learner, not this one trained model.
 
     Parameters
     ----------
     model
-        `tr.LinearSVM` or `tr.KernelSVM`, or any classifier of scikit-learn's kind; it is cloned,
-        not changed.  What depends on the data (gamma="scale", "balanced" weights) is settled once,
-        on all examples, for the former.
+        An SVM of this library or of scikit-learn, a pipeline that ends in one, any other
+        classifier, or the name of one; it is cloned, not changed.  For an SVM, what depends on the
+        data (gamma="scale", "balanced" weights) is settled once, on all examples.  So are the steps
+        of a pipeline before it, and `notes` says so; steps that use the labels are fitted anew
+        without each example, with the whole pipeline.
     X, y, sample_weight
         As for its `fit`.
+    level, pos_label, measures, betas, costs, average_over, random_state
+        As in `tr.evaluate`.
     n_jobs
         How many examples are left out at a time; −1 takes all cores.
-    **options
-        As in `tr.evaluate`: level, positive, measures, …
 
     References
     ----------
@@ -101,36 +117,146 @@ def leave_one_out(
     >>> left.errors, left["error_rate"].value.__round__(3)
     ((2, 3), 0.333)
     """
-    if not isinstance(model, MarginClassifier):
+    options = {
+        "level": level,
+        "pos_label": pos_label,
+        "measures": measures,
+        "betas": tuple(betas),
+        "costs": costs,
+        "average_over": None if average_over is None else tuple(average_over),
+        "random_state": random_state,
+    }
+    model = as_learner(model, X)
+    prepared = PreparedSVM.of(model, X, y) if is_readable(model) else None
+    twin = None
+    if prepared is not None and not prepared.uses_labels:
+        twin = twin_of(prepared.svm, 2 if np.ndim(y) > 1 else len(np.unique(y)))
+    if prepared is None or prepared.uses_labels or not (twin or _is_prunable(prepared.svm)):
         if sample_weight is not None:
             raise InputError(
-                "`sample_weight` must be left out unless the model is a LinearSVM or a KernelSVM."
+                "`sample_weight` must be left out where the model is trained anew without each "
+                "example: unless it is an SVM, and no step before it uses the labels."
             )
         return _by_refits(model, X, y, n_jobs=n_jobs or 1, **options)
-    machine = clone(model)
-    problem = machine.train(X, y, sample_weight)
-    effort = machine.effort()
-    without = LeftOut(problem, machine.squared_radius_, effort, effective_n_jobs(n_jobs))
-    targets: Targets = machine.targets_
+    workers = effective_n_jobs(n_jobs)
+    if twin is None:
+        found = _pruned(prepared.svm, prepared.X, np.asarray(y), sample_weight, workers)
+    else:
+        found = _by_dual(twin, prepared.X, y, sample_weight, workers)
+    return _evaluated(found, prepared.notes, options)
+
+
+@dataclass(frozen=True)
+class _Predictions:
+    """The labels of the examples, and what each is predicted to be without it."""
+
+    truth: NDArray[Any]
+    predicted: NDArray[Any]
+    ties: Indices
+    refits: int
+
+
+def _is_prunable(svm: Any) -> bool:  # noqa: ANN401
+    """Tell whether an example with α = 0 leaves scikit-learn's SVM as it is."""
+    if isinstance(svm, SVC):
+        return svm.kernel in {"linear", "poly", "rbf"} and svm.max_iter == -1
+    return isinstance(svm, LinearSVC)
+
+
+def _by_dual(
+    svm: MarginClassifier,
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    sample_weight: ArrayLike | None,
+    workers: int,
+) -> _Predictions:
+    """Leave out what must be along the exact solutions of a problem of this library."""
+    trained = clone(svm)
+    problem = trained.train(X, y, sample_weight)
+    without = LeftOut(problem, trained.squared_radius_, trained.effort(), workers)
+    targets = trained.targets_
     with few_blas_threads(targets.signs.shape[1], without.workers):
         if len(targets.signs) > 1 and not targets.is_multilabel:
-            decision = without.values(machine.solutions_)
+            decision = without.values(trained.solutions_)
             ties = np.flatnonzero(np.ptp(np.sort(decision, axis=0)[-2:], axis=0) <= TIE)
         else:
-            decision = targets.signs * np.array([without.margins(s) for s in machine.solutions_])
+            decision = targets.signs * np.array([without.margins(s) for s in trained.solutions_])
             ties = np.flatnonzero((np.abs(decision) <= TIE).any(axis=0))
-    return _evaluated(targets, decision, ties, without.refits, options)
+    truth = (
+        (targets.signs.T > 0).astype(int)
+        if targets.is_multilabel
+        else targets.labels_of(targets.signs)
+    )
+    return _Predictions(truth, targets.labels_of(decision), ties, without.refits)
+
+
+def _pruned(
+    svm: SVC | LinearSVC,
+    X: Any,  # noqa: ANN401
+    y: NDArray[Any],
+    sample_weight: ArrayLike | None,
+    workers: int,
+) -> _Predictions:
+    """Train scikit-learn's SVM without each example of which that may change the prediction."""
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    settled = _settled(svm, X, y)
+    fitted = clone(settled).fit(X, y, sample_weight=weights)
+    predicted = np.array(fitted.predict(X))
+    if isinstance(svm, SVC):
+        open_ = np.isin(np.arange(len(y)), fitted.support_)
+        if weights is not None:
+            open_ = weights > 0.0  # libsvm counts without the examples of weight 0
+    else:
+        duals = duals_of(fitted, X, y, sample_weight=weights)
+        open_ = np.any([dual.solution.alpha > 0.0 for dual in duals], axis=0)
+        if len(duals) == 1:
+            solution, guard = duals[0].solution, 10 * duals[0].solution.gap + TIE
+            slack, radius = solution.slack, duals[0].squared_radius
+            wrong = open_ & (slack > 1.0 + guard)
+            right = open_ & ~at_risk(solution.alpha, slack + guard, radius, 1.0)
+            classes = fitted.classes_
+            predicted[wrong] = classes[(y[wrong] == classes[0]).astype(int)]
+            predicted[right] = y[right]
+            open_ &= ~(wrong | right)
+    which = np.flatnonzero(open_)
+
+    def prediction(at: int) -> Any:  # noqa: ANN401
+        others = np.delete(np.arange(len(y)), at)
+        if len(np.unique(y[others])) < 2:
+            return y[others[0]]
+        part = None if weights is None else weights[others]
+        refitted = clone(settled).fit(rows_of(X, others), y[others], sample_weight=part)
+        return refitted.predict(rows_of(X, np.array([at])))[0]
+
+    with ThreadPoolExecutor(workers) as pool:
+        for at, label in zip(which.tolist(), pool.map(prediction, which.tolist()), strict=True):
+            predicted[at] = label
+    return _Predictions(y, predicted, np.arange(0), len(which))
+
+
+def _settled(svm: SVC | LinearSVC, X: Any, y: NDArray[Any]) -> SVC | LinearSVC:  # noqa: ANN401
+    """Settle γ and the class weights on all examples, as for an SVM of this library; and a seed."""
+    changes: dict[str, Any] = {} if svm.random_state is not None else {"random_state": 0}
+    if getattr(svm, "gamma", None) in {"scale", "auto"}:
+        variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "tocsr") else np.var(X)
+        scale = 1.0 if svm.gamma == "auto" or variance == 0 else float(variance)
+        changes["gamma"] = 1.0 / (X.shape[1] * scale)
+    if svm.class_weight == "balanced":
+        classes = np.unique(y)
+        weights = compute_class_weight("balanced", classes=classes, y=y)
+        changes["class_weight"] = dict(zip(classes.tolist(), weights.tolist(), strict=True))
+    return clone(svm).set_params(**changes)
 
 
 def _by_refits(model: Any, X: Any, y: Any, **options: Any) -> LeaveOneOut:  # noqa: ANN401
     """Train any model n times."""
     found = estimate(model, X, y, method="leave_one_out", **options)
-    called = np.empty(0) if found.called is None else found.called[0]
-    wrong = np.flatnonzero(called != np.unique(np.asarray(y), return_inverse=True)[1].ravel())
+    predicted = np.empty(0) if found.called is None else found.called[0]
+    wrong = np.flatnonzero(predicted != np.unique(np.asarray(y), return_inverse=True)[1].ravel())
     return LeaveOneOut(
         **{**found.fields(), **_about_the_learner(found)},
         errors=tuple(wrong.tolist()),
-        refits=len(called),
+        refits=len(predicted),
     )
 
 
@@ -199,36 +325,28 @@ def _alone_on_their_side(solution: Solution) -> list[int]:
 
 
 def _evaluated(
-    targets: Targets,
-    decision: Array,
-    ties: NDArray[np.intp],
-    refits: int,
-    options: dict[str, Any],
+    found: _Predictions, notes: tuple[Finding, ...], options: dict[str, Any]
 ) -> LeaveOneOut:
-    predicted = targets.labels_of(decision)
-    if targets.is_multilabel:
-        truth = (targets.signs.T > 0).astype(int)
-        wrong = (predicted != truth).any(axis=1)
-        found = evaluate(truth, predicted, multilabel=True, **options)
-    else:
-        truth = targets.labels_of(targets.signs)
-        wrong = predicted != truth
-        found = evaluate(truth, predicted, **options)
-    notes = (*found.notes, f"{refits} of {len(truth)} examples were left out in earnest.")
+    truth, predicted, ties = found.truth, found.predicted, found.ties
+    is_multilabel = truth.ndim == 2
+    wrong = (predicted != truth).any(axis=1) if is_multilabel else predicted != truth
+    evaluation = evaluate(truth, predicted, multilabel=is_multilabel, **options)
+    left_out = f"{found.refits} of {len(truth)} examples were left out in earnest."
+    said = [*evaluation.notes, *notes, Finding(left_out, code="left_out_in_earnest")]
     if len(ties):
-        said = (
-            f"{len(ties)} margins are 0 without the example: its call is arbitrary, "
+        arbitrary = (
+            f"{len(ties)} margins are 0 without the example: its prediction is arbitrary, "
             f"and the counts may differ by as many (examples {_some(ties)})."
         )
-        notes = (*notes, said)
+        said.append(Finding(arbitrary, code="ties"))
     changed = {
-        **_about_the_learner(found),
-        "notes": notes,
+        **_about_the_learner(evaluation),
+        "notes": tuple(said),
         "errors": tuple(np.flatnonzero(wrong).tolist()),
         "ties": tuple(ties.tolist()),
-        "refits": refits,
+        "refits": found.refits,
     }
-    return LeaveOneOut(**{**found.fields(), **changed})
+    return LeaveOneOut(**{**evaluation.fields(), **changed})
 
 
 def _about_the_learner(found: Evaluation) -> dict[str, Any]:

@@ -1,31 +1,243 @@
-"""Perturbation resampling: an interval for a machine's error, from its refits under weights."""
+"""Perturbation resampling: an interval for the error of an SVM, from refits under random weights.
 
-from collections.abc import Mapping
+Every example gets a random weight G ~ Exp(1), in training and in the mean of the losses alike: so
+the error varies as it would from sample to sample.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_random_state, check_whole_number
 from truerisk.errors import InputError
-from truerisk.estimation.refits.divisions import repeated_folds
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.svm.perturbed_losses import (
-    PerturbedLosses,
-    Progress,
-    draw_weights,
-    perturbed_losses,
-)
-from truerisk.estimation.svm.perturbed_notes import columns_of, kind_of, was_cut, why_exact
+from truerisk.estimation.refits.plans import repeated_folds
 from truerisk.execution.running import workers_of
 from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.measured_coverage import published_form_covers
 from truerisk.intervals.perturbed import FORMS, ends_of
-from truerisk.results import Estimate, Interval, Resampled, Target
-from truerisk.svm.weighted_refits import check_model
+from truerisk.learners.named_models import as_learner
+from truerisk.results import Estimate, Finding, Interval, Resampled, Target
+from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.svm.weighted_refits import Prepared, check_model, prepared
+
+Progress = Callable[[int, int], None]
+
+CELLS = 2_000_000  # decision values at a time: they are kept until the losses are counted
+MANY_EXAMPLES = 2000  # from here on the folds' matrices go one after the other
+
+
+@dataclass(frozen=True)
+class PerturbedLosses:
+    """Who is called wrong by the machine as it is, and how the mean loss moves under each G.
+
+    `spread` holds W*/√n of each replicate: n⁻¹ Σᵢ (L*ᵢ − D) Gᵢ, D being the mean of `wrong`.
+    """
+
+    wrong: NDArray[np.bool_]
+    spread: Array
+
+    @property
+    def error(self) -> float:
+        """D, the share that is called wrong."""
+        return float(self.wrong.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """The standard deviation of the replicates: how far the error may be off."""
+        return float(self.spread.std(ddof=1))
+
+    @property
+    def is_degenerate(self) -> bool:
+        """Whether nothing can be read off the replicates: no error, all errors, or no spread."""
+        return not 0 < self.error < 1 or not np.ptp(self.spread) > 0
+
+
+def draw_weights(
+    n: int,
+    replicates: int,
+    rng: np.random.Generator,
+    groups: NDArray[np.intp] | None = None,
+) -> Array:
+    """Draw G, a row a replicate; the examples of a group, which come and go together, share theirs.
+
+    Examples
+    --------
+    >>> G = draw_weights(3, 2, np.random.default_rng(1), np.array([0, 1, 1]))
+    >>> G.shape, bool((G[:, 1] == G[:, 2]).all())
+    ((2, 3), True)
+    """
+    if groups is None:
+        return rng.exponential(size=(replicates, n))
+    return rng.exponential(size=(replicates, int(groups.max()) + 1))[:, groups]
+
+
+def perturbed_losses(
+    model: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: NDArray[Any],
+    weights: Array,
+    *,
+    parts: NDArray[Any] | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> PerturbedLosses:
+    r"""Train under every weighting and count who is called wrong.
+
+    Without `parts` each example is called by the machine that was trained on it, as the document
+    prints it; with them, by the one trained on the other parts.
+
+    .. math:: W^*/\sqrt n = \frac1n \sum_i \{1[y_i \ne \hat y_i(\theta^*)] - D\}\, G_i
+
+    α of example i is at most C·Gᵢ/Ḡ, with Ḡ the mean over the examples trained on: the penalty of w
+    is then weighted by Ḡ, as in (9) of [1]_ (its (11) holds for Ḡ = 1 only).
+
+    Parameters
+    ----------
+    model, X, y
+        The machine and the examples, labelled by two classes.
+    weights
+        G, a row a replicate.
+    parts
+        The fold of each example; None for the losses in training.
+    workers
+        Threads.
+    progress
+        Called with the refits that are done and those to do.
+
+    References
+    ----------
+    .. [1] B. Jiang, X. Zhang and T. Cai, "Estimating the confidence interval for prediction errors
+       of support vector machine classifiers", JMLR 9, 521-540, 2008.
+
+    Examples
+    --------
+    >>> from truerisk import LinearSVM
+    >>> X = np.array([[0.0], [1.0], [2.2], [1.9], [3.0], [4.0]])
+    >>> G = draw_weights(6, 3, np.random.default_rng(1))
+    >>> found = perturbed_losses(LinearSVM(), X, np.array([0, 0, 0, 1, 1, 1]), G)
+    >>> found.error.__round__(3), found.spread.shape
+    (0.333, (3,))
+    """
+    replicates, n = weights.shape
+    pos_label = y == np.unique(y)[1]
+    everyone = np.arange(n)
+    numbers = [None] if parts is None else np.unique(parts).tolist()
+    wrong = np.zeros((replicates + 1, n), dtype=bool)
+    # The first row is the machine as it is.
+    G = np.vstack([np.ones(n), weights])
+    size = max(CELLS // n, 1)
+    chunks = [slice(start, start + size) for start in range(0, replicates + 1, size)]
+    team = workers if n <= MANY_EXAMPLES else 1
+    told = _Told(progress, len(numbers) * (replicates + 1))
+
+    def judge(fold: Any, machine: Prepared, train: NDArray[np.intp]) -> None:  # noqa: ANN401
+        judged = everyone if fold is None else np.flatnonzero(parts == fold)
+        even = G[:, train] / G[:, train].mean(axis=1, keepdims=True)
+        for rows in chunks:
+            decision = machine.decisions(even[rows])
+            wrong[rows, judged] = (decision[:, judged] > 0) != pos_label[judged]
+            told(len(decision))
+
+    with few_blas_threads(n, workers), ThreadPoolExecutor(max(team, 1)) as pool:
+        for start in range(0, len(numbers), team):
+            folds = numbers[start : start + team]
+            trains = [everyone if f is None else np.flatnonzero(parts != f) for f in folds]
+            each = max(workers // len(folds), 1)
+            machines = [prepared(model, X, y, train, workers=each) for train in trains]
+            list(pool.map(judge, folds, machines, trains))
+    error = wrong[0].mean()
+    return PerturbedLosses(wrong[0], ((wrong[1:] - error) * weights).mean(axis=1))
+
+
+class _Told:
+    """Tells how many refits are done, one thread at a time."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.total, self.done, self.lock = progress, total, 0, Lock()
+
+    def __call__(self, refits: int) -> None:
+        with self.lock:
+            self.done += refits
+            if self.progress is not None:
+                self.progress(self.done, self.total)
+
+
+def why_exact(
+    asked: PerturbedLosses, value: float, examples: int, features: int | None
+) -> Finding | None:
+    """Say why the exact interval must do, if it must.
+
+    Parameters
+    ----------
+    asked
+        The losses that are perturbed.
+    value
+        The cross-validated error, which is another than theirs where they are those in training.
+    examples
+        How many are trained on, at least.
+    features
+        Of a linear machine; None where a kernel or a step of a pipeline makes others.
+    """
+    for error in (asked.error, value):
+        if not 0 < error < 1:
+            kind = "no errors" if error == 0 else "nothing but errors"
+            return Finding(
+                f"There are {kind} to perturb: the interval is the exact binomial one.",
+                code="nothing_to_perturb",
+            )
+    if asked.is_degenerate:
+        return Finding(
+            "No weighting changes the losses: the interval is the exact binomial one.",
+            code="losses_do_not_change",
+        )
+    if features is not None and examples <= features:
+        return Finding(
+            f"There are {examples} examples in training and {features} features, more than "
+            "perturbation can tell from noise: the interval is the exact binomial one.",
+            code="more_features_than_examples",
+        )
+    return None
+
+
+def kind_of(model: Any) -> str:  # noqa: ANN401
+    """Name the machine as the audit does.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> kind_of(SVC(kernel="poly", degree=3)), kind_of(SVC(kernel="linear"))
+    ('cubic', 'linear')
+    """
+    last = model[-1] if hasattr(model, "steps") else model
+    last = getattr(last, "estimator", last)  # of one against the rest
+    if not hasattr(last, "kernel"):
+        return "logistic" if hasattr(last, "predict_log_proba") else "linear"
+    is_cubic = last.kernel == "poly" and last.degree == 3
+    return "cubic" if is_cubic else str(last.kernel)
+
+
+def columns_of(X: Any) -> int:  # noqa: ANN401
+    """Give the number of columns; 1 for a list of texts."""
+    return int(X.shape[1]) if hasattr(X, "shape") and len(X.shape) > 1 else 1
+
+
+def was_cut(form: str, value: float, asked: PerturbedLosses, level: float) -> Finding | None:
+    """Say that an end of the interval was held back at 0 or 1; nothing if not."""
+    low, high = FORMS[form](value, asked.spread, len(asked.wrong), level)
+    if 0 <= low <= high <= 1:
+        return None
+    side = "below 0" if low < 0 else "above 1"
+    return Finding(f"The interval reached {side}, and was cut there.", code="interval_cut")
+
 
 Losses = Literal["training", "cross_validated"]
 Form = Literal["percentile", "normal", "effective_size"]
@@ -73,7 +285,7 @@ class Perturbed(Resampled):
 
 
 @dataclass(frozen=True)
-class FoundLosses:
+class LossesByKind:
     """The losses in training and those of the folds, of which the `asked` ones are perturbed."""
 
     training: PerturbedLosses
@@ -128,7 +340,7 @@ class Design:
         *,
         X: Any = None,  # noqa: ANN401
         progress: Progress | None = None,
-    ) -> FoundLosses:
+    ) -> LossesByKind:
         """Train the model under every weighting; X, if it sees the examples in another form."""
         found = {
             name: perturbed_losses(
@@ -142,7 +354,7 @@ class Design:
             )
             for name, parts in (("training", None), ("cross_validated", self.parts))
         }
-        return FoundLosses(found["training"], found["cross_validated"], losses)
+        return LossesByKind(found["training"], found["cross_validated"], losses)
 
 
 def perturbation(
@@ -178,8 +390,9 @@ def perturbation(
     Parameters
     ----------
     model
-        `tr.LinearSVM`, `tr.KernelSVM`, scikit-learn's `SVC` or `LogisticRegression`, or a
-        `Pipeline` that ends in one of them; it is cloned, not changed, and need not be trained.
+        `tr.LinearSVM`, `tr.KernelSVM`, scikit-learn's `SVC`, `NuSVC`, `LinearSVC(loss="hinge")` or
+        `LogisticRegression`, alone, in a `Pipeline` or in a `OneVsRestClassifier`; or a name, as
+        "linear_svm".  It is cloned, not changed, and need not be trained.
     X, y
         The examples and their labels, of two classes.
     replicates
@@ -224,6 +437,7 @@ def perturbation(
     >>> print(perturbation(LinearSVM(), X, y, random_state=1))
     error_rate = 0.300 [0.199, 0.417] at 95 % (perturbation_effective_size, n = 120, this model)
     """
+    model = as_learner(model, X)
     check_model(model)
     check_level(level)
     check_choice(losses, LOSSES, "losses")
@@ -244,7 +458,7 @@ def perturbation(
 def perturbed_estimate(
     model: Any,  # noqa: ANN401
     design: Design,
-    found: FoundLosses,
+    found: LossesByKind,
     *,
     interval: Form = "effective_size",
     level: float = 0.95,
@@ -268,7 +482,9 @@ def perturbed_estimate(
     notes = [
         reason or was_cut(interval, value, asked, level),
         # How many features a matrix of k(x, x′) stands for is not told.
-        "" if kind == "precomputed" else published_form_covers(n, width, kind),
+        None
+        if kind == "precomputed"
+        else Finding(published_form_covers(n, width, kind), code="measured_coverage"),
     ]
     return Perturbed(
         value=value,
@@ -277,7 +493,7 @@ def perturbed_estimate(
         method="perturbation",
         n=n,
         target=TARGET,
-        notes=tuple(note for note in notes if note),
+        notes=tuple(note for note in notes if note is not None),
         replicates=tuple(asked.spread.tolist()),
         losses=found.losses,
         training_error=found.training.error,

@@ -1,27 +1,37 @@
-"""Choosing C, kernel and preprocessing of a support vector machine without a single fold."""
+"""Choosing C, kernel and preprocessing of an SVM without a single fold."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
-from truerisk.aliases import Flags
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.estimation.svm.at_risk import at_risk, worst_slack
-from truerisk.estimation.svm.leave_one_out import LeftOut
+from truerisk.estimation.refits.best_of import corrected_estimate
+from truerisk.estimation.svm.leave_one_out import LeftOut, leave_one_out
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimate_of, measure_values
-from truerisk.estimation.svm.winner import corrected_estimate
+from truerisk.estimation.svm.preparation import PreparedSVM
+from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, worst_slack
+from truerisk.learners.named_models import as_learner
+from truerisk.measures.curves import plain_label
+from truerisk.measures.registry import title_of
 from truerisk.results import Estimate, Reportable, Row
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
+from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BY = ("xi_alpha", "leave_one_out")
 SMALLEST_COST = 1e-12
@@ -61,7 +71,7 @@ class Selection(Reportable):
 
     def plot(self, ax: Any) -> Any:  # noqa: ANN401
         """Draw the estimate against C with its interval, a line for each other setting."""
-        from truerisk.estimation.svm.selection_plot import plot_selection  # noqa: PLC0415
+        from truerisk.estimation.svm.selection import plot_selection  # noqa: PLC0415
 
         return plot_selection(self, ax)
 
@@ -83,7 +93,7 @@ class Selection(Reportable):
 
 
 def select(
-    svm: MarginClassifier,
+    svm: Any,  # noqa: ANN401
     X: Any,  # noqa: ANN401
     y: Any,  # noqa: ANN401
     *,
@@ -97,7 +107,7 @@ def select(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Selection:
-    r"""Choose the parameters of a support vector machine by what it says of itself.
+    r"""Choose the parameters of an SVM by what its training says of new examples.
 
     Every setting is trained once, on all examples.  Costs C of one setting share its kernel values
     and lie on one exact path (kernels), or start from each other's solutions (linear).  The best
@@ -105,18 +115,21 @@ def select(
 
     The estimate of a winner leans to the good side, since it was chosen for being good.
     `corrected` takes that off by the bootstrap of Tsamardinos et al. [1]_: examples are drawn with
-    replacement, the winner among them is found again, and judged by the examples not drawn.  No
-    machine is trained for it.
+    replacement, the winner among them is found again, and evaluated on the examples not drawn.  No
+    SVM is trained for it.
 
     Parameters
     ----------
     svm
-        `tr.LinearSVM` or `tr.KernelSVM`; it is cloned, not changed.
+        An SVM of this library, or one of scikit-learn that `tr.xi_alpha` reads; a pipeline that
+        ends in one; or a name, as "linear_svm".  It is cloned, not changed.  The steps of a
+        pipeline are fitted once for each setting, to all examples; steps that use the labels are
+        refused.
     X, y, sample_weight
         As for its `fit`; with a vectorizer among the settings, X holds texts.
     over
-        The values to try of each parameter: those of the machine ("C", "kernel", "gamma", …) and
-        "vectorizer".
+        The values to try of each parameter: those of the SVM ("C", "kernel", "gamma", …),
+        "vectorizer", and in a pipeline those of other steps ("step__parameter").
     by
         "xi_alpha" (no refit at all) or "leave_one_out" (exact).
     measure
@@ -144,22 +157,21 @@ def select(
     >>> chosen.best
     {'gamma': 1.0, 'C': 0.1}
     """
-    if not isinstance(svm, MarginClassifier):
-        raise InputError(
-            f"`svm` must be a tr.LinearSVM or a tr.KernelSVM; got {type(svm).__name__}."
-        )
+    model = as_learner(svm, X)
+    if not is_readable(model):
+        duals_of(model[-1] if isinstance(model, Pipeline) else model, X, y)  # says what it may be
     check_choice(by, BY, "by")
     check_level(level)
     check_number(rho, "rho", low=0.0)
     check_whole_number(replicates, "replicates", low=1)
-    search = _Search(svm, X, y, sample_weight, by=by, rho=rho)
-    settings, costs = _grid(svm, over)
+    search = _Search(model, X, y, sample_weight, by=by, rho=rho)
+    settings, costs = _grid(model, over)
     jobs = [(setting, chunk) for setting in settings for chunk in _chunks(costs, n_jobs, settings)]
     workers = min(effective_n_jobs(n_jobs), len(jobs))
     with few_blas_threads(np.shape(y)[0], workers), ThreadPoolExecutor(workers) as pool:
         found = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
     place = {id(setting): at for at, setting in enumerate(settings)}
-    found.sort(key=lambda trial: (place[id(trial.setting)], trial.cost))
+    found.sort(key=lambda trial: (place[id(trial.setting)], trial.cost or 0.0))
     signs = found[0].signs
     name = measure or ("error_rate" if len(signs) == 1 else "hamming_loss")
     wrong = np.array([trial.wrong for trial in found])
@@ -168,7 +180,7 @@ def select(
     at = _best(values if higher_is_better else -values)
     candidates = tuple(
         Candidate(
-            parameters={**trial.setting, "C": trial.cost},
+            parameters={**trial.setting, **({} if trial.cost is None else {"C": trial.cost})},
             estimate=estimate_of(name, signs, trial.wrong, method=by, level=level),
             stable=trial.stable,
         )
@@ -193,91 +205,156 @@ def select(
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting that was trained: which examples it is said to call wrong, a row a problem."""
+    """A setting that was trained: which examples count as errors, one row per binary problem."""
 
     setting: Mapping[str, Any]
-    cost: float
-    signs: NDArray[np.float64]
+    cost: float | None  # None for an SVM without C
+    signs: Array
     wrong: Flags
     stable: bool
 
 
+@dataclass(frozen=True, eq=False)
 class _Search:
     """The examples, and how a setting is tried on them."""
 
-    def __init__(
+    model: Any
+    X: Any
+    y: Any
+    sample_weight: ArrayLike | None
+    _: KW_ONLY
+    by: str
+    rho: float
+
+    def run(self, setting: Mapping[str, Any], costs: Sequence[float | None]) -> list[Trial]:
+        """Train one setting at each cost, from the smallest up."""
+        prepared = self._prepared(setting)
+        classes = 2 if np.ndim(self.y) > 1 else len(np.unique(self.y))
+        twin = twin_of(prepared.svm, classes)
+        if twin is None:
+            return [self._by_reading(prepared, setting, cost) for cost in costs]
+        return self._along(clone(twin), prepared.X, setting, [float(cost or 0) for cost in costs])
+
+    def _prepared(self, setting: Mapping[str, Any]) -> PreparedSVM:
+        """Set the parameters, and fit the steps before the SVM."""
+        model, X = clone(self.model), self.X
+        if setting.get("vectorizer") is not None:
+            X = clone(setting["vectorizer"]).fit_transform(X)
+        own = set(_svm_of(model).get_params())
+        for name, value in setting.items():
+            if name != "vectorizer":
+                (_svm_of(model) if name in own else model).set_params(**{name: value})
+        prepared = PreparedSVM.of(model, X, self.y)
+        if prepared.uses_labels:
+            raise InputError(
+                "`svm` must have no step that uses the labels: fitted to all examples, it knows "
+                "those that count as new. Use tr.tuned and tr.estimate."
+            )
+        return prepared
+
+    def _along(
         self,
         svm: MarginClassifier,
         X: Any,  # noqa: ANN401
-        y: Any,  # noqa: ANN401
-        sample_weight: ArrayLike | None,
-        *,
-        by: str,
-        rho: float,
-    ) -> None:
-        self.svm = svm
-        self.X = X
-        self.y = y
-        self.sample_weight = sample_weight
-        self.by = by
-        self.rho = rho
-
-    def run(self, setting: Mapping[str, Any], costs: Sequence[float]) -> list[Trial]:
-        """Train one setting at each cost, from the smallest up."""
-        machine = clone(self.svm)
-        vectorizer = setting.get("vectorizer")
-        X = self.X if vectorizer is None else clone(vectorizer).fit_transform(self.X)
-        machine.set_params(**{k: v for k, v in setting.items() if k != "vectorizer"})
-        prepared = machine.prepare(X, self.y, self.sample_weight)
-        radius, _ = prepared.problem.radius
-        weights = machine.upper_of(prepared, 1.0)
+        setting: Mapping[str, Any],
+        costs: Sequence[float],
+    ) -> list[Trial]:
+        examples = svm.prepare(X, self.y, self.sample_weight)
+        radius, _ = examples.problem.radius
+        weights = svm.upper_of(examples, 1.0)
         along = [
-            solve_along(prepared.problem, signs, row, costs, machine.effort())
-            for signs, row in zip(prepared.targets.signs, weights, strict=True)
+            solve_along(examples.problem, signs, row, costs, svm.effort())
+            for signs, row in zip(examples.targets.signs, weights, strict=True)
         ]
         return [
             Trial(
                 setting,
                 cost,
-                prepared.targets.signs,
-                np.array([self._wrong(machine, prepared, one, radius) for one in solutions]),
+                examples.targets.signs,
+                np.array([self._wrong(svm, examples, one, radius) for one in solutions]),
                 all(solution.stable for solution in solutions),
             )
             for cost, solutions in zip(costs, zip(*along, strict=True), strict=True)
         ]
 
     def _wrong(
-        self, machine: MarginClassifier, prepared: Prepared, solution: Solution, radius: float
+        self, svm: MarginClassifier, examples: Prepared, solution: Solution, radius: float
     ) -> Flags:
         if self.by == "xi_alpha":
             return at_risk(solution.alpha, worst_slack(solution), radius, self.rho)
-        effort = machine.effort()
-        margins = LeftOut(prepared.problem, radius, effort, workers=1).margins(solution)
+        margins = LeftOut(examples.problem, radius, svm.effort(), workers=1).margins(solution)
         # A margin of 0 is called negative.
         return np.where(solution.y > 0, margins <= 0.0, margins < 0.0)
 
+    def _by_reading(
+        self, prepared: PreparedSVM, setting: Mapping[str, Any], cost: float | None
+    ) -> Trial:
+        """Train scikit-learn's SVM, and read its dual."""
+        svm = clone(prepared.svm)
+        if cost is not None:
+            svm = _with_cost(svm, cost)
+        weights: dict[str, Any] = {}
+        if self.sample_weight is not None:
+            weights = {"sample_weight": self.sample_weight}
+        duals = duals_of(svm.fit(prepared.X, self.y, **weights), prepared.X, self.y, **weights)
+        signs = np.array([dual.solution.y for dual in duals])
+        if self.by == "xi_alpha":
+            wrong = np.array([flags_of(dual, self.rho) for dual in duals])
+        elif len(duals) == 1:
+            left = leave_one_out(
+                svm, prepared.X, self.y, pos_label=duals[0].label, **weights, measures=["accuracy"]
+            )
+            wrong = np.isin(np.arange(signs.shape[1]), left.errors)[None]
+        else:
+            raise InputError(
+                f"`by` must be xi_alpha for a {type(svm).__name__} of several classes; "
+                "got leave_one_out. Use LinearSVM or KernelSVM."
+            )
+        return Trial(
+            setting, cost, signs, wrong, all(d.solution.stable or not d.free_bias for d in duals)
+        )
+
+
+def _svm_of(model: Any) -> Any:  # noqa: ANN401
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _with_cost(svm: Any, cost: float) -> Any:  # noqa: ANN401
+    return svm.set_params(**{"C" if "C" in svm.get_params() else "estimator__C": cost})
+
 
 def _grid(
-    svm: MarginClassifier, over: Mapping[str, Sequence[Any]]
-) -> tuple[list[dict[str, Any]], list[float]]:
+    model: Any,  # noqa: ANN401
+    over: Mapping[str, Sequence[Any]],
+) -> tuple[list[dict[str, Any]], list[float | None]]:
     """Give every setting but for C, and the costs in order."""
-    known = (*svm.get_params(), "vectorizer")
+    svm = _svm_of(model)
+    prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
+    of_svm = svm.get_params()
+    known = {**model.get_params(), **of_svm, "vectorizer": None}
+    values_of: dict[str, Sequence[Any]] = {}
     for name, values in over.items():
         check_choice(name, known, "over")
         if isinstance(values, str) or not len(values):
             raise InputError(f"`over` must give a list of values of {name}; got {values!r}.")
-    names = [name for name in over if name != "C"]
+        own = name.removeprefix(prefix)
+        values_of[own if own in of_svm else name] = values
+    names = [name for name in values_of if name not in {"C", "estimator__C"}]
     settings = [
         dict(zip(names, values, strict=True))
-        for values in itertools.product(*(over[name] for name in names))
+        for values in itertools.product(*(values_of[name] for name in names))
     ]
-    costs = [check_number(cost, "C", low=SMALLEST_COST) for cost in over.get("C", [svm.C])]
-    return settings, sorted(costs)
+    start = of_svm.get("C", of_svm.get("estimator__C"))
+    costs = values_of.get("C", values_of.get("estimator__C", [start]))
+    if start is None:
+        return settings, [None]
+    checked = sorted(check_number(cost, "C", low=SMALLEST_COST) for cost in costs)
+    return settings, [*checked]
 
 
 def _chunks(
-    costs: list[float], n_jobs: int | None, settings: Sequence[Any]
-) -> Iterator[list[float]]:
+    costs: list[float | None], n_jobs: int | None, settings: Sequence[Any]
+) -> Iterator[list[float | None]]:
     """Share the costs out where there are fewer settings than workers, large and small ones alike.
 
     Each part starts anew, at its smallest cost.
@@ -302,3 +379,37 @@ def setting_text(parameters: Mapping[str, Any]) -> str:
     'kernel=rbf, C=0.5'
     """
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+# Okabe and Ito: told apart by every kind of colour vision.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+def plot_selection(selection: Selection, ax: "Axes") -> "Axes":
+    """Draw a line for each setting, its interval behind it, and mark the winner."""
+    lines: dict[str, list[Candidate]] = {}
+    for candidate in selection.candidates:
+        others = {name: value for name, value in candidate.parameters.items() if name != "C"}
+        lines.setdefault(setting_text(others), []).append(candidate)
+    for (name, line), colour in zip(lines.items(), cycle(COLOURS), strict=False):
+        costs = np.array([float(one.parameters.get("C", at)) for at, one in enumerate(line, 1)])
+        values = np.array([one.estimate.value for one in line])
+        ends = [one.estimate.interval for one in line]
+        ax.plot(costs, values, "o-", color=colour, markersize=3, label=plain_label(name))
+        ax.fill_between(
+            costs,
+            [np.nan if end is None else end.low for end in ends],
+            [np.nan if end is None else end.high for end in ends],
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
+    if "C" in selection.best:
+        best = float(selection.best["C"])
+        ax.plot(best, selection.estimate.value, "*", color="black", markersize=12)
+    ax.set_xscale("log")
+    ax.set_xlabel("C")
+    ax.set_ylabel(title_of(selection.estimate.measure))
+    if len(lines) > 1:
+        ax.legend()
+    return ax

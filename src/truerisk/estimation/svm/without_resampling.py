@@ -1,4 +1,4 @@
-"""Every estimate of a support vector machine that needs no resampling, side by side."""
+"""Every estimate of an SVM that needs no resampling, side by side."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,10 +11,12 @@ from sklearn.base import clone
 
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import leave_one_out
+from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import xi_alpha
-from truerisk.results import Estimate, Interval, Reportable, Row
-from truerisk.svm.classifier import MarginClassifier
-from truerisk.svm.dual_of import duals_of
+from truerisk.learners.named_models import as_learner
+from truerisk.results import Estimate, Finding, Interval, Reportable, Row
+from truerisk.svm.dual_of import duals_of, is_readable, twin_of
+from truerisk.svm.fitted_dual import FittedDual
 from truerisk.svm.span_bound import span_bound
 
 
@@ -49,7 +51,7 @@ class SideBySide(Reportable):
 
 
 def without_resampling(
-    svm: MarginClassifier,
+    svm: Any,  # noqa: ANN401
     X: Any,  # noqa: ANN401
     y: Any,  # noqa: ANN401
     *,
@@ -57,7 +59,7 @@ def without_resampling(
     level: float = 0.95,
     n_jobs: int | None = None,
 ) -> SideBySide:
-    r"""Estimate the error rate of a support vector machine of two classes in every way there is.
+    r"""Estimate the error rate of an SVM of two classes by every method without resampling.
 
     ==================  ===========================================  ==========================
     method              error                                        leans
@@ -88,58 +90,60 @@ def without_resampling(
     >>> [(one.method, round(one.value, 3)) for one in found.estimates][-2:]
     [('span_rule', 0.033), ('leave_one_out', 0.04)]
     """
-    if not isinstance(svm, MarginClassifier):
+    model = as_learner(svm, X)
+    prepared = PreparedSVM.of(model, X, y) if is_readable(model) else PreparedSVM(model, X)
+    if prepared.uses_labels:
         raise InputError(
-            f"`svm` must be a tr.LinearSVM or a tr.KernelSVM; got {type(svm).__name__}."
+            "`svm` must have no step that uses the labels: fitted to all examples, it knows those "
+            "that count as new. Use tr.leave_one_out."
         )
+    svm = twin_of(prepared.svm, len(np.unique(y))) or prepared.svm
+    X = prepared.X
+    weights: dict[str, Any] = {} if sample_weight is None else {"sample_weight": sample_weight}
     began = time.perf_counter()
-    machine = clone(svm).fit(X, y, sample_weight=sample_weight)
+    fitted = clone(svm).fit(X, y, **weights)
     trained = time.perf_counter() - began
-    if len(machine.solutions_) > 1:
-        raise InputError(
-            f"`y` must hold two classes; got {len(machine.classes_)}. Compare one class at a time."
-        )
-    options = {"measures": ("error_rate",), "level": level, "pos_label": machine.classes_[1]}
+    duals = duals_of(fitted, X, y, **weights)
+    if len(duals) > 1:
+        raise InputError(f"`y` must hold two classes; got {len(duals)}. Compare one at a time.")
+    options: dict[str, Any] = {
+        "measures": ("error_rate",),
+        "level": level,
+        "pos_label": duals[0].label,
+    }
 
     def at(rho: float, refine: str | None = None) -> Callable[[], Estimate]:
-        return lambda: xi_alpha(
-            machine, X, y, rho=rho, refine=refine, sample_weight=sample_weight, **options
-        )["error_rate"]
+        return lambda: xi_alpha(fitted, X, y, rho=rho, refine=refine, **weights, **options)[
+            "error_rate"
+        ]
 
-    ways: dict[str, Callable[[], Estimate]] = {
-        "training_error": lambda: _training_error(machine, at(0.0)),
+    methods: dict[str, Callable[[], Estimate]] = {
+        "training_error": lambda: _training_error(duals[0], at(0.0)),
         "xi_alpha_1": at(1.0),
         "xi_alpha_2": at(2.0),
-        "span_bound": lambda: _span_bound(machine, X, y, sample_weight, level),
+        "span_bound": lambda: _span_bound(duals[0], level),
         "span_rule": at(2.0, "span"),
-        "leave_one_out": lambda: leave_one_out(
-            svm, X, y, sample_weight=sample_weight, n_jobs=n_jobs, **options
-        )["error_rate"],
+        "leave_one_out": lambda: leave_one_out(svm, X, y, n_jobs=n_jobs, **weights, **options)[
+            "error_rate"
+        ],
     }
     estimates, seconds = [], []
-    for name, way in ways.items():
+    for name, method in methods.items():
         began = time.perf_counter()
-        estimates.append(replace(way(), method=name))
+        one = method()
+        estimates.append(replace(one, method=name, notes=(*one.notes, *prepared.notes)))
         seconds.append(time.perf_counter() - began)
     return SideBySide(estimates=tuple(estimates), seconds=tuple(seconds), training_seconds=trained)
 
 
-def _training_error(machine: MarginClassifier, likewise: Callable[[], Estimate]) -> Estimate:
-    """Give the share of training examples called wrong; it says nothing of others."""
-    value = float(np.mean(machine.slack_ >= 1.0))
-    return replace(
-        likewise(), value=value, interval=None, notes=("measured on the training examples",)
-    )
+def _training_error(dual: FittedDual, other: Callable[[], Estimate]) -> Estimate:
+    """Give the share of training examples that are predicted wrongly."""
+    value = float(np.mean(dual.solution.slack >= 1.0))
+    note = Finding("measured on the training examples", code="on_training_examples")
+    return replace(other(), value=value, interval=None, notes=(note,))
 
 
-def _span_bound(
-    machine: MarginClassifier,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    sample_weight: ArrayLike | None,
-    level: float,
-) -> Estimate:
-    dual = duals_of(machine, X, y, sample_weight=sample_weight)[0]
+def _span_bound(dual: FittedDual, level: float) -> Estimate:
     n = len(dual.solution.y)
     value = span_bound(dual.kernel, dual.solution, dual.squared_radius) / n
     return Estimate(
@@ -149,7 +153,12 @@ def _span_bound(
         method="span_bound",
         n=n,
         target="the learner at this sample size",
-        notes=("bounds the leave-one-out error; its expectation bounds that of the error",),
+        notes=(
+            Finding(
+                "bounds the leave-one-out error; its expectation bounds that of the error",
+                code="bounds_leave_one_out",
+            ),
+        ),
     )
 
 

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.inputs.corpora.columns import CorpusColumns
-from truerisk.inputs.corpora.documents import Documents
-from truerisk.inputs.labels import LabelBook
+from truerisk.inputs.corpora.documents import Documents, read_folders, read_records, visible
+from truerisk.inputs.labels import label_notes
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.byte_streams import EndsEarlyError, TextBytes
-from truerisk.inputs.records.formats import recognise
-from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
+from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
+from truerisk.inputs.records.places import Fingerprint, ending, refusal, shown_path
+from truerisk.inputs.records.text_blocks import EndsEarlyError, TextBytes
+from truerisk.inputs.roles import CorpusColumns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-CorpusFormat = Literal["json lines", "csv", "folders", "reuters sgml", "svmlight"]
+CorpusFormat = Literal["json lines", "csv", "parquet", "folders", "reuters sgml", "svmlight"]
 HEAD_BYTES = 2**16
 SGML_ENDINGS = (".sgm", ".sgml")
 SVMLIGHT_ENDINGS = (".svm", ".svmlight", ".libsvm")
@@ -101,13 +101,13 @@ def read_corpus(
     split: str | None = None,
     options: ReadingOptions | None = None,
 ) -> Corpus:
-    r"""Read a corpus; its format is told by its content.
+    r"""Read a corpus; its format is recognised by its content.
 
     ===================  =========================================================================
-    JSON lines           one object a document; labels a list or a string; plain or gzip
-    CSV                  a header, one row a document; several labels of a cell are separated by
-                         ``options.multilabel_separator``
-    folders              a folder a category, a file a document
+    JSON lines           one object per document; labels a list or a string; plain or gzip
+    CSV, Parquet         one row per document; several labels of a cell are separated by
+                         ``options.multilabel_separator``, or a list
+    folders              one folder per category, one file per document
     Reuters SGML         ``reut2-*.sgm`` of Reuters-21578, a file or the folder; split by ModApte
     svmlight             ``label index:value …``; gives a matrix and no texts
     ===================  =========================================================================
@@ -144,9 +144,6 @@ def read_corpus(
 
 
 def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
-    # Each reader is loaded when a corpus needs it.
-    from truerisk.inputs.corpora.folders import read_folders, visible  # noqa: PLC0415
-
     sgml = [path for path in visible(folder) if _is_sgml(path)]
     if sgml:
         from truerisk.inputs.corpora.reuters_sgml import read_reuters  # noqa: PLC0415
@@ -159,15 +156,9 @@ def _from_file(path: Path, columns: CorpusColumns, options: ReadingOptions) -> C
     if Fingerprint.of(path).size == 0:
         raise refusal(path, EMPTY)
     facts, fingerprint, misnamed = recognise(path, options)
-    source = TextBytes(path, facts.compression, options)
-    kind = _kind(path, facts.format, _head(source))
-    try:
-        corpus = _read(source, kind, columns)
-    except InputError:
-        # What looks like a broken file may be one that is still being written.
-        fingerprint.check_unchanged(path)
-        raise
-    fingerprint.check_unchanged(path)
+    kind = _kind(path, facts, options)
+    with fingerprint.watched(path):
+        corpus = _read(path, facts, kind, columns, options)
     if misnamed is None:
         return corpus
     zipped = "" if facts.compression is None else ", compressed by gzip"
@@ -186,39 +177,35 @@ def _head(source: TextBytes) -> str:
     return text
 
 
-def _kind(path: Path, found: str, head: str) -> CorpusFormat:
-    from truerisk.inputs.corpora.reuters_sgml import is_reuters  # noqa: PLC0415
+def _kind(path: Path, facts: FileFacts, options: ReadingOptions) -> CorpusFormat:
+    from truerisk.inputs.corpora.reuters_sgml import is_reuters  # noqa: PLC0415  (start-up time)
     from truerisk.inputs.records.svmlight import is_svmlight  # noqa: PLC0415
 
-    if found == "json lines":
-        return "json lines"
-    if found == "parquet":
-        raise refusal(
-            path, "must be JSON lines, CSV, SGML or svmlight; it is Parquet. Write JSON lines."
-        )
+    if facts.format != "csv":
+        return facts.format  # type: ignore[return-value]
+    head = _head(TextBytes(path, facts.compression, options))
     if is_reuters(head):
         return "reuters sgml"
-    named = _without_gz(path).suffix.lower() in SVMLIGHT_ENDINGS
-    return "svmlight" if named or is_svmlight(head) else "csv"
+    return "svmlight" if ending(path) in SVMLIGHT_ENDINGS or is_svmlight(head) else "csv"
 
 
-def _read(source: TextBytes, kind: CorpusFormat, columns: CorpusColumns) -> Corpus:
+def _read(
+    path: Path,
+    facts: FileFacts,
+    kind: CorpusFormat,
+    columns: CorpusColumns,
+    options: ReadingOptions,
+) -> Corpus:
     if kind == "svmlight":
-        return _from_vectors(source)
+        return _from_vectors(TextBytes(path, facts.compression, options))
     if kind == "reuters sgml":
         from truerisk.inputs.corpora.reuters_sgml import read_reuters  # noqa: PLC0415
 
-        found = read_reuters([source.path], source.options)
-    elif kind == "json lines":
-        from truerisk.inputs.corpora.json_documents import read_json_lines  # noqa: PLC0415
-
-        found = read_json_lines(source, columns)
+        found = read_reuters([path], options)
     else:
-        from truerisk.inputs.corpora.csv_documents import read_csv  # noqa: PLC0415
-
-        found = read_csv(source, columns)
-    found.bytes = source.path.stat().st_size
-    return _corpus(source.path, kind, found)
+        found = read_records(path, open_reader(facts, path, options), columns, options)
+    found.bytes = path.stat().st_size
+    return _corpus(path, kind, found)
 
 
 def _from_vectors(source: TextBytes) -> Corpus:
@@ -229,7 +216,7 @@ def _from_vectors(source: TextBytes) -> Corpus:
     matrix = found.matrix()
     if matrix.shape[1] == 0:
         raise refusal(path, "must hold vectors; no line has a feature.")
-    notes = _label_notes(found.labels, ",")
+    notes = tuple(label_notes(found.labels, ","))
     if found.queries:
         notes += (f"{shown_path(path)}: qid of {found.queries} lines is not used.",)
     if found.from_zero:
@@ -253,7 +240,7 @@ def _from_vectors(source: TextBytes) -> Corpus:
 
 def _corpus(path: Path, kind: CorpusFormat, found: Documents) -> Corpus:
     _check_some(path, found.labels)
-    notes = (*found.notes, *_label_notes(found.labels, found.options.multilabel_separator))
+    notes = (*found.notes, *label_notes(found.labels, found.options.multilabel_separator))
     if found.dropped:
         rows = found.dropped + len(found.ids)
         notes += (f"{found.dropped} of {rows} documents dropped for a missing value.",)
@@ -284,16 +271,5 @@ def _check_some(path: Path, labels: Sequence[tuple[str, ...]]) -> None:
         raise refusal(path, f"must hold labels; none of the {len(labels)} documents has one.")
 
 
-def _label_notes(labels: Sequence[tuple[str, ...]], separator: str | None) -> tuple[str, ...]:
-    book = LabelBook()
-    for label in dict.fromkeys(label for several in labels for label in several):
-        book.add(label)
-    return tuple(book.notes("labels", separator))
-
-
 def _is_sgml(path: Path) -> bool:
-    return _without_gz(path).suffix.lower() in SGML_ENDINGS
-
-
-def _without_gz(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return ending(path) in SGML_ENDINGS

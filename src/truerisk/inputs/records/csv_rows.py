@@ -13,17 +13,17 @@ from pyarrow import csv as arrow_csv
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.byte_streams import BOM, TextBytes
-from truerisk.inputs.records.line_blocks import (
+from truerisk.inputs.records.places import Places, refusal, such_rows
+from truerisk.inputs.records.rows import Rows, Wanted, ahead, in_order
+from truerisk.inputs.records.text_blocks import (
+    BOM,
     Block,
+    TextBytes,
     blocks,
     check_block,
     check_line_ends,
     check_quotes,
 )
-from truerisk.inputs.records.pipeline import ahead, in_order
-from truerisk.inputs.records.places import Places, refusal, such_rows
-from truerisk.inputs.records.rows import Rows, Wanted
 
 DELIMITERS = ",;\t|"
 SNIFFED_LINES = 100
@@ -41,6 +41,8 @@ class CsvFile:
     Labels and ids are text, whatever they look like; only the columns named as numbers are parsed
     as numbers.  So nothing depends on what the first rows happen to hold.
     """
+
+    empty_is_missing = True
 
     def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
         self.path = path

@@ -16,7 +16,7 @@ from truerisk.aliases import Codes
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.arrow_views import as_numpy, nulls
+from truerisk.inputs.records.arrow import as_numpy, nulls
 from truerisk.inputs.records.places import Places, refusal
 from truerisk.labels import Spelling
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import (
+    GZIP_MAGIC,
     Fingerprint,
     ending,
     machine_failure,
@@ -17,7 +18,6 @@ from truerisk.inputs.records.places import (
 from truerisk.inputs.records.rows import Reader
 
 HEAD_BYTES = 2**16
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """JSON lines: one object a line, strict; a number that is a label keeps its spelling."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,11 +12,9 @@ import pyarrow as pa
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.byte_streams import TextBytes
-from truerisk.inputs.records.line_blocks import Block, blocks, check_block
-from truerisk.inputs.records.pipeline import ahead
 from truerisk.inputs.records.places import Places, refusal
-from truerisk.inputs.records.rows import Rows, Wanted
+from truerisk.inputs.records.rows import Rows, Wanted, ahead
+from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
 
 HEAD_BYTES = 2**16
 
@@ -28,6 +27,8 @@ class Literal(str):
 
 class JsonLinesFile:
     """One JSON lines file whose first object has been read; its keys are the columns."""
+
+    empty_is_missing = False
 
     def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
         self.path = path
@@ -47,17 +48,40 @@ class JsonLinesFile:
             yield self._parsed(block, wanted)
         self.sha256 = source.sha256
 
+    def records(
+        self, names: tuple[str, ...]
+    ) -> Iterator[tuple[dict[str, Any], Callable[[str], InputError]]]:
+        """Give the values of each object as they are, and how to refuse it."""
+        source = TextBytes(self.path, self.compression, self.options)
+        for block in ahead(self._blocks(source, self.options.block_bytes)):
+            for row, found in self._objects(block):
+                refuse = partial(self._refusal, block, row)
+                yield {name: found.get(name) for name in names}, refuse
+        self.sha256 = source.sha256
+
+    def all_keys(self) -> tuple[str, ...]:
+        """Read the whole file for the keys of all its objects, in the order of appearance."""
+        keys = dict.fromkeys(self.columns)
+        source = TextBytes(self.path, self.compression, self.options)
+        for block in self._blocks(source, self.options.block_bytes):
+            for _, found in self._objects(block):
+                keys |= dict.fromkeys(found)
+        return tuple(keys)
+
+    def _objects(self, block: Block) -> Iterator[tuple[int, dict[str, Any]]]:
+        check_block(block, max_line=self.options.max_line_bytes)
+        for row, line in enumerate(block.data.split(b"\n")[:-1]):
+            yield row, self._object(block, row, line)
+
     def _blocks(self, source: TextBytes, size: int) -> Iterator[Block]:
         limit = self.options.max_line_bytes
         return blocks(source, size, quotes=False, has_header=False, max_line=limit)
 
     def _parsed(self, block: Block, wanted: Wanted) -> Rows:
-        check_block(block, max_line=self.options.max_line_bytes)
         names = wanted.columns
         cells: tuple[list[Any], ...] = tuple([] for _ in names)
-        for row, line in enumerate(block.data.split(b"\n")[:-1]):
-            # Objects are not kept: thousands of live ones would be walked by the collector.
-            found = self._object(block, row, line)
+        # Objects are not kept: thousands of live ones would be walked by the collector.
+        for _, found in self._objects(block):
             for name, column in zip(names, cells, strict=True):
                 column.append(found.get(name))
         columns: dict[str, Any] = {}

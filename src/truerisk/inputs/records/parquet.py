@@ -11,9 +11,8 @@ from pyarrow import parquet
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import MIB, ReadingOptions
-from truerisk.inputs.records.pipeline import ahead
 from truerisk.inputs.records.places import Places, machine_failure, refusal, shown_path
-from truerisk.inputs.records.rows import Rows, Wanted
+from truerisk.inputs.records.rows import Rows, Wanted, ahead
 
 # Names in a damaged footer need not be UTF-8.
 DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
@@ -21,6 +20,8 @@ DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 class ParquetFile:
     """One Parquet file whose footer has been read."""
+
+    empty_is_missing = False
 
     def __init__(self, path: Path, _compression: str | None, options: ReadingOptions) -> None:
         self.path = path

@@ -11,6 +11,8 @@ from typing import Any
 from truerisk.checks import SHOWN_CHARACTERS
 from truerisk.errors import InputError, ResourceError
 
+GZIP_MAGIC = b"\x1f\x8b"
+
 
 def shown_path(path: Path | str) -> str:
     r"""Write a path as a message shows it: escaped, and its end kept when it is long.

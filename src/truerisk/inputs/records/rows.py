@@ -1,10 +1,23 @@
-"""What a reader of one file hands on: columns as Arrow arrays, and where their rows stand."""
+"""What readers hand on: rows as Arrow columns, then checked batches; both ahead of their use."""
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import InputError
+from truerisk.inputs.labels import LabelColumn
 from truerisk.inputs.records.places import Places
+
+T = TypeVar("T")
+S = TypeVar("S")
+WORKERS = 2  # parsing saturates the memory bus of small machines beyond this
+Floats = NDArray[np.float32] | NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,14 +50,113 @@ class Rows:
 
 
 class Reader(Protocol):
-    """A file that is open: it knows its columns, and reads those that are wanted.
+    """A file that is open: it has columns, and reads those that are wanted.
 
-    `sha256` is known after the last rows, and None when the file was not hashed.
+    `sha256` is there after the last rows, and None when the file was not hashed.
+    `empty_is_missing` says that the format has no other sign of a missing value than nothing.
     """
 
     columns: tuple[str, ...]
     sha256: str | None
+    empty_is_missing: bool
 
     def rows(self, wanted: Wanted) -> Iterator[Rows]:
         """Read the wanted columns from start to end."""
         ...
+
+
+def records(
+    reader: Reader, names: tuple[str, ...]
+) -> Iterator[tuple[dict[str, Any], Callable[[str], InputError]]]:
+    """Give each row as Python values, and how to refuse it."""
+    own = getattr(reader, "records", None)
+    if own is not None:  # of JSON lines, whose values have no common type
+        yield from own(names)
+        return
+    for rows in reader.rows(Wanted(texts=names)):
+        columns = [rows.columns[name].to_pylist() for name in names]
+        for row, cells in enumerate(zip(*columns, strict=True)):
+            yield dict(zip(names, cells, strict=True)), partial(rows.places.refusal, row)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of one file, checked; what plays no role is None.
+
+    `first_row` is the number of the first row in its file, from 1; `score` has one column, or one
+    for each class.  Arrays may be read-only views of the reader's memory.
+    """
+
+    file: str
+    first_row: int
+    truth: LabelColumn | None
+    pred: LabelColumn | None
+    score: Floats | None
+    group: LabelColumn | None
+    weight: NDArray[np.float64] | None
+    ids: Any | None
+
+    def __len__(self) -> int:
+        columns = (self.truth, self.pred, self.score, self.group, self.weight, self.ids)
+        return next(len(column) for column in columns if column is not None)
+
+
+def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
+    """Produce up to `depth` items in a thread of their own before they are asked for.
+
+    Examples
+    --------
+    >>> list(ahead(range(3)))
+    [0, 1, 2]
+    """
+    iterator = iter(items)
+    end = object()
+    pool = ThreadPoolExecutor(1)
+    pending: deque[Future[T | object]] = deque()
+    try:
+        while True:
+            while len(pending) < depth:
+                pending.append(pool.submit(next, iterator, end))
+            item = pending.popleft().result()
+            if item is end:
+                return
+            yield item  # type: ignore[misc]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        close = getattr(iterator, "close", None)
+        if close is not None:
+            close()
+
+
+def in_order(function: Callable[[T], S], items: Iterable[T], workers: int = WORKERS) -> Iterator[S]:
+    """Apply `function` to the items in threads; what fails first in the file fails first here.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-1, 2]))
+    [1, 2]
+    """
+    iterator = iter(items)
+    pool = ThreadPoolExecutor(workers)
+    pending: deque[Future[S]] = deque()
+    failure: Exception | None = None
+    more = True
+    try:
+        while True:
+            while more and len(pending) <= workers:
+                try:
+                    pending.append(pool.submit(function, next(iterator)))
+                except StopIteration:
+                    more = False
+                except Exception as error:  # noqa: BLE001 - it is raised after the earlier items
+                    failure, more = error, False
+            if not pending:
+                break
+            yield pending.popleft().result()
+        if failure is not None:
+            raise failure
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        close = getattr(iterator, "close", None)
+        if close is not None:
+            close()

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.inputs.records.byte_streams import TextBytes
-from truerisk.inputs.records.line_blocks import Block, blocks, check_block
-from truerisk.inputs.records.pipeline import ahead
+from truerisk.inputs.records.rows import ahead
+from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

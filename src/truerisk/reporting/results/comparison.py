@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.comparison.conclusion import planned_in_words
 from truerisk.comparison.learners.model_comparisons import BayesianComparison, ModelComparisons
 from truerisk.errors import InputError
 from truerisk.reporting.document import (
@@ -305,8 +306,9 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
     if main.settled_by is not None:
         yield (
             f"Collect about {count(max(main.settled_by - n, 1))} more examples: "
-            f"{count(main.settled_by)} in all would tell a difference as large as the one seen "
-            f"({difference_words(main)}): `truerisk {command}` again with them."
+            f"{count(main.settled_by)} in all would detect a difference "
+            f"{planned_in_words(main.difference.value, main.region)} ({difference_words(main)} is "
+            f"seen): `truerisk {command}` again with them."
         )
     if main.region is None:
         yield (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.estimation.refits.learner_evaluation import LearnerEvaluation
+from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
 from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import Chapter, Entry, Facts, Section, Tile, charts_section

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.estimation.curves.extrapolation import FAR, Extrapolation
+from truerisk.estimation.curves.laws import FAR, Extrapolation
 from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
 from truerisk.estimation.curves.runs import COSTS
 from truerisk.reporting.document import (

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from truerisk.comparison.datasets.bayesian_hierarchical import HierarchicalPosterior
-from truerisk.comparison.datasets.bayesian_signed_rank import PracticalPosterior
+from truerisk.comparison.datasets.bayesian import HierarchicalPosterior, PracticalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
@@ -72,7 +71,7 @@ def over_datasets_chapter(found: OverDatasets) -> Chapter:
 
     Examples
     --------
-    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+    >>> from truerisk.comparison.datasets.over_datasets import compare_over_datasets
     >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
     >>> [section.kind for section in over_datasets_chapter(found).sections][:3]
     ['critical_difference', 'differences', 'probabilities']
@@ -389,7 +388,7 @@ def critical_difference_section(found: OverDatasets) -> Section:
 
     Examples
     --------
-    >>> from truerisk.comparison.datasets.many_datasets import compare_over_datasets
+    >>> from truerisk.comparison.datasets.over_datasets import compare_over_datasets
     >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
     >>> [(one["words"], one["rank"]) for one in critical_difference_section(found).data["names"]]
     [('1.00 b', 73.0), ('2.00 a', 50.0), ('c 3.00', 27.0)]

@@ -1,0 +1,204 @@
+"""What the estimates of a corpus say in words: what is proven, what leans, what is too open."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.checks import shown
+from truerisk.estimation.corpus.categories import EFFORT, Trained, listed
+from truerisk.estimation.svm.one_vs_rest_counts import MEASURES
+from truerisk.results import Estimate, Evaluation
+
+PROVEN_RHO = 2.0
+WIDE = 0.5  # an interval of F1 wider than this says next to nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What the rules look at."""
+
+    main: Evaluation
+    holdout: Evaluation | None
+    trained: Trained
+    rho: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the estimates are those of leave-one-out."""
+        return bool(self.main.settings["method"] == "leave_one_out")
+
+
+def verdict_of(findings: Findings) -> Iterator[str]:
+    """Say in plain sentences what was found."""
+    for rule in RULES:
+        yield from rule(findings)
+
+
+def how_good(findings: Findings) -> Iterator[str]:
+    """Say what the averages are."""
+    main, categories = findings.main, int(np.count_nonzero(findings.trained.averaged))
+    wrong, micro, macro = (main[name] for name in ("hamming_loss", "f1_micro", "f1_macro"))
+    if not wrong.is_defined:
+        yield "There is no category that can be told from the rest."
+        return
+    yield (
+        f"Of the decisions whether a document carries a category, {_percent(wrong)} are wrong, by "
+        f"the {main.n:,} training documents alone."
+    )
+    yield f"Over {_categories(categories)}: micro F1 {_percent(micro)}, macro F1 {_percent(macro)}."
+
+
+def what_leans(findings: Findings) -> Iterator[str]:
+    """Say what is proven, and to which side the estimates lean."""
+    svms = findings.trained.svms
+    if findings.exact:
+        refits, ties = int(svms.refits.sum()), int(svms.ties.sum())
+        yield (
+            "These count the errors of exact leave-one-out: nearly unbiased, as they are about "
+            f"svms with one document less. {refits:,} documents were left out in earnest."
+        )
+        if ties:
+            yield f"{ties:,} of these calls are ties, so that the counts may differ by as many."
+        return
+    radius = f"R² = {svms.squared_radius:.4g} ({svms.radius_rule})"
+    if findings.rho >= PROVEN_RHO:
+        yield (
+            f"Proven, with {radius}: where a machine is stable, these estimates are never better "
+            "than those of leave-one-out. Expect them to be worse than the truth."
+        )
+    else:
+        yield (
+            f"They lean to the pessimistic side. ρ = {findings.rho:g} is the choice for text and "
+            f"not proven; ρ = 2, given beside, is, with {radius}."
+        )
+
+
+def beside_the_holdout(findings: Findings) -> Iterator[str]:
+    """Compare the estimates with what was held out."""
+    if findings.holdout is None:
+        return
+    parts = []
+    for name in MEASURES:
+        sign = 1.0 if name == "error_rate" else -1.0
+        differences = [sign * (mine - theirs) for mine, theirs in _pairs(findings, name)]
+        worse, better = (sum(side * one > 0 for one in differences) for side in (1, -1))
+        title = {"error_rate": "error", "f1": "F1"}.get(name, name)
+        parts.append(f"{title} {worse} (and {better}) of {len(differences)}")
+    yield (
+        f"Beside the {findings.holdout.n:,} documents held out the estimate is worse (and better) "
+        f"in so many categories: {'; '.join(parts)}."
+    )
+    apart = [
+        label
+        for label, row in findings.main.by_class.items()
+        if _apart(row["f1"], findings.holdout.by_class[label]["f1"])
+    ]
+    if apart:
+        leans = "" if findings.exact else ", or the estimate leans that much"
+        yield (
+            f"The two intervals of F1 do not meet in {listed(apart)}: there the documents held out "
+            f"may be of another kind{leans}."
+        )
+
+
+def what_is_unstable(findings: Findings) -> Iterator[str]:
+    """Name the categories whose bias is one of many."""
+    trained = findings.trained
+    unstable = [
+        name for name, stable in zip(trained.names, trained.svms.stable, strict=True) if not stable
+    ]
+    if unstable:
+        yield (
+            f"Unstable, as every support vector is at its bound: {listed(unstable)}. Nothing is "
+            "proven there; a larger C usually helps."
+        )
+
+
+def what_is_not_solved(findings: Findings) -> Iterator[str]:
+    """Say so where a solver stopped before it was done."""
+    gaps = findings.trained.svms.gap
+    left = int(np.count_nonzero(gaps > EFFORT.tolerance))
+    if left:
+        yield (
+            f"The solver stopped early in {left} of {len(gaps)} categories, with a gap of up to "
+            f"{gaps.max():.2g}: their estimates are rough. Scale the features, or lower C."
+        )
+
+
+def what_is_too_open(findings: Findings) -> Iterator[str]:
+    """Name the categories that have too few documents to say anything."""
+    counts = dict(zip(findings.trained.names, findings.trained.truth.sum(axis=1), strict=True))
+    wide = [
+        label
+        for label, row in findings.main.by_class.items()
+        if _width(row["f1"]) > WIDE and counts[label]
+    ]
+    if wide:
+        most = max(int(counts[label]) for label in wide)
+        yield (
+            f"Too few documents to say much (the interval of F1 is wider than {WIDE:g}): "
+            f"{_categories(len(wide))} with at most {most} training documents, such as "
+            f"{', '.join(map(shown, wide[:4]))}."
+        )
+
+
+def what_has_no_value(findings: Findings) -> Iterator[str]:
+    """Count what is undefined."""
+    untrained = sum(reason is not None for reason in findings.trained.reasons)
+    if untrained:
+        have = "has" if untrained == 1 else "have"
+        yield f"{_categories(untrained)} {have} no estimate: see the notes."
+
+
+RULES = (
+    how_good,
+    what_leans,
+    beside_the_holdout,
+    what_is_unstable,
+    what_is_not_solved,
+    what_is_too_open,
+    what_has_no_value,
+)
+
+
+def _pairs(findings: Findings, name: str) -> list[tuple[float, float]]:
+    """Give the values of both sides in the categories that averages are over."""
+    holdout, trained = findings.holdout, findings.trained
+    if holdout is None:
+        return []
+    pairs = [
+        (findings.main.by_class[label][name], holdout.by_class[label][name])
+        for label, taken in zip(trained.names, trained.averaged, strict=True)
+        if taken
+    ]
+    return [(a.value, b.value) for a, b in pairs if a.is_defined and b.is_defined]
+
+
+def _apart(mine: Estimate, theirs: Estimate) -> bool:
+    if mine.interval is None or theirs.interval is None:
+        return False
+    return mine.interval.high < theirs.interval.low or theirs.interval.high < mine.interval.low
+
+
+def _width(estimate: Estimate) -> float:
+    return 0.0 if estimate.interval is None else estimate.interval.width
+
+
+def _percent(estimate: Estimate) -> str:
+    if not estimate.is_defined:
+        return "undefined"
+    value = _short(estimate.value)
+    if estimate.interval is None:
+        return f"{value} %"
+    low, high, level = estimate.interval.low, estimate.interval.high, estimate.interval.level
+    return f"{value} % ({_short(low)} to {_short(high)} % at {100 * level:.10g} % confidence)"
+
+
+def _categories(count: int) -> str:
+    return "1 category" if count == 1 else f"{count} categories"
+
+
+def _short(share: float) -> str:
+    """Write a share in percent; small ones need a second decimal."""
+    return f"{100 * share:.1f}" if share >= 0.1 else f"{100 * share:.2f}"

@@ -1,0 +1,436 @@
+"""Laws of a learning curve: the power of n of a cost, and the inverse power law of a loss.
+
+Law       e(n) = a + b·n^(−c)   with  a ≥ 0,  b ≥ 0,  0 < c ≤ 2
+Given     mean losses at several sizes, and a weight for each size
+Fit       weighted least squares; for a given c the best a and b are those of a line: only c is
+          searched, on a grid, then by golden section between the neighbours of the best
+Source    C. Cortes et al., "Learning curves: asymptotic values and rate of convergence", NIPS 6,
+          327-334, 1994
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from truerisk.aliases import Array
+from truerisk.checks import check_level, check_number, check_same_length
+from truerisk.errors import InputError
+from truerisk.results import Estimate, Interval
+
+MIN_SIZES_OF_GROWTH = 3  # a line through two points has no residual to judge it by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    r"""A cost that grows like :math:`n^{exponent}` over the sizes it was fitted on.
+
+    `factor` is the cost at n = 1 that the line points to; `sizes` are those that were used.
+
+    Examples
+    --------
+    >>> print(growth_of([100, 200, 400], [1.0, 4.0, 16.0]))
+    n^2.00 (±0.00, from 100 to 400 examples)
+    """
+
+    exponent: float
+    standard_error: float
+    interval: Interval
+    factor: float
+    sizes: tuple[int, ...]
+
+    def at(self, size: float) -> float:
+        """Give the cost that the line points to at a size."""
+        return self.factor * math.exp(self.exponent * math.log(size))
+
+    def __str__(self) -> str:
+        span = f"from {self.sizes[0]:,} to {self.sizes[-1]:,} examples"
+        return f"n^{self.exponent:.2f} (±{self.standard_error:.2f}, {span})"
+
+
+def growth_of(
+    sizes: Sequence[int], costs: Sequence[float], *, level: float = 0.95
+) -> Growth | None:
+    r"""Fit the exponent of a cost against n by least squares, both on a log scale.
+
+    .. math:: \log cost = \log factor + exponent \cdot \log n
+
+    What a call costs whatever n is hides the growth at small sizes; so only the larger half of the
+    sizes is used, and three at least.  The standard error is that of the slope, from the residuals;
+    it takes them to be independent and says nothing of sizes beyond.
+
+    Parameters
+    ----------
+    sizes, costs
+        A number of examples and what it cost, one each.  Costs that are not above 0, or not
+        known, are left out.
+    level
+        Confidence level of the interval, by Student's t.
+
+    Returns
+    -------
+    growth
+        None where fewer than three costs are known.
+
+    Examples
+    --------
+    >>> found = growth_of([10, 100, 1000, 10_000], [0.5, 0.51, 0.6, 1.5])
+    >>> found.sizes, round(found.exponent, 2), round(found.standard_error, 2)
+    ((100, 1000, 10000), 0.23, 0.09)
+    """
+    check_same_length(sizes=sizes, costs=costs)
+    check_level(level)
+    if any(after <= before for before, after in itertools.pairwise(sizes)):
+        raise InputError(f"`sizes` must increase; got {list(sizes)}.")
+    known = [(n, cost) for n, cost in zip(sizes, costs, strict=True) if 0 < cost < math.inf]
+    used = known[-max(MIN_SIZES_OF_GROWTH, -(-len(known) // 2)) :]
+    if len(used) < MIN_SIZES_OF_GROWTH:
+        return None
+    x, y = np.log(np.array(used, dtype=np.float64)).T
+    centred = x - x.mean()
+    exponent = float(centred @ y / (centred @ centred))
+    residuals = y - y.mean() - exponent * centred
+    freedom = len(used) - 2
+    error = math.sqrt(float(residuals @ residuals) / freedom / float(centred @ centred))
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    return Growth(
+        exponent=exponent,
+        standard_error=error,
+        interval=Interval(exponent - half, exponent + half, level, "least_squares_t"),
+        factor=math.exp(float(y.mean() - exponent * x.mean())),
+        sizes=tuple(int(n) for n, _ in used),
+    )
+
+
+SMALLEST_EXPONENT, LARGEST_EXPONENT = 0.02, 2.0
+GRID = np.geomspace(SMALLEST_EXPONENT, LARGEST_EXPONENT, 60)
+SECTIONS = 40  # a grid step of e^.08, times .618⁴⁰: nine digits
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class PowerLaws:
+    """One law, or as many as there are replicates: arrays of one shape.
+
+    Examples
+    --------
+    >>> law = PowerLaws(np.array([0.1]), np.array([1.0]), np.array([0.5]))
+    >>> law.at(100.0).round(3), law.size_for(0.15).round(3)
+    (array([0.2]), array([400.]))
+    """
+
+    a: Array
+    b: Array
+    c: Array
+
+    def at(self, size: float) -> Array:
+        """Give the loss at a size."""
+        return np.asarray(self.a + self.b * float(size) ** -self.c)
+
+    def size_for(self, loss: float) -> Array:
+        """Give the size at which the loss is reached; infinite where it never is."""
+        above = loss - self.a
+        falls = (above > 0) & (self.b > 0)
+        ratio = np.where(falls, self.b, 1.0) / np.where(falls, above, 1.0)
+        with np.errstate(over="ignore"):
+            size = ratio ** (1 / self.c)
+        # A law without slope is below a loss at every size, or at none.
+        flat = np.where((self.b == 0) & (above >= 0), 0.0, np.inf)
+        return np.where(falls, size, flat)
+
+
+def fit_power_laws(sizes: ArrayLike, losses: Array, weights: Array) -> PowerLaws:
+    """Fit a law to each row of losses.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of examples, one for each column of `losses`.
+    losses
+        A row for each law.
+    weights
+        How much each size counts: one over the variance of its mean loss.
+
+    Examples
+    --------
+    >>> sizes = np.array([10, 30, 100, 300, 1000])
+    >>> law = fit_power_laws(sizes, (0.1 + 0.9 * sizes**-0.5)[None], np.ones(5))
+    >>> [round(float(part[0]), 6) for part in (law.a, law.b, law.c)]
+    [0.1, 0.9, 0.5]
+    """
+    # Around the middle of log n, n^(−c) neither overflows nor vanishes.
+    logs = np.log(np.asarray(sizes, dtype=np.float64))
+    middle = float(logs.mean())
+    shares = weights / weights.sum()
+
+    def at(c: Array) -> tuple[Array, Array, Array]:
+        return _line(np.exp(-c[:, None] * (logs - middle)), losses, shares)
+
+    tried = np.stack([at(np.full(len(losses), c))[2] for c in GRID])
+    best = tried.argmin(axis=0)
+    low = np.log(GRID[np.maximum(best - 1, 0)])
+    high = np.log(GRID[np.minimum(best + 1, len(GRID) - 1)])
+    for _ in range(SECTIONS):
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        is_left = at(np.exp(left))[2] <= at(np.exp(right))[2]
+        low, high = np.where(is_left, low, left), np.where(is_left, right, high)
+    c = np.exp((low + high) / 2)
+    a, b, _ = at(c)
+    return PowerLaws(a, b * np.exp(c * middle), c)
+
+
+def _line(basis: Array, losses: Array, shares: Array) -> tuple[Array, Array, Array]:
+    """Fit a + b·basis with a, b ≥ 0 to each row; give the weighted squares that are left, too.
+
+    The optimum is the free line, or lies on one of the bounds.
+    """
+    mean_x, mean_y = basis @ shares, losses @ shares
+    centred_x, centred_y = basis - mean_x[:, None], losses - mean_y[:, None]
+    free_b = (centred_x * centred_y) @ shares / (centred_x**2 @ shares)
+    free_a = mean_y - free_b * mean_x
+    through_b = np.maximum((basis * losses) @ shares / (basis**2 @ shares), 0.0)
+    level_a = np.maximum(mean_y, 0.0)
+    is_free = (free_a >= 0) & (free_b >= 0)
+    nothing = np.zeros_like(free_a)
+    a = np.stack([np.where(is_free, free_a, level_a), nothing, level_a])
+    b = np.stack([np.where(is_free, free_b, nothing), through_b, nothing])
+    squares = (losses - a[..., None] - b[..., None] * basis) ** 2 @ shares
+    best = (squares.argmin(axis=0), np.arange(len(losses)))
+    return a[best], b[best], squares[best]
+
+
+MIN_SIZES = 4  # three parameters, and one size to gainsay them
+FAR = 10  # times the largest size: beyond that a law is a guess
+MAX_OPEN = 10.0  # the ends of the interval of c may differ by this factor
+METHOD = "power_law_bootstrap"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeededSize:
+    """How many training examples a wanted value takes; infinite where it is out of reach.
+
+    `more` are those beyond the ones there are.
+
+    Examples
+    --------
+    >>> print(NeededSize(wanted=0.05, size=4000.0, more=1500.0, measure="error_rate",
+    ...                  interval=Interval(2600.0, 9000.0, 0.95, METHOD), reachable="yes"))
+    error_rate 0.05 takes about 4,000 examples [2,600, 9,000] at 95 %: 1,500 more
+    """
+
+    wanted: float
+    size: float
+    more: float
+    interval: Interval
+    measure: str
+    reachable: str  # yes, perhaps, no, reached
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        ends = f"[{_size(self.interval.low)}, {_size(self.interval.high)}]"
+        level = f"{100 * self.interval.level:.10g} %"
+        what = f"{self.measure} {self.wanted:g}"
+        if self.reachable == "no":
+            return f"{what} is not reachable by this learner: the curve levels off before it"
+        if math.isinf(self.size):
+            return f"{what} may not be reachable: {ends} examples at {level}"
+        told = f"{what} takes about {_size(self.size)} examples {ends} at {level}"
+        return f"{told}: {_size(self.more)} more" if self.more else f"{told}: there are enough"
+
+
+def _size(size: float) -> str:
+    """Write a number of examples with the digits it deserves."""
+    if math.isinf(size):
+        return "∞"
+    if size >= 1e12:
+        return f"{size:.1e}"
+    return f"{float(f'{size:.2g}'):,.0f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extrapolation:
+    r"""The inverse power law of one learner's curve: :math:`e(n) = a + b\,n^{-c}`.
+
+    The law is an assumption.  It says nothing of what a learner does beyond the sizes tried but
+    that it goes on as before; `notes` says when even the sizes tried do not pin it down.  Its
+    uncertainty comes from fitting it again to means resampled over the repeats.  At 95 % the
+    intervals of values and sizes covered in .92 to .96 of simulated samples, up to ten times n.
+
+    `e` is the loss: the measure itself where lower is better, 1 − measure where higher is.
+    """
+
+    measure: str
+    higher_is_better: bool
+    a: float
+    b: float
+    c: float
+    a_interval: Interval
+    c_interval: Interval
+    sizes: tuple[int, ...]
+    n: int
+    determined: bool
+    notes: tuple[str, ...] = ()
+    laws: PowerLaws = field(repr=False, compare=False)
+
+    @property
+    def level(self) -> float:
+        """Confidence level."""
+        return self.a_interval.level
+
+    def at(self, size: float) -> Estimate:
+        """Give the value at a training size, also one not tried."""
+        check_number(size, "size", low=1.0)
+        law = self._law
+        low, high = _quantiles(self.laws.at(size), self.level)
+        value = float(law.at(size)[0])
+        ends = (min(low, value), max(high, value))
+        ends = (1 - ends[1], 1 - ends[0]) if self.higher_is_better else ends
+        return Estimate(
+            value=1 - value if self.higher_is_better else value,
+            interval=Interval(*ends, self.level, METHOD),
+            measure=self.measure,
+            method="power_law",
+            n=size,
+            target="the learner at this sample size",
+            notes=(*self.notes, *self._far(size)),
+        )
+
+    def size_for(self, wanted: float) -> NeededSize:
+        """Give the training size at which a value of the measure is reached."""
+        check_number(wanted, "wanted", low=0.0, high=1.0)
+        loss = 1 - wanted if self.higher_is_better else wanted
+        size = float(self._law.size_for(loss)[0])
+        low, high = _quantiles(self.laws.size_for(loss), self.level)
+        low, high = min(low, size), max(high, size)
+        notes = [*self.notes]
+        if loss <= self.a_interval.low:
+            reachable, size, low, high = "no", math.inf, math.inf, math.inf
+            side = "below" if self.higher_is_better else "above"
+            notes.append(f"the law levels off at {self._limit()}, and so {side} what is wanted")
+        elif size <= self.sizes[-1]:
+            reachable = "reached"
+        elif math.isinf(high):
+            reachable = "perhaps"
+            notes.append(f"the law may level off before: at {self._limit()}")
+        else:
+            reachable = "yes"
+        if math.isfinite(size):
+            notes += self._far(size)
+        return NeededSize(
+            wanted=wanted,
+            size=size,
+            more=max(0.0, math.ceil(size) - self.n) if math.isfinite(size) else math.inf,
+            interval=Interval(low, high, self.level, METHOD),
+            measure=self.measure,
+            reachable=reachable,
+            notes=tuple(notes),
+        )
+
+    def __str__(self) -> str:
+        law = f"{self.a:.3g} + {self.b:.3g}·n^−{self.c:.3g}"
+        loss = f"1 − {self.measure}" if self.higher_is_better else self.measure
+        told = f"{loss} = {law}, levels off at {_with_ends(self.a, self.a_interval)}"
+        return told if self.determined else f"{told} (undetermined)"
+
+    @property
+    def _law(self) -> PowerLaws:
+        return PowerLaws(*(np.array([part]) for part in (self.a, self.b, self.c)))
+
+    def _limit(self) -> str:
+        """Write the value of the measure, not of the loss, that no size takes it beyond."""
+        value, ends = self.a, self.a_interval
+        if self.higher_is_better:
+            value = 1 - value
+            ends = Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
+        return _with_ends(value, ends)
+
+    def _far(self, size: float) -> Iterator[str]:
+        if size > FAR * self.sizes[-1]:
+            yield (
+                f"more than {FAR} times the largest size tried ({self.sizes[-1]:,}): "
+                "nothing measured supports the law there"
+            )
+
+
+def extrapolation_of(
+    losses: Array,
+    resampled: Array,
+    variances: Array,
+    *,
+    sizes: tuple[int, ...],
+    n: int,
+    measure: str,
+    higher_is_better: bool,
+    level: float,
+) -> Extrapolation:
+    """Fit the law to mean losses at the sizes, and once more to each row of resampled means.
+
+    Parameters
+    ----------
+    losses, variances
+        The mean loss at each size, and the variance of that mean.
+    resampled
+        Means as they would vary: replicates × sizes.
+    n
+        How many examples there are.
+    """
+    if len(sizes) < MIN_SIZES:
+        raise InputError(
+            f"`sizes` must be at least {MIN_SIZES} to extrapolate a law of three parameters; "
+            f"got {len(sizes)}."
+        )
+    weights = 1 / variances
+    law = fit_power_laws(sizes, losses[None], weights)
+    laws = fit_power_laws(sizes, resampled.clip(0.0, 1.0), weights)
+    a, b, c = (float(part[0]) for part in (law.a, law.b, law.c))
+    a_ends, c_ends = (_around(part, at, level) for part, at in ((laws.a, a), (laws.c, c)))
+    way = "rise" if higher_is_better else "fall"
+    notes = tuple(_doubts(law, laws, c_ends, sizes, way))
+    return Extrapolation(
+        measure=measure,
+        higher_is_better=higher_is_better,
+        a=a,
+        b=b,
+        c=c,
+        a_interval=a_ends,
+        c_interval=c_ends,
+        sizes=sizes,
+        n=n,
+        determined=not notes,
+        notes=notes,
+        laws=laws,
+    )
+
+
+def _doubts(
+    law: PowerLaws, laws: PowerLaws, c: Interval, sizes: tuple[int, ...], way: str
+) -> Iterator[str]:
+    """Say why the sizes tried do not pin the law down; `way` is the way the measure should go."""
+    falls = laws.at(sizes[0]) - laws.at(sizes[-1])
+    if law.b[0] == 0 or _quantiles(falls, c.level)[0] <= 0:
+        yield f"undetermined: over the sizes tried the curve does not surely {way}"
+    elif c.high > MAX_OPEN * c.low:
+        yield (
+            f"undetermined: the exponent may be anything from {c.low:.2g} to {c.high:.2g}; "
+            "more repeats, or a wider range of sizes, would tell"
+        )
+
+
+def _with_ends(value: float, ends: Interval) -> str:
+    return f"{value:.3g} [{ends.low:.3g}, {ends.high:.3g}]"
+
+
+def _around(values: Array, centre: float, level: float) -> Interval:
+    low, high = _quantiles(values, level)
+    return Interval(min(low, centre), max(high, centre), level, METHOD)
+
+
+def _quantiles(values: Array, level: float) -> tuple[float, float]:
+    """Give the percentiles as values that occur: between a number and infinity there is none."""
+    tail = (1 - level) / 2
+    low, high = np.quantile(values, [tail, 1 - tail], method="nearest")
+    return float(low), float(high)

@@ -1,0 +1,269 @@
+"""Refits of the project's own support vector SVMs, all from one prepared problem.
+
+A problem knows the examples and no labels (`svm/problems.py`): a refit on some of the examples is
+the problem with U = C · (how often the example is in the training part).  So the examples are
+checked and brought into form once a process, not once a refit, and where the solver can make use of
+it, every refit starts from the solution of all examples.  It never starts from another refit, so
+that nothing depends on the order of the refits or on who does them.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array
+from truerisk.errors import ResourceError
+from truerisk.estimation.refits.plans import Plan
+from truerisk.learners.refits import Arrays, positions, refit
+
+if TYPE_CHECKING:
+    from truerisk.svm.classifier import MarginClassifier
+    from truerisk.svm.one_vs_rest import Targets
+    from truerisk.svm.problems import Problem
+    from truerisk.svm.solution import Solution
+
+MIN_REFITS = 3  # to solve the problem of all examples first must pay
+LOOSEST = 1e-5  # the gap at which a solution may stand for the optimum
+# Bad examples or settings, or no memory for a matrix: an ordinary refit says so in its own words.
+UNFIT = (ResourceError, ValueError, TypeError)
+FEW_EXAMPLES = 3000  # up to here a wide table that is no text is better solved on its Gram matrix
+FILLED = 0.1  # share of the entries of a table that is no text
+
+
+def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:  # noqa: ANN401
+    """Give what `svm_refit` needs in `shared` beside what `refit` does; None if it cannot help.
+
+    It can for `LinearSVM`, and for `KernelSVM` with a kernel that is positive semidefinite and does
+    not depend on the training part: linear, or poly and rbf with a `gamma` other than "scale".
+
+    Parameters
+    ----------
+    model, X, y, plan
+        As in `shared`.
+
+    Examples
+    --------
+    >>> from truerisk import LinearSVM
+    >>> from truerisk.estimation.refits.plans import each_left_out
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
+    >>> sorted(svm_start(LinearSVM(), X, y, each_left_out(4)))
+    ['svm_start']
+    >>> from sklearn.dummy import DummyClassifier
+    >>> svm_start(DummyClassifier(), X, y, each_left_out(4)) is None
+    True
+    """
+    is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
+    if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
+        return None
+    from truerisk.execution.batches import OneThread  # noqa: PLC0415  (loads libraries)
+
+    try:
+        # As in the refits: a second thread may change the last bit.
+        with OneThread().held():
+            form = SolverForm.of(model, X, y)
+            start = SVMStart(model, form)
+            if not form.has_one_end or not start.solve():
+                return None
+    except UNFIT:
+        return None
+    return {"svm_start": start}
+
+
+def svm_refit(shared: Mapping[str, Any], at: int) -> Arrays:
+    """Train and judge as refit `at` of the plan says; the same as `refit`, and sooner.
+
+    The optimum is that of `refit`, found to the same gap.  Where it is not one (every support
+    vector is at its bound, or the solver stopped early), and where a class is missing among the
+    training examples, it is left to `refit`.
+
+    Parameters
+    ----------
+    shared
+        As for `refit`, and what `svm_start` gave.
+    at
+        The number of the refit.
+
+    Returns
+    -------
+    arrays
+        As of `refit`.  The seconds to induce are those of the solver, from where it started.
+
+    Examples
+    --------
+    >>> from truerisk import LinearSVM
+    >>> from truerisk.estimation.refits.plans import each_left_out
+    >>> shared = {"model": LinearSVM(), "X": np.array([[0.0], [1.0], [3.0], [4.0]]),
+    ...           "y": np.array([0, 0, 1, 1]), "values": np.array([0, 1]),
+    ...           "plan": each_left_out(4), "seed": 1}
+    >>> shared |= svm_start(shared["model"], shared["X"], shared["y"], shared["plan"])
+    >>> found = svm_refit(shared, 1)
+    >>> found["predicted"], found["score"].round(6)
+    (array([0], dtype=int32), array([-0.333333]))
+    """
+    try:
+        found = _solved_and_judged(shared, at)
+    except UNFIT:
+        found = None
+    return refit(shared, at) if found is None else found
+
+
+class SVMStart:
+    """The SVM of all examples, from which refits start.
+
+    Sent to a worker, it leaves the examples behind, and makes its form of them there: once, since
+    a worker keeps what it was sent.
+    """
+
+    def __init__(self, model: "MarginClassifier", form: "SolverForm") -> None:
+        self.model = model
+        self.starts: tuple[Solution | None, ...] = (None,) * len(form.targets.signs)
+        self._form: SolverForm | None = form
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_form": None}
+
+    def form(self, shared: Mapping[str, Any]) -> "SolverForm":
+        """Give the examples as the solver takes them."""
+        if self._form is None:
+            self._form = SolverForm.of(self.model, shared["X"], shared["y"])
+        return self._form
+
+    def solve(self) -> bool:
+        """Solve the problem of all examples where that helps; tell whether its optimum is one."""
+        from truerisk.svm.problems import DenseProblem  # noqa: PLC0415  (loaded where models are)
+
+        form = self._form
+        if form is None or isinstance(form.problem, DenseProblem):
+            return True  # an interior point starts from the centre, wherever it is to go
+        solutions = form.solve(np.ones(form.X.shape[0]), self.starts)
+        self.starts = solutions
+        return all(solution.stable for solution in solutions)
+
+
+@dataclass(frozen=True)
+class SolverForm:
+    """Checked examples in the form their solver takes, and the SVM that checked them."""
+
+    svm: "MarginClassifier"
+    X: Any
+    targets: "Targets"
+    problem: "Problem"
+
+    @classmethod
+    def of(cls, model: "MarginClassifier", X: Any, y: NDArray[Any]) -> "SolverForm":  # noqa: ANN401
+        """Check the examples and choose the form that is best for many refits."""
+        from sklearn.base import clone  # noqa: PLC0415  (loaded where models are)
+
+        from truerisk.svm.problems import GramProblem, SparseProblem  # noqa: PLC0415
+
+        svm = clone(model)
+        # A worker's arrays are read-only, for which all sweeps would be compiled once more.
+        prepared = svm.prepare(X.copy(), y)
+        problem, rows = prepared.problem, prepared.X
+        if (
+            isinstance(problem, SparseProblem)
+            and not hasattr(rows, "tocsr")
+            and len(rows) <= FEW_EXAMPLES
+            and np.count_nonzero(rows) >= FILLED * rows.size
+        ):
+            # A shift of all examples changes the bias alone, and spares the products their digits.
+            shifted = rows - rows.mean(axis=0)
+            problem = GramProblem(shifted @ shifted.T)
+        return cls(svm, rows, prepared.targets, problem)
+
+    @property
+    def has_one_end(self) -> bool:
+        """Whether the solver ends in the same place wherever it starts.
+
+        One that stops early stops nearer to the solution that has seen the judged examples; and an
+        indefinite kernel has several optima.
+        """
+        kernel = getattr(self.svm, "kernel_", None)
+        is_definite = kernel is None or kernel.name != "poly" or kernel.coef0 >= 0.0
+        return is_definite and self.svm.effort().tolerance <= LOOSEST
+
+    def solve(self, counts: Array, starts: "tuple[Solution | None, ...]") -> "tuple[Solution, ...]":
+        """Solve each binary problem with each example counted so many times."""
+        from truerisk.svm.classifier import Prepared, solve_one  # noqa: PLC0415
+
+        counted = Prepared(self.X, self.targets, counts, self.problem)
+        upper = self.svm.upper_of(counted, self.svm.C)
+        effort = self.svm.effort()
+        return tuple(
+            solve_one(self.problem, signs, bounds, effort, start)
+            for signs, bounds, start in zip(self.targets.signs, upper, starts, strict=True)
+        )
+
+    def trained(self, solutions: "tuple[Solution, ...]") -> "Decision":
+        """Give what an SVM keeps of its training: weights, or support vectors."""
+        bias = np.array([solution.bias for solution in solutions])
+        if hasattr(solutions[0], "weights"):
+            weights = np.array([solution.weights for solution in solutions])  # type: ignore[attr-defined]
+            return Decision(weights, bias)
+        signed = np.array([solution.y * solution.alpha for solution in solutions])
+        support = np.flatnonzero(signed.any(axis=0))
+        signed, vectors = signed[:, support], self.X[support]
+        kernel = getattr(self.svm, "kernel_", None)
+        if kernel is not None:
+            return Decision(signed, bias, lambda X: kernel.between(X, vectors))
+        weights = signed @ vectors
+        return Decision(weights, bias - weights @ self.X.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision values of one SVM: a product and a bias per problem."""
+
+    weights: Array
+    bias: Array
+    products: Callable[[Any], Any] | None = None
+
+    def of(self, X: Any) -> Array:  # noqa: ANN401
+        """Compute the values of some rows, a column a problem."""
+        features = X if self.products is None else self.products(X)
+        values: Array = np.asarray(features @ self.weights.T) + self.bias
+        return values
+
+
+def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
+    """Solve one refit; None where the optimum is not one."""
+    start: SVMStart = shared["svm_start"]
+    train, test = shared["plan"].train_and_test(at)
+    form = start.form(shared)
+    targets = form.targets
+    counts = np.bincount(train, minlength=len(shared["y"])).astype(float)
+    began = time.perf_counter()
+    solutions = form.solve(counts, start.starts)
+    induced = time.perf_counter()
+    # Where a class is missing there is no support vector, and so none within its bounds.
+    if any(one.gap > form.svm.tol or not one.stable for one in solutions):
+        return None
+    decide, judged = form.trained(solutions), form.X[test]
+    ready = time.perf_counter()
+    decision = decide.of(judged)
+    labels = targets.labels_of(decision.T)
+    classified = time.perf_counter()
+    values = shared["values"]
+    score = decision[:, 0] if len(values) == 2 else np.empty_like(decision)
+    if len(values) > 2:
+        score[:, positions(targets.classes, values)] = decision
+    return {
+        "predicted": positions(labels, values),
+        "score": score,
+        "probabilities": np.array(False),  # noqa: FBT003
+        "seconds": np.array([induced - began, classified - ready]),
+    }
+
+
+def _is_ours(model: Any) -> bool:  # noqa: ANN401
+    """Tell whether a model is an SVM of this library whose kernel is the same in every refit."""
+    # By name, so that nobody loads these who has another model.
+    name = f"{type(model).__module__}.{type(model).__name__}"
+    if name == "truerisk.svm.kernel.KernelSVM":
+        kernel, gamma = model.kernel, model.gamma
+        return kernel == "linear" or (kernel in {"rbf", "poly"} and gamma != "scale")
+    return name == "truerisk.svm.linear.LinearSVM"

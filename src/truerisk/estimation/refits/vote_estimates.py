@@ -1,0 +1,172 @@
+"""What refits called the examples → estimates of every measure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.errors import RefitError
+from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.interval_rules import OWN_RULES, RULES, RuleInput
+from truerisk.estimation.refits.methods import Method
+from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
+from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.refit_scores import RefitScores
+from truerisk.evaluation.request import Request
+from truerisk.results import Estimate, Evaluation, Resampled
+from truerisk.tallies.votes import Judgements, Votes
+
+SETTLED = {"holdout", "training_error"}  # one model judges: its examples are as in `evaluate`
+BASELINE = ("accuracy", "error_rate", "balanced_accuracy")
+
+
+@dataclass(frozen=True)
+class VoteEstimates:
+    """From what the refits called the examples to estimates."""
+
+    examples: Examples
+    method: Method
+    collected: CollectedVotes
+    request: Request
+
+    def evaluation(self) -> Evaluation:
+        """Estimate every measure by the rule of agreement."""
+        if self.method.name in SETTLED:
+            return assemble(self.tallies, self._request)
+        return assemble(self.tallies, self._request, scores=self.scores or _NoScores())
+
+    @cached_property
+    def _request(self) -> Request:
+        collected = self.collected
+        probabilities = bool(collected.scores) and collected.scored and collected.are_probabilities
+        return replace(self.request, probabilities=probabilities)
+
+    @cached_property
+    def scores(self) -> RefitScores | None:
+        """The scores of the positive label, or of each label; None where the model gives none."""
+        examples, sheets = self.examples, self.collected.sheets
+        if not sheets or (len(examples.labels) == 2 and examples.pos_label is None):
+            return None
+        if examples.pos_label is not None and examples.labels.index(examples.pos_label) == 0:
+            whole = 1.0 if self.collected.are_probabilities else 0.0  # they are of the second label
+            sheets = tuple(
+                replace(sheet, score=whole - sheet.score)
+                if sheet.complement is None
+                else replace(sheet, score=sheet.complement, complement=sheet.score)
+                for sheet in sheets
+            )
+        return RefitScores(
+            sheets,
+            examples.codes,
+            examples.labels,
+            examples.pos_label,
+            self._request,
+            examples.groups,
+        )
+
+    @cached_property
+    def tallies(self) -> Tallies:
+        """The cells of all repetitions, and the rankings of the first."""
+        return self._with_cells(
+            self.collected.votes, None if self.scores is None else self.scores.tallies[0]
+        )
+
+    def _with_cells(self, votes: Votes, ranked: Tallies | None) -> Tallies:
+        cells = votes.cells()
+        if self.method.name in SETTLED and isinstance(cells.judgements, Judgements):
+            # Judgements by one model are counts of independent examples.
+            counts = np.rint(cells.totals).astype(np.int64)
+            cells = replace(cells, totals=counts, judgements=None)
+        examples = self.examples
+        empty = Tallies(examples.labels, multilabel=False, pos_label=examples.pos_label, n=cells.n)
+        return replace(
+            ranked or empty, labels=examples.labels, n=cells.n, cells=cells, all_cells=None
+        )
+
+    def baseline(self) -> dict[str, Estimate]:
+        """Estimate what always answering the commonest class is worth."""
+        votes = majority_votes(self.examples, self.collected.plan)
+        request = replace(self.request, measures=BASELINE)
+        found = assemble(self._with_cells(votes, None), request, scores=_NoScores())
+        return {name: replace(one, method=self.method.name) for name, one in found.items()}
+
+    @cached_property
+    def _values(self) -> RefitValues:
+        return RefitValues(self.collected, self.request)
+
+    def finished(self, one: Estimate, interval: str) -> Estimate:
+        """Name the method, add what the single refits say, apply the rule that was asked for."""
+        values = self._values
+        named = replace(one, method=self.method.name)
+        if self.method.name == "training_error":
+            named = replace(named, interval=None)
+        rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
+        if rule is not None:
+            named = rule(RuleInput(named, self.collected, values, self.request.level))
+        # What one example says by itself is no replicate.
+        several = len(self.collected.plan) > 1 and not self.collected.single
+        replicates = values.counted(named.measure) if several else ()
+        return Resampled(**vars(named), replicates=replicates) if replicates else named
+
+
+class _NoScores:
+    """The scores of a model that gives none."""
+
+    def overall(self) -> Iterator[Estimate]:
+        return iter(())
+
+    def by_class(self) -> dict[str, dict[str, Estimate]]:
+        return {}
+
+
+def corrections(
+    tally: BootstrapTally | JackknifeTally, whole: dict[str, NDArray[Any]], level: float
+) -> dict[str, Estimate]:
+    """Put what the refits say together with what the model says of its own training examples."""
+    if "failed" in whole:
+        raise RefitError(f"`model` must be trained on all examples; it fails: {whole['failed']}.")
+    if isinstance(tally, JackknifeTally):
+        return {"jackknife": tally.errors(whole["predicted"]).as_estimate(level)}
+    return tally.errors(whole["predicted"]).as_estimates(level)
+
+
+def corrected(estimates: dict[str, Estimate], best: Estimate) -> dict[str, Estimate]:
+    """Put the best in the place of the error rate, and what follows from it in its own."""
+    found = dict(estimates)
+    turned = best.interval and replace(
+        best.interval, low=1 - best.interval.high, high=1 - best.interval.low
+    )
+    right = replace(best, value=1 - best.value, interval=turned)
+    same = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
+    for name in estimates:
+        if name == "error_rate":
+            found[name] = best
+        elif name in same:
+            found[name] = replace(right, measure=name)
+        elif name == "jaccard_micro":
+            ends = right.interval and replace(
+                right.interval,
+                low=right.interval.low / (2 - right.interval.low),
+                high=right.interval.high / (2 - right.interval.high),
+            )
+            found[name] = replace(
+                right, measure=name, value=right.value / (2 - right.value), interval=ends
+            )
+    return found
+
+
+def score_table(collected: CollectedVotes) -> NDArray[np.float64] | None:
+    """Lay the scores out by repetition and example; NaN where there is none."""
+    if not collected.scored or not collected.scores:
+        return None
+    width = next(iter(collected.scores.values()))[0][1].shape[1:]
+    table = np.full((collected.plan.repetitions, collected.examples.n, *width), np.nan)
+    for repetition, parts in collected.scores.items():
+        for test, score in parts:
+            table[repetition, test] = score
+    return table

@@ -1,0 +1,406 @@
+"""The refits of a plan, collected: votes, score sheets, values of each refit; and their estimates.
+
+outcomes of refits  →  CollectedVotes  (grows)  →  VoteEstimates  →  Estimate
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Indices
+from truerisk.errors import InputError, RefitError
+from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
+from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
+from truerisk.evaluation.refit_scores import Sheet
+from truerisk.evaluation.request import Request
+from truerisk.execution.checkpoint import Checkpoint
+from truerisk.execution.running import run_each
+from truerisk.intervals.cross_validation import nested_cells
+from truerisk.learners.refits import refit
+from truerisk.measures.averages import value_of_tables
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
+from truerisk.results import Finding
+from truerisk.tallies.ranking import rank
+from truerisk.tallies.votes import NOT_JUDGED, Votes
+
+SHOWN_FAILURES = 3
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the refits took: seconds to induce, and to classify a thousand examples."""
+
+    to_induce: tuple[float, ...]
+    to_classify: tuple[float, ...]
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """The mean seconds to induce a model, and to classify a thousand examples."""
+        refits = len(self.to_induce)
+        return math.fsum(self.to_induce) / refits, math.fsum(self.to_classify) / refits
+
+
+def collect_votes(
+    model: Any,  # noqa: ANN401
+    examples: Examples,
+    plan: Plan,
+    *,
+    seed: int,
+    n_jobs: int | None = 1,
+    checkpoint: Checkpoint | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> "CollectedVotes":
+    """Run every refit of the plan, SVMs of this library from one problem, and collect the votes."""
+    shared = refit_settings(model, examples, plan, seed)
+    start = svm_start(model, examples.X, examples.y, plan)
+    outcomes = run_each(
+        refit if start is None else svm_refit,
+        {**shared, **(start or {})},
+        range(len(plan)),
+        n_jobs=n_jobs,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    with closing(outcomes):  # the workers end with it, however it ends
+        return CollectedVotes(examples, plan, from_one_problem=start is not None).gather(outcomes)
+
+
+def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:  # noqa: ANN401
+    """Give what all refits share; see `truerisk.learners.refits.refit`."""
+    return {
+        "model": model,
+        "X": examples.X,
+        "y": examples.y,
+        "values": examples.values,
+        "plan": plan,
+        "seed": seed,
+    }
+
+
+@dataclass
+class CollectedVotes:
+    """Grows refit by refit.
+
+    `tables[r]` is the confusion table of refit r (none where refits judge a single example),
+    `called[r, i]` what example i was called in repetition r, `sheets` the scores, `nested` the
+    losses that nested cross-validation needs.  `correction` adds up what refits say of all
+    examples, their own included: for the bootstrap and the jackknife of the error rate.
+    """
+
+    examples: Examples
+    plan: Plan
+    from_one_problem: bool = False
+    single: bool = field(init=False)
+    votes: Votes = field(init=False)
+    tables: NDArray[np.int64] = field(init=False)
+    called: NDArray[np.int32] | None = field(init=False, default=None)
+    correction: BootstrapTally | JackknifeTally | None = field(init=False, default=None)
+    nested: NDArray[np.bool_] | None = field(init=False, default=None)
+    scores: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = field(
+        default_factory=dict
+    )
+    complements: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
+    are_probabilities: bool = True
+    scored: bool = True
+    seconds: list[tuple[float, float]] = field(default_factory=list)
+    failures: dict[int, str] = field(default_factory=dict)
+    warned: dict[str, list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        examples, plan = self.examples, self.plan
+        self.votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
+        k = len(examples.labels)
+        self.single = isinstance(plan, DeleteOne) or (
+            isinstance(plan, Folds) and plan.folds == examples.n
+        )
+        self.tables = np.zeros((0 if self.single else len(plan), k, k), dtype=np.int64)
+        if isinstance(plan, Draws):
+            self.correction = BootstrapTally(examples.codes, k)
+        if isinstance(plan, DeleteOne):
+            self.correction = JackknifeTally(examples.codes, k)
+        if isinstance(plan, NestedFolds):
+            self.nested = np.zeros((plan.repetitions, plan.folds, examples.n), dtype=bool)
+        if not isinstance(plan, Draws):
+            self.called = np.full((plan.repetitions, examples.n), NOT_JUDGED, dtype=np.int32)
+
+    def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "CollectedVotes":
+        """Take in what each refit found, in order; return the collected."""
+        for at, found in enumerate(outcomes):
+            self._add(at, found)
+        return self
+
+    def _add(self, at: int, found: dict[str, NDArray[Any]]) -> None:
+        if "warned" in found:
+            self.warned.setdefault(str(found["warned"][0]), []).append(at)
+        if "failed" in found:
+            self.failures[at] = str(found["failed"])
+            return
+        train, test = self.plan.train_and_test(at)
+        predicted, repetition = found["predicted"], self.plan.repetition(at)
+        induce, classify = (float(one) for one in found["seconds"])
+        per_thousand = 1000 * classify / max(1, len(test))
+        if self.correction is not None:
+            drawn = np.bincount(train, minlength=self.examples.n)
+            if isinstance(self.correction, JackknifeTally):
+                self.correction.add(at, predicted)
+            else:
+                self.correction.add(drawn, predicted)
+            test, predicted = test[drawn == 0], predicted[drawn == 0]
+        self._count(at, test, predicted)
+        if self.plan.auxiliary(at):
+            return
+        self.votes.add(test, predicted, repetition)
+        self.seconds.append((induce, per_thousand))
+        if self.called is not None:
+            self.called[repetition, test] = predicted
+        if self.correction is None and "score" in found:
+            self.scores.setdefault(repetition, []).append((test, found["score"]))
+            if "complement" in found:
+                self.complements.setdefault(repetition, []).append(found["complement"])
+            self.are_probabilities &= bool(found["probabilities"])
+        else:
+            self.scored = False
+
+    def _count(self, at: int, test: NDArray[Any], predicted: NDArray[Any]) -> None:
+        truth = self.examples.codes[test]
+        if not self.single:
+            np.add.at(self.tables[at], (truth, predicted), 1)
+        if self.nested is not None and isinstance(self.plan, NestedFolds):
+            repetition, run = self.plan.left_out(at)
+            rows, examples = nested_cells(run, self.plan.parts[repetition])
+            self.nested[repetition, rows, examples] = truth != predicted
+
+    def refuse_failures(self, *, allowed: bool) -> None:
+        """Name the refits that failed; go on only if that is allowed and some are left."""
+        if not self.failures or (allowed and len(self.failures) < len(self.plan)):
+            return
+        named = "; ".join(
+            f"{self.plan.name(at)}: {message}"
+            for at, message in list(self.failures.items())[:SHOWN_FAILURES]
+        )
+        remedy = (
+            ""
+            if allowed
+            else " Mend the model, or leave them out (allow_failed=True, --allow-failed)."
+        )
+        raise RefitError(
+            f"`model` must be trained and judge in every refit; it failed in {len(self.failures)} "
+            f"of {len(self.plan)}: {named}.{remedy}"
+        )
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The scores of each repetition; none where a refit gave no scores."""
+        if not self.scored:
+            return ()
+        return tuple(
+            Sheet(
+                np.concatenate([test for test, _ in parts]),
+                np.concatenate([score for _, score in parts]),
+                np.repeat(np.arange(len(parts)), [len(test) for test, _ in parts]),
+                self._complement(repetition),
+            )
+            for repetition, parts in self.scores.items()
+        )
+
+    def _complement(self, repetition: int) -> NDArray[np.float64] | None:
+        """Give the probabilities of the first of two labels, if every refit gave them."""
+        parts = self.complements.get(repetition, [])
+        if len(parts) < len(self.scores[repetition]):
+            return None
+        return np.concatenate(parts).astype(np.float64)
+
+    @property
+    def costs(self) -> Costs:
+        """What the refits took."""
+        induce, classify = zip(*self.seconds, strict=True)
+        return Costs(induce, classify)
+
+    def notes(self) -> list[str]:
+        """Say which refits failed, which warned, and why there are no measures of scores."""
+        found = [
+            f"{self.plan.name(at)} failed and is left out: {message}"
+            for at, message in self.failures.items()
+        ]
+        found += [
+            f"{len(which)} of {len(self.plan)} refits warned, the first of them "
+            f"{self.plan.name(which[0])}: {message}"
+            for message, which in self.warned.items()
+        ]
+        if self.correction is not None:
+            found.append("The scores of these refits are not kept: no measures of scores.")
+        elif self.scores and not self.scored:
+            found.append(
+                "Some refits gave no scores, or lacked a class: there are no measures of scores."
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class _Everything:
+    """A plan of one refit, which predicts all examples."""
+
+    train: Indices
+    n: int
+
+    def train_and_test(self, at: int) -> tuple[Indices, Indices]:  # noqa: ARG002
+        return self.train, np.arange(self.n)
+
+    def name(self, at: int) -> str:  # noqa: ARG002
+        return "the training with exchanged labels"
+
+
+def no_effect_of_training(
+    model: Any,  # noqa: ANN401
+    collected: CollectedVotes,
+    seed: int,
+) -> Iterator[Finding]:
+    """Notice a model whose predictions do not depend on what it is trained on.
+
+    Where the refits agree about every example, one more copy is trained, on the training part of
+    the first refit with the labels exchanged: each class becomes the next one.  If that copy
+    predicts for all examples what the refits predict, training has no effect.  A model that
+    predicts one class for all examples, as a constant, is not suspected.
+    """
+    examples, counts = collected.examples, collected.votes.counts
+    predicted_by_refits = counts.any(axis=1)
+    predicted = counts.argmax(axis=1)
+    if ((counts > 0).sum(axis=1) > 1).any() or np.ptp(predicted[predicted_by_refits]) == 0:
+        return
+    first = next(at for at in range(len(collected.plan)) if at not in collected.failures)
+    exchanged = examples.values[(examples.codes + 1) % len(examples.values)]
+    plan = _Everything(collected.plan.train_and_test(first)[0], examples.n)
+    outcome = refit({**refit_settings(model, examples, plan, seed), "y": exchanged}, 0)
+    if "failed" in outcome:
+        return
+    if (outcome["predicted"] == predicted)[predicted_by_refits].all():
+        yield Finding(
+            "Training has no effect on this model: trained on exchanged labels, it predicts the "
+            "same. If it was made with these examples, the numbers say nothing of new ones.",
+            code="training_has_no_effect",
+        )
+
+
+def majority_votes(examples: Examples, plan: Plan) -> Votes:
+    """Let every refit answer with the commonest class of its training examples.
+
+    Examples
+    --------
+    >>> from truerisk.estimation.refits.plans import each_left_out
+    >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])
+    >>> majority_votes(examples, each_left_out(4)).counts.tolist()
+    [[1, 0], [1, 0], [1, 0], [1, 0]]
+    """
+    votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
+    k = len(examples.labels)
+    overall = np.bincount(examples.codes, minlength=k)
+    seen = isinstance(plan, TrainingSet)
+    for at in range(len(plan)):
+        if plan.auxiliary(at):
+            continue
+        train, test = plan.train_and_test(at)
+        # To leave one out of equally many tips the scales against it: no constant answers so.
+        counts = (
+            overall
+            if len(train) == examples.n - 1
+            else np.bincount(examples.codes[train], minlength=k)
+        )
+        commonest = int(counts.argmax())
+        if not seen:
+            test = test[np.bincount(train, minlength=examples.n)[test] == 0]
+        votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))
+    return votes
+
+
+class RefitValues:
+    """The values of the refits of one collected, measure by measure.
+
+    A refit on whose examples a measure is undefined has NaN there.
+    """
+
+    def __init__(self, collected: CollectedVotes, request: Request | None = None) -> None:
+        self._collected = collected
+        self._request = Request() if request is None else request
+        done = [at for at in range(len(collected.plan)) if at not in collected.failures]
+        self._counted = [not collected.plan.auxiliary(at) for at in done]
+        self._tables = collected.tables[[] if collected.single else done].astype(np.float64)
+
+    def counted(self, name: str) -> tuple[float, ...]:
+        """Give the values of the refits whose judgements count."""
+        values = self.of(name)
+        if len(values) != len(self._counted):
+            return values
+        return tuple(value for value, counts in zip(values, self._counted, strict=True) if counts)
+
+    def of(self, name: str) -> tuple[float, ...]:
+        """Give the values of one measure; none for a measure that only whole sheets have.
+
+        Examples
+        --------
+        >>> from truerisk.estimation.refits.examples import Examples
+        >>> from truerisk.estimation.refits.plans import Folds
+        >>> examples = Examples.of([[0]] * 4, [0, 0, 1, 1])
+        >>> collected = CollectedVotes(examples, Folds(np.array([[0, 1, 0, 1]])))
+        >>> answer = {"predicted": np.array([0, 1]), "seconds": np.zeros(2)}
+        >>> RefitValues(collected.gather([answer, answer])).of("accuracy")
+        (1.0, 1.0)
+        """
+        if name == "cost":
+            return self._of_costs()
+        found = value_of_tables(name, self._tables, self._positive, self._over)
+        if found is not None:
+            return tuple(np.broadcast_to(found, len(self._tables)).tolist())
+        base, average = base_and_average(name)
+        measure = find_measure(base)
+        return self._of_rankings.get(base, ()) if measure.needs == "ranking" and not average else ()
+
+    @property
+    def _positive(self) -> int | None:
+        examples = self._collected.examples
+        return None if examples.pos_label is None else examples.labels.index(examples.pos_label)
+
+    @property
+    def _over(self) -> NDArray[np.bool_] | None:
+        """The classes to average over, where they were asked for."""
+        asked = self._request.average_over
+        return None if asked is None else np.isin(self._collected.examples.labels, asked)
+
+    def _of_costs(self) -> tuple[float, ...]:
+        examples = self._collected.examples
+        if self._request.costs is None:
+            return ()
+        costs = CostMatrix.of(self._request.costs, examples.labels, examples.pos_label)
+        spent = (self._tables * costs.values).sum(axis=(1, 2))
+        return tuple((spent / self._tables.sum(axis=(1, 2))).tolist())
+
+    @cached_property
+    def _of_rankings(self) -> dict[str, tuple[float, ...]]:
+        """Rank the examples of each refit once, and keep what every measure says, no ranking."""
+        collected = self._collected
+        if collected.examples.pos_label is None or not collected.scored:
+            return {}
+        measures = list(measures_that_need("ranking"))
+        is_positive = collected.examples.codes == 1  # scores are those of the second label
+        turned = -1.0 if self._positive == 0 else 1.0
+        if turned < 0:
+            is_positive = ~is_positive
+        values: list[list[float]] = []
+        for parts in collected.scores.values():
+            for test, score in parts:
+                try:
+                    ranking = rank(turned * score, is_positive[test])
+                except InputError:
+                    return {}
+                values.append([float(measure.value(ranking)) for measure in measures])
+        return {
+            measure.name: tuple(one[at] for one in values) for at, measure in enumerate(measures)
+        }

@@ -1,0 +1,451 @@
+"""The rivals of perturbation resampling: other intervals for the error of the same SVM."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import comb, inf, nan, sqrt
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC, NuSVC
+
+from truerisk.aliases import Array, Indices
+from truerisk.checks import check_level, check_random_state, check_whole_number
+from truerisk.errors import InputError
+from truerisk.estimation.refits.estimate import estimate
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.plans import random_divisions
+from truerisk.estimation.refits.splits import k_fold
+from truerisk.intervals.adaptive import Resamples, adaptive_interval
+from truerisk.intervals.bounds import stability_bound, vc_bound
+from truerisk.intervals.delta import normal_interval
+from truerisk.intervals.resampled_tests import (
+    conservative_z_interval,
+    rho_based_deviation,
+)
+from truerisk.learners.named_models import as_learner
+from truerisk.results import Estimate, Interval, Target
+from truerisk.svm.kernels import Kernel, settle_kernel
+from truerisk.svm.linear import LinearSVM
+from truerisk.svm.weighted_refits import check_model, decisions_under
+
+CHUNK = 500  # refits at a time: their decision values are kept until they are judged
+
+
+@dataclass(frozen=True)
+class Case:
+    """A machine, the examples it is to be judged by, and how much may be spent on it.
+
+    `seed` sets all that is drawn: each rival has its own stream (seed, number), so that leaving
+    one out changes no other.
+    """
+
+    model: Any
+    examples: Examples
+    folds: int
+    replicates: int
+    level: float
+    seed: int
+    workers: int = 1
+
+    @property
+    def n(self) -> int:
+        """How many examples there are."""
+        return self.examples.n
+
+    @property
+    def signs(self) -> Array:
+        """The classes as −1 and 1, in the order in which a classifier keeps them."""
+        y = self.examples.y
+        return np.where(y == np.unique(y)[1], 1.0, -1.0)
+
+    @cached_property
+    def decision(self) -> Array:
+        """The decision value of each example by the machine trained on all of them."""
+        found: Array = self.decisions(np.ones((1, self.n)))[0]
+        return found
+
+    @property
+    def training_error(self) -> float:
+        """The share of the examples that the machine trained on them calls wrong."""
+        return float(np.mean((self.decision > 0) != (self.signs > 0)))
+
+    def rng(self, stream: int) -> np.random.Generator:
+        """Give the random numbers of one rival."""
+        return np.random.default_rng([self.seed, stream])
+
+    def decisions(self, counts: Array) -> Array:
+        """Give every example's decision value by the machine that has each so many times.
+
+        Where only one class is left to train on, every example is said to be of it.
+        """
+        ones = counts[:, self.signs > 0].any(axis=1)
+        both = ones & counts[:, self.signs < 0].any(axis=1)
+        found = np.where(ones, 1.0, -1.0)[:, None] * np.ones(self.n)
+        if both.any():
+            found[both] = decisions_under(
+                self.model,
+                self.examples.X,
+                self.examples.y,
+                np.arange(self.n),
+                counts[both],
+                workers=self.workers,
+            )
+        return found
+
+    def errors(self, trained: NDArray[np.bool_], judged: NDArray[np.bool_]) -> Array:
+        """Train on some examples, judge others: the error rate of each refit, a row a refit."""
+        errors = np.empty(len(trained))
+        for at in range(0, len(trained), CHUNK):
+            part = slice(at, at + CHUNK)
+            called = self.decisions(trained[part].astype(float)) > 0
+            wrong = (called != (self.signs > 0)) & judged[part]
+            errors[part] = wrong.sum(axis=1) / judged[part].sum(axis=1)
+        return errors
+
+    def cross_validated(self, samples: Sequence[Indices], rng: np.random.Generator) -> Array:
+        """Give the cross-validated error of each sample of examples, its folds drawn at random."""
+        rows = len(samples) * self.folds
+        trained, judged = np.zeros((rows, self.n), dtype=bool), np.zeros((rows, self.n), dtype=bool)
+        for at, members in enumerate(samples):
+            parts = k_fold(
+                self.examples.y[members],
+                self.folds,
+                allow_small_classes=True,
+                random_state=rng,
+            )
+            for fold in range(self.folds):
+                row = at * self.folds + fold
+                judged[row, members[parts == fold]] = True
+                trained[row, members[parts != fold]] = True
+        share = judged.sum(axis=1) / np.repeat([len(members) for members in samples], self.folds)
+        weighed = self.errors(trained, judged) * share
+        found: Array = weighed.reshape(len(samples), self.folds).sum(axis=1)
+        return found
+
+    def halves(self, divisions: int, rng: np.random.Generator) -> list[Indices]:
+        """Divide the examples into two halves, several times over; each has its share of a class.
+
+        One example is left out of an odd number.
+        """
+        codes = self.examples.codes
+        if 2 * self.folds > self.n:
+            raise InputError(
+                f"`folds` must not exceed half the {self.n} examples; got {self.folds}."
+            )
+        found: list[Indices] = []
+        for _ in range(divisions):
+            mixed = rng.permutation(self.n)
+            mixed = mixed[np.argsort(codes[mixed], kind="stable")]
+            # Where the number is odd, the one left out is not always of the last class.
+            start = rng.integers(self.n)
+            mixed = np.roll(mixed, start)[: self.n - self.n % 2]
+            found += [np.sort(mixed[0::2]), np.sort(mixed[1::2])]
+        return found
+
+
+MIN_REPLICATES = 100  # under this the ends of an interval are a matter of luck
+LEARNER: Target = "the learner at this sample size"
+ON_TRAINING = "the value is the error on the training examples"
+
+
+def rival_intervals(
+    svm: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    folds: int = 5,
+    replicates: int = 1000,
+    level: float = 0.95,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = 1,
+) -> Mapping[str, Estimate]:
+    r"""Give the error rate of a machine by every other rule there is, on the same examples.
+
+    =======================  =========================================================  ==========
+    name                     interval                                                   speaks of
+    =======================  =========================================================  ==========
+    agreement                the default of `tr.estimate`; found by simulation           this model
+    corrected_t              mean of folds, corrected resampled t                       the learner
+    nested_cross_validation  Bates, Hastie and Tibshirani                               the learner
+    splitting                error of folds ± z σ, σ² from two halves of the examples   the learner
+    rho_based                mean of random divisions ± z σ, σ² = (1/J + ρ/(1−ρ)) S²    the learner
+    vc_bound                 training error + Vapnik's bound                            this model
+    stability_bound          training risk + Bousquet and Elisseeff's bound             this model
+    adaptive                 Laber and Murphy, linear rules only                        this model
+    =======================  =========================================================  ==========
+
+    The two bounds hold for every n and every distribution (stability where κ² bounds k(x, x) of
+    all examples there can be), and say next to nothing at usual n; the others are approximations.
+
+    Parameters
+    ----------
+    svm
+        As in `tr.perturbation`.
+    X, y
+        The examples and their labels, of two classes.
+    folds
+        Of every cross-validation; a random division holds out a share of 1/folds.
+    replicates
+        Refits of `splitting`, `rho_based` and `adaptive`, each.  One division into halves takes
+        2 · folds of them.
+    level
+        Confidence level.
+    random_state
+        Seed.
+    n_jobs
+        Threads or processes at a time; −1 takes all processors.
+
+    Returns
+    -------
+    rivals
+        An `Estimate` for each name.  Where a rule cannot be used (too few examples, no linear
+        kernel, no spread), its estimate is undefined or has no interval, and `notes` says why.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
+       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
+    .. [2] O. Bousquet and A. Elisseeff, "Stability and generalization", JMLR 2, 499-526, 2002.
+    .. [3] E. B. Laber and S. A. Murphy, "Adaptive confidence intervals for the test error in
+       classification", JASA 106(495), 904-913, 2011. https://doi.org/10.1198/jasa.2010.tm10053
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 40)
+    >>> X = rng.normal(size=(80, 2)) + y[:, None]
+    >>> rivals = rival_intervals(LinearSVM(), X, y, replicates=200, random_state=1)
+    >>> print(rivals["rho_based"])
+    error_rate = 0.322 [0.224, 0.420] at 95 % (rho_based, n = 80, the learner at this sample size)
+    >>> print(rivals["vc_bound"])
+    error_rate = 0.287 [0.000, 1.000] at 95 % (vc_bound, n = 80, this model)
+    """
+    svm = as_learner(svm, X)
+    check_model(svm)
+    check_level(level)
+    check_whole_number(folds, "folds", low=2)
+    check_whole_number(replicates, "replicates", low=MIN_REPLICATES, high=1_000_000)
+    examples = Examples.of(X, y, needs_positive=False)
+    if len(examples.labels) != 2:
+        raise InputError(f"`y` must hold two classes; got {len(examples.labels)}.")
+    seed = int(check_random_state(random_state).integers(2**32))
+    workers = effective_n_jobs(n_jobs)
+    case = Case(svm, examples, folds, replicates, level, seed, workers)
+    return MappingProxyType({name: _found(name, rule, case) for name, rule in RIVALS.items()})
+
+
+def _found(name: str, rule: Callable[[Case], Estimate], case: Case) -> Estimate:
+    """Ask one rival; what it cannot do is said, and stops no other."""
+    try:
+        return replace(rule(case), method=name)
+    except InputError as reason:
+        return _estimate(case, nan, None, "this model", f"undefined: {reason}")
+
+
+def _estimate(
+    case: Case, value: float, interval: Interval | None, target: Target, *notes: str
+) -> Estimate:
+    return Estimate(
+        value=value,
+        interval=interval,
+        measure="error_rate",
+        method="rival",
+        n=case.n,
+        target=target,
+        notes=notes,
+    )
+
+
+def _by_refits(case: Case, **options: Any) -> Estimate:  # noqa: ANN401
+    found = estimate(
+        case.model,
+        case.examples.X,
+        case.examples.y,
+        folds=case.folds,
+        level=case.level,
+        measures=("error_rate",),
+        random_state=case.seed,
+        n_jobs=case.workers,
+        **options,
+    )
+    return found["error_rate"]
+
+
+def agreement(case: Case) -> Estimate:
+    """Give the interval that `tr.estimate` gives unless told otherwise."""
+    return _by_refits(case)
+
+
+def corrected_t(case: Case) -> Estimate:
+    """Give Nadeau and Bengio's corrected resampled t over repeated folds."""
+    return _by_refits(case, interval="corrected_t")
+
+
+def nested(case: Case) -> Estimate:
+    """Give the interval of Bates, Hastie and Tibshirani."""
+    return _by_refits(case, method="nested_cross_validation")
+
+
+def splitting(case: Case) -> Estimate:
+    """Give the cross-validated error, with the variance that two halves of the examples show."""
+    rng = case.rng(1)
+    divisions = max(2, case.replicates // (2 * case.folds))
+    value, pairs = halves_and_whole(case, divisions, rng)
+    found = conservative_z_interval([value], pairs, level=case.level)
+    note = f"{divisions} divisions into halves, the error of {case.folds} folds in either"
+    if found is None:
+        return _estimate(case, value, None, LEARNER, note, "no interval: the halves never differ")
+    return _estimate(case, value, replace(found, method="splitting"), LEARNER, note)
+
+
+def halves_and_whole(
+    case: Case, divisions: int, rng: np.random.Generator
+) -> tuple[float, np.ndarray[Any, np.dtype[np.float64]]]:
+    """Give the cross-validated error of all examples, and of either half of each division."""
+    value = float(case.cross_validated([np.arange(case.n)], rng)[0])
+    halves = case.cross_validated(case.halves(divisions, rng), rng)
+    return value, halves.reshape(divisions, 2)
+
+
+def splitting_deviation(pairs: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+    r"""Give Nadeau and Bengio's conservative standard deviation, from the errors of halves.
+
+    .. math:: \hat\sigma^2 = \frac{1}{2M} \sum_{m=1}^{M} (\hat\mu_{m1} - \hat\mu_{m2})^2
+
+    Examples
+    --------
+    >>> round(splitting_deviation(np.array([[0.1, 0.3], [0.2, 0.0]])), 6)  # σ² = .08 / 4
+    0.141421
+    """
+    return sqrt(float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2)) / 2)
+
+
+def rho_based(case: Case) -> Estimate:
+    """Give the mean error of random divisions, with the variance that ρ implies."""
+    values, test = divided_errors(case, case.replicates, case.rng(2))
+    deviation = rho_based_deviation(values, test=test, train=case.n - test)
+    value = float(values.mean())
+    note = f"{case.replicates} random divisions, {test} examples judged in each"
+    if deviation == 0:
+        return _estimate(case, value, None, LEARNER, note, "no interval: no division differs")
+    interval = normal_interval(value, deviation, level=case.level, method="rho_based")
+    return _estimate(case, value, interval, LEARNER, note)
+
+
+def divided_errors(
+    case: Case, divisions: int, rng: np.random.Generator
+) -> tuple[np.ndarray[Any, np.dtype[np.float64]], int]:
+    """Give the error in each of several random divisions, and how many examples one judges."""
+    plan = random_divisions(case.examples.codes, 1 / case.folds, divisions, rng)
+    return case.errors(~plan.judged, plan.judged), int(plan.judged[0].sum())
+
+
+def vc(case: Case) -> Estimate:
+    """Give Vapnik's bound around the training error."""
+    dimension = vc_dimension(case.model, case.examples.X)
+    error = case.training_error
+    if dimension == inf:
+        interval = Interval(0.0, 1.0, case.level, "vc_bound")
+        note = "the VC dimension of this kernel is infinite: nothing is bounded"
+    else:
+        interval = vc_bound(error, case.n, dimension, level=case.level)
+        note = f"VC dimension {dimension:g}"
+    return _estimate(case, error, interval, "this model", note, ON_TRAINING)
+
+
+def vc_dimension(model: Any, X: Any) -> float:  # noqa: ANN401
+    """Give the VC dimension of the rules that a machine can learn: coefficients and a threshold.
+
+    Examples
+    --------
+    >>> from truerisk import KernelSVM
+    >>> X = np.zeros((2, 3))
+    >>> vc_dimension(LinearSVM(), X), vc_dimension(KernelSVM(kernel="poly", degree=2), X)
+    (4, 7)
+    """
+    last, features = _last_step(model, X)
+    kernel = getattr(last, "kernel", "linear")
+    width = int(features.shape[1])
+    if kernel == "linear":
+        return width + 1
+    if kernel == "poly":
+        # All monomials of the degree, and with a constant those of all lower ones.
+        degree = int(last.degree)
+        if last.coef0 == 0:
+            return comb(width + degree - 1, degree) + 1
+        return comb(width + degree, degree)
+    return inf
+
+
+def stability(case: Case) -> Estimate:
+    """Give Bousquet and Elisseeff's bound around the training risk."""
+    last, features = _last_step(case.model, case.examples.X)
+    if isinstance(last, LogisticRegression):
+        raise InputError("the stability bound must have the hinge loss; got a LogisticRegression.")
+    if isinstance(last, NuSVC) or getattr(last, "class_weight", None) is not None:
+        raise InputError("the stability bound must have one C; got `class_weight` or NuSVC.")
+    squared = float(_kernel(last, features).diagonal(features).max())
+    hinge = np.maximum(0.0, 1.0 - case.signs * case.decision)
+    risk = float(np.minimum(hinge, 1.0).mean())
+    interval = stability_bound(risk, case.n, last.C * squared, level=case.level)
+    note = f"β = C κ² = {last.C * squared:.3g}, κ² the largest k(x, x) of these examples"
+    return _estimate(case, case.training_error, interval, "this model", note, ON_TRAINING)
+
+
+def adaptive(case: Case) -> Estimate:
+    """Give the interval of Laber and Murphy, of linear rules."""
+    last, features = _last_step(case.model, case.examples.X)
+    if getattr(last, "kernel", "linear") != "linear":
+        raise InputError(f"the adaptive interval must have a linear rule; got {last.kernel!r}.")
+    dense = np.asarray(features.todense() if hasattr(features, "tocsr") else features, dtype=float)
+    rng, n = case.rng(3), case.n
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=case.replicates).astype(float)
+    resamples = Resamples(counts, case.decisions(counts))
+    found = adaptive_interval(dense, case.signs, case.decision, resamples, level=case.level)
+    return _estimate(case, case.training_error, found, "this model", ON_TRAINING)
+
+
+def _last_step(model: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """Give the machine itself and the features that reach it."""
+    if isinstance(model, OneVsRestClassifier):
+        return model.estimator, X
+    if not isinstance(model, Pipeline):
+        return model, X
+    before = clone(model[:-1])
+    last, _ = _last_step(model[-1], X)
+    return last, before.fit_transform(X) if len(before) else X
+
+
+def _kernel(machine: Any, X: Any) -> Kernel:  # noqa: ANN401
+    if isinstance(machine, (LinearSVM, LinearSVC)):
+        return Kernel("linear")
+    if machine.kernel == "precomputed":
+        raise InputError("the stability bound must know k(x, x); got a precomputed kernel.")
+    return settle_kernel(
+        machine.kernel,
+        X,
+        gamma=machine.gamma,
+        degree=machine.degree,
+        coef0=machine.coef0,
+        sample_weight=np.ones(X.shape[0]),
+    )
+
+
+RIVALS: dict[str, Callable[[Case], Estimate]] = {
+    "agreement": agreement,
+    "corrected_t": corrected_t,
+    "nested_cross_validation": nested,
+    "splitting": splitting,
+    "rho_based": rho_based,
+    "vc_bound": vc,
+    "stability_bound": stability,
+    "adaptive": adaptive,
+}

@@ -1,0 +1,209 @@
+"""The table in CONTRIBUTING.md is true: changes in a scratch copy touch only the files it names.
+
+Each change is made as a newcomer would make it; a program then uses what was added.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import truerisk
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(truerisk.__file__).parent
+ROW = re.compile(r"^\| (?P<request>[^|]+) \| (?P<change>[^|]+) \| (?P<more>[^|]*)\|$", re.MULTILINE)
+REQUESTS = 15
+
+
+def table():
+    """Read which files each request names: `src/truerisk/…`, where <word> is any name."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("## Where to change what", 1)[1].split("\n## ", 1)[0]
+    rows = [row for row in ROW.finditer(section) if row["request"] not in {"request", "---"}]
+    return {
+        row["request"]: re.findall(r"`((?:src|studies)/[^`]+)`", row["change"] + row["more"])
+        for row in rows
+    }
+
+
+@dataclass(frozen=True)
+class Change:
+    """One file: what is inserted before the first place where `before` stands, or all of it."""
+
+    path: str
+    text: str
+    before: str = ""
+
+
+MEASURE = Change(
+    "src/truerisk/measures/from_counts.py",
+    '''@measure(title="Miss rate", undefined="no example is positive", higher_is_better=False)
+def miss_rate(counts: BinaryCounts) -> Proportion:
+    r"""Share of the positive examples that are missed.
+
+    .. math:: \\frac{FN}{TP + FN}
+    """
+    return Proportion(counts.fn, counts.tp + counts.fn)
+
+
+''',
+    before='@measure(title="Jaccard index"',
+)
+SECTION = Change(
+    "src/truerisk/reporting/results/evaluation.py",
+    """    yield Section(
+        "table",
+        "A section of one's own",
+        {
+            "columns": [{"heading": "Word", "numeric": False}],
+            "rows": [["newcomer"]],
+            "left_out": 0,
+        },
+    )
+""",
+    before="    yield Section(\n",
+)
+LEARNER = Change(
+    "src/truerisk/learners/named_models.py",
+    """        NamedModel(
+            name="nearest_mean",
+            title="Nearest mean",
+            make=lambda: __import__("sklearn.neighbors", fromlist=["x"]).NearestCentroid(),
+        ),
+""",
+    before="        NamedModel(\n",
+)
+FORMAT = (
+    Change(
+        "src/truerisk/inputs/records/arrow_file.py",
+        '''"""Arrow files."""
+
+import pyarrow as pa
+
+from truerisk.inputs.records.places import Places
+from truerisk.inputs.records.rows import Rows
+
+
+class ArrowFile:
+    """One Arrow file, read whole."""
+
+    def __init__(self, path, _compression, _options):
+        self.path, self.sha256 = path, None
+        with pa.OSFile(str(path)) as file:
+            self.table = pa.ipc.open_file(file).read_all().combine_chunks()
+        self.columns = tuple(self.table.column_names)
+
+    def rows(self, wanted):
+        """Give the columns that are wanted."""
+        columns = {name: self.table.column(name).chunk(0) for name in wanted.columns}
+        places = Places(self.path, lambda row: f"row {row + 1}")
+        yield Rows(columns, self.table.num_rows, 1, places)
+''',
+    ),
+    Change(
+        "src/truerisk/inputs/records/formats.py",
+        '    Format("arrow", "arrow_file", "ArrowFile", (".arrow",), b"ARROW1", is_text=False),\n',
+        before='    Format("parquet"',
+    ),
+)
+EVALUATION = """
+evaluation = tr.evaluate_counts([[50, 50], [40, 850]], measures={measures})
+page = evaluation.report().html
+"""
+NEW_MEASURE = """
+estimate = evaluation["miss_rate"]
+assert (estimate.value, estimate.interval.method) == (0.5, "clopper_pearson")
+assert "Miss rate" in page
+assert "miss_rate" in tr.MEASURES
+"""
+NEW_SECTION = """
+assert "newcomer" in page
+"""
+NEW_LEARNER = """
+import numpy as np
+
+X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+X[y == 1] += 2
+assert tr.estimate("nearest_mean", X, y, random_state=0)["error_rate"].value < 0.2
+"""
+NEW_FORMAT = """
+import pyarrow as pa
+
+table = pa.table({"y_true": ["0", "1", "0"], "y_pred": ["0", "1", "1"]})
+with pa.OSFile("p.arrow", "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+    writer.write_table(table)
+assert abs(tr.evaluate_files(["p.arrow"])["error_rate"].value - 1 / 3) < 1e-12
+"""
+REQUESTED = {
+    "a new measure": (
+        (MEASURE,),
+        EVALUATION.format(measures=["miss_rate", "recall"]) + NEW_MEASURE,
+    ),
+    "a new section on the page": (
+        (SECTION,),
+        EVALUATION.format(measures=["recall"]) + NEW_SECTION,
+    ),
+    "a new named learner": ((LEARNER,), NEW_LEARNER),
+    "a new file format": (FORMAT, NEW_FORMAT),
+}
+
+
+def applied(change, root):
+    path = root / change.path
+    if not change.before:
+        assert not path.exists(), f"{change.path} is there already"
+        path.write_text(change.text, encoding="utf-8")
+        return
+    text = path.read_text(encoding="utf-8")
+    assert change.before in text, f"{change.path} has no {change.before!r}"
+    path.write_text(text.replace(change.before, change.text + change.before, 1), encoding="utf-8")
+
+
+def is_named(path, named):
+    patterns = [re.sub(r"<\w+>", r"[a-z_]+", re.escape(one).replace(r"\<", "<")) for one in named]
+    return any(re.fullmatch(pattern, path) for pattern in patterns)
+
+
+def test_the_table_answers_fifteen_requests():
+    rows = table()
+    assert len(rows) == REQUESTS
+    assert set(REQUESTED) <= set(rows)
+
+
+def test_every_file_that_the_table_names_exists():
+    for request, named in table().items():
+        for path in named:
+            pattern = re.sub(r"<\w+>", "*", path)
+            assert list(ROOT.glob(pattern)), f"{request}: {path}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("request_", REQUESTED)
+def test_a_change_touches_only_the_files_that_the_table_names(request_, tmp_path):
+    changes, program = REQUESTED[request_]
+    named = table()[request_]
+    for change in changes:
+        assert is_named(change.path, named), f"{change.path} is not named: {named}"
+    shutil.copytree(
+        PACKAGE,
+        tmp_path / "src" / "truerisk",
+        ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"),
+    )
+    for change in changes:
+        applied(change, tmp_path)
+    words = f"import truerisk as tr\nassert tr.__file__.startswith({str(tmp_path)!r})\n{program}"
+    ended = subprocess.run(
+        (sys.executable, "-c", words),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+    )
+    assert ended.returncode == 0, ended.stderr
