@@ -7,7 +7,6 @@ from typing import Any
 from truerisk.estimation.refits.best_of import BestOf
 from truerisk.reporting.document import (
     Chapter,
-    Column,
     Entry,
     Facts,
     Forest,
@@ -15,6 +14,7 @@ from truerisk.reporting.document import (
     Section,
     Table,
     Tile,
+    heads,
     sentences,
     table_section,
 )
@@ -132,8 +132,7 @@ def _model(found: BestOf, name: str) -> str:
 
 
 def _costs(found: BestOf) -> Section:
-    heads = ("Refits", "Training", "Classifying 1,000")
-    columns = (Column("Learner"), *(Column(head, numeric=True) for head in heads))
+    columns = heads("Learner", "#Refits", "#Training", "#Classifying 1,000")
     rows = []
     for name in found.ranking:
         one = found.evaluations[name]

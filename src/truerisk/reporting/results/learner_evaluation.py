@@ -12,21 +12,19 @@ from truerisk.estimation.refits.methods import METHODS
 from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import Chapter, Entry, Facts, Section, Tile, charts_section
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
+from truerisk.reporting.presenter import Rule, Use, by_rules
 from truerisk.reporting.results.estimate import FEWEST, refit_chart
 from truerisk.reporting.results.evaluation import (
     HEADLINES,
     classes_with_few_examples,
-    evaluation_blocks,
     evaluation_chapter,
     evaluation_facts,
-    evaluation_pictures,
-    evaluation_tables,
     no_better_than_a_constant,
     one_pair_of_classes,
     swapped_labels,
     too_open,
 )
+from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import interval_names
@@ -215,12 +213,10 @@ LEARNER_RULES: tuple[Rule, ...] = (
 )
 
 
-PRESENTER = Presenter(
+PRESENTER = replace(
+    EVALUATION,
     chapter=learner_chapter,
-    blocks=evaluation_blocks,
-    tables=evaluation_tables,
     facts=learner_facts,
     next_steps=learner_steps,
     intervals=learner_uses,
-    pictures=evaluation_pictures,
 )
