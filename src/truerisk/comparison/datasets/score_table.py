@@ -64,7 +64,7 @@ def read_scores(
     # Both load the parser, which is not needed to name a table.
     from truerisk.inputs.records.csv_rows import CsvFile  # noqa: PLC0415
     from truerisk.inputs.records.formats import recognise  # noqa: PLC0415
-    from truerisk.inputs.records.rows import Wanted  # noqa: PLC0415
+    from truerisk.inputs.records.rows import Selection  # noqa: PLC0415
 
     path = Path(path)
     options = options or ReadingOptions()
@@ -77,7 +77,7 @@ def read_scores(
         raise refusal(path, f"must have columns of different names; {shown(twice[0])} is twice.")
     cells: dict[str, list[str]] = {name: [] for name in file.columns}
     places: list[tuple[Places, int]] = []
-    for rows in file.rows(Wanted(texts=file.columns)):
+    for rows in file.rows(Selection(texts=file.columns)):
         for name, column in cells.items():
             column.extend(rows.columns[name].to_pylist())
         places += [(rows.places, row) for row in range(rows.count)]

@@ -126,7 +126,7 @@ def perturbation_difference(
         perturbed_estimate(second, design, two, level=level),
     )
     value = both[1].value - both[0].value
-    deviations = two.asked.spread - one.asked.spread
+    deviations = two.chosen.spread - one.chosen.spread
     if np.ptp(deviations) > 0:
         outcome = TestOutcome(
             ends_at=partial(ENDS[interval], value, deviations, design.examples.n),
@@ -135,7 +135,7 @@ def perturbation_difference(
             interval_method=f"perturbation_{interval}",
         )
     else:
-        losses_apart = two.judged.wrong.astype(float) - one.judged.wrong
+        losses_apart = two.cross_validated.wrong.astype(float) - one.cross_validated.wrong
         outcome = _by_losses(losses_apart, design.examples.groups, names, level)
     return conclude(names, *both, outcome, level=level, method="perturbation", region=region)
 

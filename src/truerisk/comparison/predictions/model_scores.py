@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.measures.registry import base_and_average
 from truerisk.tallies.losses import LOSSES
@@ -125,9 +125,9 @@ class ModelScores:
     """The scores of n examples for c classes, and which examples belong to each class."""
 
     score: NDArray[Any]
-    truth: NDArray[np.bool_]
+    truth: Flags
     weight: Array | None = None
-    group: NDArray[np.intp] | None = None
+    group: Indices | None = None
     complement: Array | None = None  # the probability of the other of two classes
 
     @classmethod
@@ -139,7 +139,7 @@ class ModelScores:
         members: Sequence[tuple[str, ...]],
         *,
         weight: Array | None = None,
-        group: NDArray[np.intp] | None = None,
+        group: Indices | None = None,
         complement: Array | None = None,
     ) -> "ModelScores":
         """Take the scores of a model that has been tallied: its rankings name their classes."""
@@ -148,7 +148,7 @@ class ModelScores:
         return cls(table, np.column_stack(belongs), weight, group, complement)
 
     @property
-    def units(self) -> NDArray[np.intp]:
+    def units(self) -> Indices:
         """What is drawn together: the groups, or each example for itself."""
         return np.arange(len(self.score)) if self.group is None else self.group
 
@@ -157,7 +157,7 @@ class ModelScores:
         return np.ones(len(self.score)) if self.weight is None else self.weight
 
     @cached_property
-    def strata(self) -> NDArray[np.intp]:
+    def strata(self) -> Indices:
         """What is true of each example, as a number."""
         packed = np.packbits(self.truth, axis=1)
         return np.unique(packed, axis=0, return_inverse=True)[1].ravel()
@@ -234,7 +234,7 @@ class ModelScores:
     ) -> dict[str, Array]:
         """Resample the examples, or whole groups; the same seed draws the same for every model."""
 
-        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Array]:
+        def drawn(score: NDArray[Any], truth: Flags, repeat: int) -> dict[str, Array]:
             return cluster_replicates(
                 score,
                 truth,
@@ -252,7 +252,7 @@ class ModelScores:
     ) -> dict[str, Array]:
         """Resample blocks of examples, of which there are too many to be drawn one by one."""
 
-        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Array]:
+        def drawn(score: NDArray[Any], truth: Flags, repeat: int) -> dict[str, Array]:
             weight = None if self.weight is None else np.repeat(self.weight, repeat)
             return draw.repeated(repeat).replicates(score, truth, names, weight)
 
@@ -260,7 +260,7 @@ class ModelScores:
 
     def _averaged(
         self,
-        drawn: Callable[[NDArray[Any], NDArray[np.bool_], int], dict[str, Array]],
+        drawn: Callable[[NDArray[Any], Flags, int], dict[str, Array]],
         names: Sequence[str],
         average: str | None,
     ) -> dict[str, Array]:
@@ -283,9 +283,7 @@ def _mean_over_classes(each: list[Array], shares: Array) -> Array:
     return np.where(total > 0, summed / np.where(total > 0, total, 1.0), np.nan)
 
 
-def auc_influences(
-    score: NDArray[Any], is_positive: NDArray[np.bool_], weight: Array
-) -> tuple[float, Array]:
+def auc_influences(score: NDArray[Any], is_positive: Flags, weight: Array) -> tuple[float, Array]:
     r"""Give an area under the ROC curve, and what each example adds to its error.
 
     .. math:: u_i = \frac{w_i (V_i - A)}{P} \text{ (positive)}, \qquad
