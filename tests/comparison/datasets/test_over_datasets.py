@@ -139,7 +139,7 @@ def test_two_classifiers_have_no_test_of_ranks():
     (sentence,) = found.verdict
     assert sentence == (
         f"new is better than old over data sets like these 12, typically by "
-        f"{pair.difference:.3f} [{pair.interval.low:.3f}, {pair.interval.high:.3f}]: "
+        f"{pair.difference:.4f} [{pair.interval.low:.4f}, {pair.interval.high:.4f}]: "
         f"{pair.wins} wins, 0 ties, {pair.losses} losses of new, p = {pair.p_value:.3g}."
     )
     alone = compare_over_datasets(_scores(12, [0, 0.03]), names=["old", "new"], control="new")
