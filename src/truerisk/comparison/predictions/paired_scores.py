@@ -9,9 +9,8 @@ import numpy as np
 
 from truerisk.aliases import Array
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
-from truerisk.comparison.predictions.block_resamples import BlockDraw
 from truerisk.comparison.predictions.joined import JoinedPredictions
-from truerisk.comparison.predictions.model_scores import ModelScores
+from truerisk.comparison.predictions.model_scores import BlockDraw, ModelScores
 from truerisk.comparison.spread import (
     Drawn,
     Spread,
