@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
-from truerisk.measures.curves import BLUE, is_positive, plain_label
+from truerisk.measures.curves import Curve, is_positive
 from truerisk.measures.thresholds import Sweep
 from truerisk.tallies.ranking import Ranking, rank
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 ENTRIES_AT_ONCE = 2**22  # of the score matrix: memory stays bounded
 
@@ -33,7 +29,7 @@ class RejectionPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorRejectCurve:
+class ErrorRejectCurve(Curve):
     r"""Error rate of the accepted examples against the share of examples rejected.
 
     An example is rejected when its evidence is less than the threshold.  Thresholds ascend, and the
@@ -74,13 +70,6 @@ class ErrorRejectCurve:
         if rate == 1:
             return self._point(len(self.thresholds))
         return self._point(int(np.searchsorted(self.rejection_rate, rate, side="right")) - 1)
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the curve."""
-        ax.plot(self.rejection_rate, self.error_rate, color=BLUE, label=plain_label(self.label))
-        ax.set_xlabel("share rejected")
-        ax.set_ylabel("error rate of the rest")
-        return ax
 
     def _point(self, at: int, threshold: float | None = None) -> RejectionPoint:
         if at == len(self.thresholds):
