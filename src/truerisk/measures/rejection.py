@@ -153,13 +153,21 @@ def error_reject(evidence: ArrayLike, is_error: ArrayLike) -> ErrorRejectCurve:
     # The errors among the accepted are the "true positives" of ranking examples by evidence.
     ranking = rank(evidence, is_error)
     accepted = ranking.tp + ranking.fp
+    return _from_most_evidence(ranking.thresholds, accepted, ranking.tp, _area(ranking))
+
+
+def _from_most_evidence(
+    evidence: Array, accepted: NDArray[Any], errors: NDArray[Any], area: float, label: str = ""
+) -> ErrorRejectCurve:
+    """Turn counts of the accepted, most evidence first, into a curve that rejects ever more."""
     return ErrorRejectCurve(
-        thresholds=ranking.thresholds[::-1],
-        rejection_rate=(1 - accepted / ranking.n)[::-1],
-        error_rate=(ranking.tp / accepted)[::-1],
+        thresholds=evidence[::-1],
+        rejection_rate=(1 - accepted / accepted[-1])[::-1],
+        error_rate=(errors / accepted)[::-1],
         accepted=accepted[::-1],
-        errors=ranking.tp[::-1],
-        area=_area(ranking),
+        errors=errors[::-1],
+        area=area,
+        label=label,
     )
 
 
@@ -168,13 +176,6 @@ def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRej
 
     The evidence is :math:`|s - t|`, as for `rejection` with a threshold.  Where the table is
     thinned, examples between two kept scores count as if they stood at the lower one.
-
-    Parameters
-    ----------
-    table
-        Counts at each threshold, descending.
-    threshold
-        Scores from here on mean positive.
 
     Examples
     --------
@@ -197,16 +198,8 @@ def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRej
     errors = np.cumsum(np.where(called_positive, negatives, positives)[order])
     last = np.append(evidence[1:] != evidence[:-1], True)
     evidence, accepted, errors = evidence[last], accepted[last], errors[last]
-    error_rate = errors / accepted
-    return ErrorRejectCurve(
-        thresholds=evidence[::-1],
-        rejection_rate=(1 - accepted / accepted[-1])[::-1],
-        error_rate=error_rate[::-1],
-        accepted=accepted[::-1],
-        errors=errors[::-1],
-        area=float(np.diff(accepted, prepend=0) @ error_rate / accepted[-1]),
-        label=label,
-    )
+    area = float(np.diff(accepted, prepend=0) @ (errors / accepted) / accepted[-1])
+    return _from_most_evidence(evidence, accepted, errors, area, label)
 
 
 def _area(ranking: Ranking) -> float:
