@@ -13,7 +13,8 @@ import numpy as np
 
 from truerisk.checks import shown
 from truerisk.evaluation.verdict import TARGET_HALF_WIDTH, WIDE
-from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost, outcome_costs
+from truerisk.measures.costs import OUTCOMES
+from truerisk.measures.thresholds import Sweep, mean_cost, outcome_costs
 from truerisk.reporting.document import (
     SHARE_RANGE,
     Axis,

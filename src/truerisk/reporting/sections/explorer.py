@@ -14,11 +14,10 @@ from scipy.special import ndtri
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError
-from truerisk.measures.costs import CostMatrix
+from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.measures.thresholds import (
-    OUTCOMES,
     Sweep,
     counts_of_labels,
     with_given_threshold,

@@ -13,16 +13,10 @@ from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
 from truerisk.measures.calibration import MAX_BINS, calibration_curve, distribution_of
-from truerisk.measures.costs import CostMatrix
+from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
 from truerisk.measures.rejection import rejection_curve
-from truerisk.measures.thresholds import (
-    OUTCOMES,
-    Sweep,
-    mean_cost,
-    with_given_threshold,
-    working_threshold,
-)
+from truerisk.measures.thresholds import Sweep, mean_cost, with_given_threshold, working_threshold
 from truerisk.reporting.document import (
     Band,
     Bars,
