@@ -101,13 +101,15 @@ main(["score", sys.argv[2], "--html", sys.argv[3], "-q"])
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "told"),
+    ("number", "code", "printed"),
     [
         (signal.SIGINT, INTERRUPTED, "Error: Interrupted; nothing was written.\n"),
         (signal.SIGTERM, TERMINATED, ""),
     ],
 )
-def test_being_stopped_while_writing_leaves_the_old_page(predictions, tmp_path, number, code, told):
+def test_being_stopped_while_writing_leaves_the_old_page(
+    predictions, tmp_path, number, code, printed
+):
     page, mark = tmp_path / "report.html", tmp_path / "writing"
     page.write_text("old")
     process = subprocess.Popen(
@@ -121,7 +123,7 @@ def test_being_stopped_while_writing_leaves_the_old_page(predictions, tmp_path, 
         time.sleep(0.05)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stderr) == (code, told)
+    assert (process.returncode, stderr) == (code, printed)
     assert page.read_text() == "old"
     assert sorted(tmp_path.iterdir()) == [predictions, page, mark]
 
