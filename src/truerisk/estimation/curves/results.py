@@ -377,7 +377,7 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
         return paid[-1] if paid else None
 
     def plot(self, ax: Any) -> Any:  # noqa: ANN401
-        """Draw the means against the training size with their intervals, a colour a learner."""
+        """Draw the means against the training size with their intervals, one colour per learner."""
         from truerisk.estimation.curves.plot import plot_curve  # noqa: PLC0415  (needs matplotlib)
 
         return plot_curve(self, ax)
