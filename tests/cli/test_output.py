@@ -200,7 +200,7 @@ def test_figures_without_matplotlib_are_refused_before_reading(run, monkeypatch,
     assert ended.exit_code == 5
     assert ended.stderr == (
         f"Error: {option} needs matplotlib, which is not installed. "
-        "Install it with: pip install matplotlib\n"
+        "Install it with: pip install 'truerisk[plot]'\n"
     )
 
 
