@@ -17,6 +17,8 @@ from truerisk.reporting.document import (
     Sentences,
     Table,
     Tile,
+    heads,
+    number_columns,
     sentences,
     table_section,
 )
@@ -136,8 +138,7 @@ def _model(found: BestOf, name: str) -> str:
 
 
 def _costs(found: BestOf) -> Section:
-    heads = ("Refits", "Training", "Classifying 1,000")
-    columns = (Column("Learner"), *(Column(head, numeric=True) for head in heads))
+    columns = heads("Learner", "#Refits", "#Training", "#Classifying 1,000")
     rows = []
     for name in found.ranking:
         one = found.evaluations[name]
@@ -194,7 +195,7 @@ def best_of_table(choice: BestOf) -> Table:
     """Give one row per learner, best first, then what choosing the best of them is worth."""
     winner = choice.evaluations[choice.winner]
     numbers = (title_of(choice.measure), interval_heading(winner.level), "Refits")
-    columns = (Column("Learner"), *(Column(heading, numeric=True) for heading in numbers))
+    columns = (Column("Learner"), *number_columns(numbers))
     refits = [choice.evaluations[name].refits for name in choice.ranking]
     names = (*choice.ranking, f"best of {len(refits)}, corrected")
     estimates = (

@@ -21,7 +21,7 @@ from truerisk.reporting.document import (
     charts_section,
 )
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
+from truerisk.reporting.presenter import Rule, Use, by_rules
 from truerisk.reporting.results.estimate import FEWEST, refit_chart
 from truerisk.reporting.results.evaluation import (
     HEADLINES,
@@ -29,13 +29,12 @@ from truerisk.reporting.results.evaluation import (
     evaluation_blocks,
     evaluation_chapter,
     evaluation_facts,
-    evaluation_pictures,
-    evaluation_tables,
     no_better_than_a_constant,
     one_pair_of_classes,
     swapped_labels,
     too_open,
 )
+from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import interval_names
@@ -239,12 +238,11 @@ def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[Block]:
     yield Sentences([*constant, costs])
 
 
-PRESENTER = Presenter(
+PRESENTER = replace(
+    EVALUATION,
     chapter=learner_chapter,
     blocks=learner_blocks,
-    tables=evaluation_tables,
     facts=learner_facts,
     next_steps=learner_steps,
     intervals=learner_uses,
-    pictures=evaluation_pictures,
 )
