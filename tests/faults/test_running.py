@@ -137,3 +137,17 @@ def test_two_runs_with_one_output_leave_one_whole_page(predictions, tmp_path):
     assert text.rstrip().endswith("</html>")
     assert text.count("</html>") == 1
     assert sorted(tmp_path.iterdir()) == [predictions, page]
+
+
+def test_a_long_file_needs_no_folder_to_write_to(write, tmp_path):
+    long = write("y_true,score\n" + "1,0.9\n0,0.2\n1,0.4\n0,0.5\n" * 15_000)
+    home = tmp_path / "home"
+    home.mkdir()
+    homeless = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("XDG_")},
+        "HOME": str(home),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    ended = score(long, "--threshold", "0.5", "-q", env=homeless)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert list(home.iterdir()) == []  # no cache of compiled code

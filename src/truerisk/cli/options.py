@@ -81,9 +81,7 @@ READING = (
         help="Rename a label; may be repeated.",
     ),
     click.option("--allow-inf", is_flag=True, help="Let scores be infinite."),
-    click.option(
-        "--multilabel-sep", metavar="TEXT", help="Separator of several labels in a cell."
-    ),
+    click.option("--multilabel-sep", metavar="TEXT", help="Separator of several labels in a cell."),
     *(
         click.option(f"--{name.replace('_', '-')}", type=click.IntRange(min=1), help=what)
         for name, what in (
