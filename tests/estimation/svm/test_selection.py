@@ -129,7 +129,7 @@ def test_what_cannot_be_is_refused(options, message):
 
 def test_another_model_is_refused():
     data = make_classification(20, random_state=0)
-    with pytest.raises(InputError, match=r"must be a fitted support vector machine \(LinearSVM"):
+    with pytest.raises(InputError, match=r"must be a fitted SVM \(LinearSVM"):
         select(DecisionTreeClassifier(), *data, over={"max_depth": [1]})
     with pytest.raises(InputError, match="must decide between two classes"):
         select(SVC(), IRIS, SPECIES, over={"C": [1]})

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.estimation.refits.best_of import corrected_estimate
+from truerisk.estimation.refits.best_of import estimate_of_choices, repeated_choices
 from truerisk.estimation.svm.leave_one_out import LeftOut, leave_one_out
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.svm.preparation import PreparedSVM
@@ -189,6 +189,40 @@ def select(
         estimate=candidates[at].estimate,
         corrected=corrected,
     )
+
+
+def corrected_estimate(
+    measure: str,
+    signs: Array,
+    wrong: Flags,
+    *,
+    higher_is_better: bool,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Estimate the choice itself, by repeating it; see `repeated_choices`.
+
+    `measure`, `signs` and `wrong` are as in `measure_values`; the first axis of `wrong` is the
+    candidate.
+    """
+    # Examples with the same signs that the same candidates predict wrongly count together.
+    flags = np.concatenate([signs > 0, wrong.reshape(-1, wrong.shape[-1])])
+    _, first, kind = np.unique(
+        np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True
+    )
+
+    def value(weights: Array) -> Array:
+        by_kind = np.stack([np.bincount(kind.ravel(), row, len(first)) for row in weights]).astype(
+            float
+        )
+        return measure_values(measure, signs[:, first], wrong[:, :, first], by_kind)
+
+    n = signs.shape[1]
+    values = repeated_choices(
+        value, n, higher_is_better=higher_is_better, replicates=replicates, rng=rng
+    )
+    return estimate_of_choices(values, measure, level=level, n=n, method="chosen_by_bootstrap")
 
 
 @dataclass(frozen=True)

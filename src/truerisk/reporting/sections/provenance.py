@@ -16,7 +16,7 @@ from truerisk.results import Estimate, as_plain
 
 MAX_ROWS = 200
 # Of these the version is told if they were loaded: they took part.
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 MODULES = {"scikit-learn": "sklearn"}
 NOT_HASHED = "no SHA-256: the file is large, and --hash-all was not given"
 ROLES = {
