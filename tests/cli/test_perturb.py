@@ -60,7 +60,7 @@ def test_a_page_and_pictures_are_written(data, tmp_path) -> None:
     shown = run(data, "--html", page, "--figures", folder).stdout
     assert shown.endswith(f"The page is in {page}\n2 figures are in {folder}\n")
     text = page.read_text(encoding="utf-8")
-    assert "How often is this machine wrong?" in text
+    assert "How often is this SVM wrong?" in text
     assert hashlib.sha256(data.read_bytes()).hexdigest() in text
     assert ">seed<" in text
     assert sorted(path.name for path in folder.iterdir()) == ["intervals.svg", "weightings.svg"]
