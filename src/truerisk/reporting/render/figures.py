@@ -122,7 +122,7 @@ def draw_chart(chart: Chart, ax: "Axes") -> None:
     for scale, axis in ((chart.x, "x"), (chart.y, "y")):
         _set_scale(scale, axis, ax)
     if chart.key:
-        note_below(f"{chart.x.title}. {chart.key}", ax)
+        ax.set_title(_in_lines(chart.key, ax), fontsize="small", loc="left")
     if any(not isinstance(one, Upright) and one.words for one in chart.shapes):
         ax.legend(fontsize="small")
 
@@ -291,9 +291,12 @@ def size_in_points(ax: "Axes") -> tuple[float, float]:
 
 def note_below(words: str, ax: "Axes") -> None:
     """Write a sentence under the axes, in lines as long as these are wide."""
+    ax.set_xlabel(_in_lines(words, ax), fontsize="small")
+
+
+def _in_lines(words: str, ax: "Axes") -> str:
     fit = int(size_in_points(ax)[0] / NOTE_LETTER)
-    lines = wrap(drawable(words), min(max(fit, SHORTEST_NOTE), LONGEST_NOTE))
-    ax.set_xlabel("\n".join(lines), fontsize="small")
+    return "\n".join(wrap(drawable(words), min(max(fit, SHORTEST_NOTE), LONGEST_NOTE)))
 
 
 def short_label(text: str) -> str:
