@@ -103,7 +103,7 @@ def test_what_wraps_a_machine_is_refused_with_a_remedy():
     calibrated = CalibratedClassifierCV(SVC(), cv=2).fit(X, Y)
     with pytest.raises(InputError, match="as it was before calibration"):
         duals_of(calibrated, X, Y)
-    with pytest.raises(InputError, match=r"must be a fitted support vector machine.*got Logistic"):
+    with pytest.raises(InputError, match=r"must be a fitted SVM.*got Logistic"):
         duals_of(LogisticRegression(max_iter=1000).fit(X, Y), X, Y)
 
 

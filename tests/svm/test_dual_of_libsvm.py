@@ -78,7 +78,7 @@ def test_sample_weights_are_told_or_read_off_alpha():
     (read,) = duals_of(machine, X, Y)
     assert_optimal(read)
     assert np.array_equal(read.solution.free, told.solution.free)
-    with pytest.raises(InputError, match="`sample_weight` must be what the machine was trained"):
+    with pytest.raises(InputError, match="`sample_weight` must be what the SVM was trained"):
         duals_of(machine, X, Y, sample_weight=weights[::-1])
     with pytest.raises(InputError, match="`sample_weight` must be one number"):
         duals_of(machine, X, Y, sample_weight=weights[:-1])
@@ -109,7 +109,7 @@ def test_a_nu_machine_is_the_machine_of_some_c(least, class_weight):
     same = SVC(C=cost, gamma=0.01, **TIGHT).fit(X, Y, sample_weight=weights)
     (expected,) = duals_of(same, X, Y, sample_weight=weights)
     assert dual.solution.alpha == pytest.approx(expected.solution.alpha, abs=1e-4 * cost)
-    assert dual.notes[0].startswith("ν = 0.2 made the machine with C = ")
+    assert dual.notes[0].startswith("ν = 0.2 made the SVM with C = ")
 
 
 def test_other_examples_are_refused():
@@ -137,7 +137,7 @@ def test_other_values_of_a_precomputed_kernel_are_refused():
 
 def test_more_than_two_classes_are_pairs_and_refused():
     three = np.repeat([0, 1, 2], [100, 50, 50])
-    with pytest.raises(InputError, match=r"one machine for each pair\. Use OneVsRestClassifier"):
+    with pytest.raises(InputError, match=r"one SVM for each pair\. Use OneVsRestClassifier"):
         duals_of(SVC().fit(X, three), X, three)
 
 

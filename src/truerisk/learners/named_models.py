@@ -396,7 +396,7 @@ def _refuse_files(name: str, module: str) -> None:
 
 
 def _imported(name: str, module: str, attribute: str) -> Any:  # noqa: ANN401
-    # Last, so that no file of the folder hides an installed package; and it stays, as workers
+    # Last: no file of the folder hides an installed package.  It stays there, as workers
     # import the module again.
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:

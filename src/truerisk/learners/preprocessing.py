@@ -179,7 +179,7 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return made
 
     def _is_wide_and_sparse(self) -> bool:
-        """Tell by what was met in `fit`, so that all rows come in one form."""
+        """Tell by what was met in `fit`: all rows come in one form."""
         entries = len(self.means_) + len(self.categories_)
         width = len(self.means_) + sum(map(len, self.categories_))
         return width > WIDE and entries < SPARSE * width
@@ -375,7 +375,7 @@ def preprocessor(
 
 
 def _floats(X: Any, places: list[int]) -> Array:  # noqa: ANN401
-    """Copy some columns, so that the caller's are not changed."""
+    """Copy some columns: the caller's are not changed."""
     copied: Array = X[:, places].astype(np.float64)
     return copied
 

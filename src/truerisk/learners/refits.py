@@ -189,8 +189,8 @@ def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:  # noqa: ANN4
     arrays
         `score` (of the second value of two, or a column for each), `probabilities` (whether the
         scores are) and, of two values with a probability each, `complement`: that of the first,
-        which 1 minus the other would round to 0 where it is small.  float32 stays float32, so that
-        its rounding is told from a wrong sum.  Nothing where there are no scores.
+        which 1 minus the other would round to 0 where it is small.  float32 stays float32: its
+        rounding can be told from a wrong sum.  Nothing where there are no scores.
     """
     asked = next((one for one in ("predict_proba", "decision_function") if hasattr(model, one)), "")
     if not asked:

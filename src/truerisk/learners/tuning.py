@@ -134,12 +134,12 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     r"""A model whose `fit` first chooses settings, then trains with the best on all it was given.
 
     The choice is part of the learner: whoever resamples a `TunedModel` repeats it on each training
-    part, so that no example that judges has had a say in it, and the estimate is as honest as for
+    part: no example that is predicted has had a say in it, and the estimate is as honest as for
     a model without choices.
 
     Settings are compared on stratified folds of the training examples.  Measures of counts are
     taken of all folds together, measures of scores are averaged over the folds, as the scores of
-    two machines need not be alike.  Of equally good settings the first of the grid wins.
+    two models need not be alike.  Of equally good settings the first of the grid wins.
 
     Parameters
     ----------

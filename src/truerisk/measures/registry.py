@@ -57,6 +57,17 @@ AVERAGED_COUNTS = ("precision", "recall", "f1", "jaccard", "specificity")
 AVERAGED_RANKINGS = ("roc_auc", "average_precision", "breakeven_point", "eleven_point_precision")
 AVERAGED = AVERAGED_COUNTS + AVERAGED_RANKINGS
 
+# Functions whose formula the page holds, too (`reporting/templates/interval_numbers.js`): with it
+# the threshold explorer computes the measure live.  Others are left out of it, with a note.
+LIVE = frozenset(
+    {
+        "accuracy", "error_rate", "balanced_accuracy", "matthews_correlation", "cohen_kappa",
+        "cost", "rejection_rate", "precision", "recall", "specificity",
+        "negative_predictive_value", "jaccard", "f1", "f_beta", "e_beta", "gmean", "youden",
+        "positive_likelihood_ratio", "negative_likelihood_ratio",
+    }
+)  # fmt: skip
+
 SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
 NAMESAKES = ("Matthews", "Cohen", "Hamming", "Jaccard", "Youden", "Kolmogorov", "Brier")
 SPOKEN_AVERAGES = {"samples": "per-example"}
@@ -74,6 +85,7 @@ class Measure:
     measure_range: tuple[float, float]
     intervals: tuple[str, ...]
     undefined: str
+    label_sets: bool | None = False  # whether examples must have sets of labels; None: either
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -88,6 +100,11 @@ class Measure:
             r"\.\. math::\s*(.+?)(?:\n\s*\n|\Z)", self.function.__doc__ or "", re.DOTALL
         )
         return " ".join(formula.group(1).split()) if formula else ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a page can compute it at any threshold."""
+        return self.function.__name__ in LIVE
 
     def __call__(self, tally: Any) -> Any:  # noqa: ANN401
         """Apply the formula; a `Proportion` where the value is k of n."""
@@ -109,6 +126,7 @@ def measure(
     higher_is_better: bool | None = True,
     measure_range: tuple[float, float] = (0.0, 1.0),
     intervals: tuple[str, ...] | None = None,
+    label_sets: bool | None = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function in the registry under its own name.
 
@@ -129,6 +147,7 @@ def measure(
             measure_range=measure_range,
             intervals=default if intervals is None else intervals,
             undefined=undefined,
+            label_sets=label_sets,
         )
         return function
 
@@ -143,22 +162,23 @@ def find_measure(name: object) -> Measure:
     >>> find_measure("f2").parameters["beta"]
     2.0
     """
-    if isinstance(name, str) and name in MEASURES:
+    if not isinstance(name, str):
+        raise InputError(
+            f"`measures` must be names of measures; got {shown(name)}. Functions are not accepted: "
+            "see `truerisk measures` for the names."
+        )
+    if name in MEASURES:
         return MEASURES[name]
-    named = re.fullmatch(r"([fe])(\d+(?:\.\d+)?|inf)", name) if isinstance(name, str) else None
+    named = re.fullmatch(r"([fe])(\d+(?:\.\d+)?|inf)", name)
     if named is None:
-        if callable(name):
-            remedy = " Functions are not accepted: see `truerisk measures` for the names."
-        else:
-            averages = (f"{base}_{ending}" for base in AVERAGED for ending in AVERAGE_NAMES)
-            remedy = did_you_mean(name, [*MEASURES, *averages])
+        averages = (f"{base}_{ending}" for base in AVERAGED for ending in AVERAGE_NAMES)
         raise InputError(
             f"`measure` must be one of {', '.join(sorted(MEASURES))}, or f and a number; "
-            f"got {shown(name)}.{remedy}"
+            f"got {shown(name)}.{did_you_mean(name, [*MEASURES, *averages])}"
         )
     base, beta = MEASURES[{"f": "f_beta", "e": "e_beta"}[named.group(1)]], float(named.group(2))
     title = base.title.replace("β", f"{beta:g}")
-    return replace(base, name=named.group(), title=title, parameters={"beta": beta})
+    return replace(base, name=name, title=title, parameters={"beta": beta})
 
 
 def base_and_average(name: str) -> tuple[str, str | None]:

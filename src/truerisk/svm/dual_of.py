@@ -41,12 +41,12 @@ def duals_of(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[FittedDual, ...]:
-    """Read the dual solution of every binary problem of a fitted machine.
+    """Read the dual solution of every binary problem of a fitted SVM.
 
     Parameters
     ----------
     fitted
-        The machine, trained.
+        The SVM, trained.
     X, y
         The examples it was trained on, and their labels; others are refused.
     sample_weight
@@ -67,13 +67,10 @@ def duals_of(
     if hasattr(fitted, "best_estimator_"):
         remedy = "Give its best_estimator_, and mind that it was chosen on these examples."
     elif hasattr(fitted, "calibrated_classifiers_"):
-        remedy = "Give the machine as it was before calibration."
+        remedy = "Give the SVM as it was before calibration."
     else:
         remedy = "For another model, refit it: see cross-validation."
-    raise InputError(
-        f"`fitted` must be a fitted support vector machine ({ACCEPTED}); got {shown(fitted)}. "
-        f"{remedy}"
-    )
+    raise InputError(f"`fitted` must be a fitted SVM ({ACCEPTED}); got {shown(fitted)}. {remedy}")
 
 
 def twin_of(svm: Any, classes: int) -> MarginClassifier | None:  # noqa: ANN401
@@ -216,8 +213,8 @@ def _of_one_vs_rest(
             f"{shown(fitted.classes_[constant[0]])}. Leave the class out."
         )
     found = []
-    for k, machine in enumerate(fitted.estimators_):
-        (dual,) = duals_of(machine, X, table[:, k], sample_weight=sample_weight)
+    for k, svm in enumerate(fitted.estimators_):
+        (dual,) = duals_of(svm, X, table[:, k], sample_weight=sample_weight)
         found.append(dual)
     if len(found) == 1 and not fitted.multilabel_:
         return (_renamed(found[0], fitted.classes_[1], fitted.classes_[0]),)

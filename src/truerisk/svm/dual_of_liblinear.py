@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_array
 from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, NotConvergedWarning
+from truerisk.results import Finding
 from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.radius import largest_squared_length
@@ -86,8 +87,9 @@ def duals_of_liblinear(
                 "them are left over). Pass `sample_weight` if it was trained with weights, and "
                 "lower `tol`."
             )
-        note = (
+        note = Finding(
             f"α was recovered from the weights, but for {100 * left:.2g} % of them. Lower `tol`.",
+            code="alpha_recovered_in_part",
         )
         duals.append(
             FittedDual(
@@ -99,7 +101,7 @@ def duals_of_liblinear(
                 proven_rho=1.0,
                 kernel=kernel,
                 free_bias=False,
-                notes=note if left > GOOD else (),
+                notes=(note,) if left > GOOD else (),
             )
         )
     return tuple(duals)
@@ -213,7 +215,7 @@ def _check_shapes(fitted: LinearSVC, X: Any, labels: NDArray[Any]) -> None:  # n
 def _problems(
     fitted: LinearSVC, labels: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Array, Array]:
-    """Give the signs and the bounds, a row a problem, as liblinear weighs them.
+    """Give the signs and the bounds, one row per problem, as liblinear weighs them.
 
     Of two classes both are weighed; of more, the class and not the rest.
     """

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, NotConvergedWarning
+from truerisk.results import Finding
 from truerisk.svm.fitted_dual import NOT_THE_EXAMPLES, FittedDual, signs_of, smallest_proven_rho
 from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.radius import squared_radius
@@ -29,19 +30,19 @@ def dual_of_libsvm(
 ) -> tuple[FittedDual, ...]:
     r"""Read the solution of a binary `SVC` or `NuSVC`.
 
-    libsvm hands out the ν-machine scaled to a margin of 1.  So scaled it solves
+    libsvm hands out the ν-SVM scaled to a margin of 1.  So scaled it solves
 
     .. math:: \min \tfrac12 w \cdot w - \nu \rho + \tfrac1n \sum_i \xi_i, \qquad
               y_i (w \cdot x_i + b) \ge \rho - \xi_i
 
-    divided by ρ², with w/ρ, b/ρ, ξ/ρ in place of w, b, ξ: it is the machine with C = 1/(nρ), the
+    divided by ρ², with w/ρ, b/ρ, ξ/ρ in place of w, b, ξ: it is the SVM with C = 1/(nρ), the
     value that α has where it is at its bound.
     """
     if len(fitted.classes_) > 2:
         raise InputError(
             f"`fitted` must decide between two classes, or one against the rest; got "
             f"{type(fitted).__name__} with {len(fitted.classes_)} classes, which trains one "
-            "machine for each pair. Use OneVsRestClassifier, LinearSVM or KernelSVM."
+            "SVM for each pair. Use OneVsRestClassifier, LinearSVM or KernelSVM."
         )
     examples = _same_rows(fitted, X)
     signs = signs_of(y, fitted.classes_)
@@ -88,15 +89,16 @@ def dual_of_libsvm(
     )
 
 
-def _notes(fitted: SVC | NuSVC, cost: float) -> tuple[str, ...]:
+def _notes(fitted: SVC | NuSVC, cost: float) -> tuple[Finding, ...]:
     if isinstance(fitted, NuSVC):
         note = (
-            f"ν = {fitted.nu:g} made the machine with C = {cost:.4g}; the estimate is of that C, "
+            f"ν = {fitted.nu:g} made the SVM with C = {cost:.4g}; the estimate is of that C, "
             "which ν would change a little on other examples."
         )
-        return (note,)
+        return (Finding(note, code="cost_of_nu"),)
     if fitted.kernel == "sigmoid":
-        return ("The sigmoid kernel is not positive semidefinite: nothing is proven for it.",)
+        note = "The sigmoid kernel is not positive semidefinite: nothing is proven for it."
+        return (Finding(note, code="kernel_not_definite"),)
     return ()
 
 
@@ -105,7 +107,7 @@ def _plain(label: Any) -> Any:  # noqa: ANN401
 
 
 def _same_rows(fitted: SVC | NuSVC, X: Any) -> Any:  # noqa: ANN401
-    """Give the examples as the machine takes them, if there are as many and as wide."""
+    """Give the examples as the SVM takes them, if there are as many and as wide."""
     examples = check_array(X, accept_sparse="csr", dtype=np.float64)
     n, width = fitted.shape_fit_
     if examples.shape[0] != n:
@@ -143,7 +145,7 @@ def _alpha(fitted: SVC | NuSVC, signs: Array, support: Indices) -> Array:
 
 def _weights(fitted: SVC | NuSVC, signs: Array, sample_weight: ArrayLike | None) -> Array:
     weights = np.ones(len(signs))
-    if isinstance(fitted, SVC):  # libsvm's ν-machine takes no notice of class weights
+    if isinstance(fitted, SVC):  # libsvm's ν-SVM takes no notice of class weights
         weights = np.where(signs > 0, fitted.class_weight_[1], fitted.class_weight_[0])
     if sample_weight is None:
         return weights
@@ -175,7 +177,7 @@ def _upper(
         return expected
     if told:
         raise InputError(
-            f"`sample_weight` must be what the machine was trained with; α of "
+            f"`sample_weight` must be what the SVM was trained with; α of "
             f"{np.count_nonzero(~fits)} examples does not fit it."
         )
     # An example inside the margin is at its bound; one on it or beyond has a bound above its α.
@@ -183,7 +185,7 @@ def _upper(
 
 
 def _check_margins(alpha: Array, margins: Array, upper: Array, tolerance: float) -> None:
-    """Refuse examples at which the solution is not optimal: the machine has not seen them."""
+    """Refuse examples at which the solution is not optimal: the SVM has not seen them."""
     wrong = (alpha <= 0.0) & (upper > 0.0) & (margins < 1.0 - tolerance)
     wrong |= (alpha > 0.0) & (margins > 1.0 + tolerance)
     wrong |= (alpha > 0.0) & (alpha < upper) & (margins < 1.0 - tolerance)

@@ -1,4 +1,4 @@
-"""One binary problem of a fitted machine, as the estimates without resampling read it."""
+"""One binary problem of a fitted SVM, as the estimates without resampling read it."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,10 +8,11 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.results import Finding
 from truerisk.svm.solution import Solution
 from truerisk.svm.training_kernel import TrainingKernel
 
-NOT_THE_EXAMPLES = "must be that of the examples the machine was trained on"
+NOT_THE_EXAMPLES = "must be that of the examples the SVM was trained on"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,7 @@ class FittedDual:
     """The dual solution of one binary problem, and what bounds its leave-one-out errors.
 
     `proven_rho` is the smallest ρ for which it is proven that an example with ρ·α·R² + ξ < 1 is
-    classified rightly by the machine trained without it; None where no ρ is.
+    classified rightly by the SVM trained without it; None where no ρ is.
     """
 
     label: Any  # the class whose examples have y = 1
@@ -30,7 +31,7 @@ class FittedDual:
     proven_rho: float | None
     kernel: TrainingKernel = field(repr=False)
     free_bias: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
 
 
 def smallest_proven_rho(solution: Solution) -> float | None:

@@ -200,7 +200,7 @@ def test_with_xi_alpha_the_estimate_is_that_of_the_trained_machine():
 
 
 def test_xi_alpha_needs_a_machine_and_two_classes():
-    with pytest.raises(InputError, match="must have a support vector machine"):
+    with pytest.raises(InputError, match="must have an SVM"):
         learning_curve(GaussianNB(), X, Y, estimate="xi_alpha")
     with pytest.raises(InputError, match="must have two classes"):
         learning_curve(LinearSVM(), X, np.arange(220) % 3, estimate="xi_alpha")

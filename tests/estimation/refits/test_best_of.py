@@ -8,8 +8,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import best_of, estimate
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.best_of import cell_shares, corrected_estimate
+from truerisk.estimation.refits.best_of import cell_shares
 from truerisk.estimation.svm.one_vs_rest_counts import measure_values
+from truerisk.estimation.svm.selection import corrected_estimate
 
 ONE_CLASS = np.ones((1, 100))
 
@@ -175,7 +176,7 @@ def test_each_learner_has_a_folder_of_its_own(tmp_path):
         ({"measure": "roc_auc"}, "must be made of counts of calls"),
         ({"measure": "f1_macro"}, "`measure` must be one of accuracy"),
         ({"replicates": 10}, "`replicates` must lie in"),
-        ({"method": "bootstrap"}, "bootstrap only adds it up"),
+        ({"method": "bootstrap"}, "bootstrap adds them up"),
     ],
     ids=["one model", "scores", "averages of two classes", "replicates", "bootstrap"],
 )

@@ -383,7 +383,7 @@ def test_an_example_that_every_refit_drew_is_told():
     assert found.never_left_out == 2
     assert found.left_out == 0.5
     notes = found.as_estimates()["bootstrap_632plus"].notes
-    assert notes[1] == "2 examples were drawn by every refit and not judged"
+    assert notes[1] == "2 examples were drawn by every refit and not predicted"
 
 
 def test_where_nothing_was_left_out_only_the_optimism_is_known():

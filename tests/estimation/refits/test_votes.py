@@ -89,7 +89,7 @@ def test_a_failing_fold_is_named():
     )
     assert isinstance(caught.value, InputError)
     collected.refuse_failures(allowed=True)
-    assert collected.notes() == [
+    assert list(collected.notes()) == [
         "fold 2 of repetition 1 failed and is left out: ValueError: singular",
         "fold 2 of repetition 2 failed and is left out: ValueError: singular",
     ]
@@ -114,7 +114,7 @@ def test_only_three_failures_are_quoted():
 
 def test_warnings_are_counted_and_told_once():
     answers = [answer([0, 0], warned=["UserWarning: slow"])] * 3 + [answer([0, 0])]
-    assert CollectedVotes(EXAMPLES, TWICE).gather(answers).notes() == [
+    assert list(CollectedVotes(EXAMPLES, TWICE).gather(answers).notes()) == [
         "3 of 4 refits warned, the first of them fold 1 of repetition 1: UserWarning: slow"
     ]
 

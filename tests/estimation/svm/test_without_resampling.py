@@ -54,7 +54,7 @@ def test_it_prints_a_line_for_each():
 def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match="Compare one at a time"):
         without_resampling(LinearSVM(), X, SPECIES)
-    with pytest.raises(InputError, match="must be a fitted support vector machine"):
+    with pytest.raises(InputError, match="must be a fitted SVM"):
         without_resampling(GaussianNB(), X, Y)
 
 

@@ -15,7 +15,8 @@ from truerisk.aliases import Array, Indices
 from truerisk.checks import check_choice, check_level, check_number, shown
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.outcome import TestOutcome
-from truerisk.comparison.predictions.right_answers import PairTable, by_groups, by_table
+from truerisk.comparison.predictions.paired_difference import by_groups
+from truerisk.comparison.predictions.right_answers import PairTable, by_table
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.svm.perturbation import (
@@ -125,7 +126,7 @@ def perturbation_difference(
         perturbed_estimate(second, design, two, level=level),
     )
     value = both[1].value - both[0].value
-    deviations = two.asked.spread - one.asked.spread
+    deviations = two.chosen.spread - one.chosen.spread
     if np.ptp(deviations) > 0:
         outcome = TestOutcome(
             ends_at=partial(ENDS[interval], value, deviations, design.examples.n),
@@ -134,7 +135,7 @@ def perturbation_difference(
             interval_method=f"perturbation_{interval}",
         )
     else:
-        losses_apart = two.judged.wrong.astype(float) - one.judged.wrong
+        losses_apart = two.cross_validated.wrong.astype(float) - one.cross_validated.wrong
         outcome = _by_losses(losses_apart, design.examples.groups, names, level)
     return conclude(names, *both, outcome, level=level, method="perturbation", region=region)
 

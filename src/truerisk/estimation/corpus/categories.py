@@ -26,7 +26,7 @@ from truerisk.inputs.arrays import code_label_sets
 from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.measures.registry import find_measure
-from truerisk.results import Estimate, Evaluation, Interval, Target
+from truerisk.results import Estimate, Evaluation, Finding, Interval, Target
 from truerisk.svm.classifier import solve_one
 from truerisk.svm.one_vs_rest import check_cost
 from truerisk.svm.problems import Effort, Problem, linear_problem
@@ -40,7 +40,7 @@ EFFORT = Effort()
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """How the svms are trained and what is asked of each."""
+    """How the SVMs are trained, and what is computed of each."""
 
     C: float
     rhos: tuple[float, ...]
@@ -58,7 +58,7 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class CategorySVMs:
-    """What the svms leave, a row a category; a category without a machine leaves zeros.
+    """What the SVMs leave, one row per category; a category without an SVM leaves zeros.
 
     `flagged` has a slice for each ρ.  `left_out` are the errors of exact leave-one-out; `refits`
     counts what had to be left out in earnest and `ties` the calls that are arbitrary.
@@ -83,14 +83,14 @@ def train_svms(
     test: Any = None,  # noqa: ANN401
     progress: Progress | None = None,
 ) -> CategorySVMs:
-    """Train a machine for each category that some, not all, documents carry.
+    """Train an SVM for each category that some, not all, documents carry.
 
     Parameters
     ----------
     X, test
-        Training documents and held-out ones, sparse or dense, a row a document.
+        Training documents and held-out ones, sparse or dense, one row per document.
     truth
-        Which training document carries which category, a row a category.
+        Which training document carries which category, one row per category.
     progress
         Called after each category as `progress(done, done, total)`.
     """
@@ -143,7 +143,7 @@ def _leave_out(svms: CategorySVMs, at: int, solution: Solution, problem: Problem
 def _run(
     train: Callable[[int], None], wanted: list[int], workers: int, progress: Progress | None
 ) -> None:
-    """Train in threads, the largest category first, so that none is left to finish alone."""
+    """Train in threads, the largest category first: none is left to finish alone."""
     total = len(wanted)
     pool = ThreadPoolExecutor(max(1, min(workers, total)))
     try:
@@ -176,7 +176,7 @@ class Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """True labels and wrong calls, a row a category; `reasons` says why a row has no machine.
+    """True labels and wrong calls, one row per category; `reasons` says why a row has no SVM.
 
     Averages are over the `averaged` rows.
     """
@@ -215,7 +215,7 @@ def evaluation_of(calls: Calls, method: Method) -> Evaluation:
 def ranked_evaluation_of(calls: Calls, decision: Array, method: Method) -> Evaluation:
     """Estimate the same, and what the decision values are worth as scores.
 
-    `decision` has a row a category.  How the rankings of categories err together is not asked for,
+    `decision` has one row per category.  How the rankings of categories err together is left out,
     as it takes longer than all the rest: their macro averages get the widest intervals.
     """
     plain = evaluation_of(calls, method)
@@ -274,7 +274,7 @@ def undefined(name: str, reason: str, n: float, method: Method) -> Estimate:
         method=method.name,
         n=n,
         target=method.target,
-        notes=(f"undefined: {reason}",),
+        notes=(Finding(f"undefined: {reason}", code="undefined"),),
     )
 
 
@@ -373,9 +373,9 @@ EVERY_DOCUMENT = "every training document carries it"
 
 @dataclass(frozen=True, kw_only=True)
 class Category:
-    """The facts of one category: how many documents carry it, and how its machine came out.
+    """The facts of one category: how many documents carry it, and how its SVM came out.
 
-    `reason` says why it has no machine; `stable`, whether a support vector pins the bias down.
+    `reason` says why it has no SVM; `stable`, whether a support vector pins the bias down.
     """
 
     name: str
@@ -388,7 +388,7 @@ class Category:
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """The categories, which documents carry them (a row a category), and their svms."""
+    """The categories, which documents carry them (one row per category), and their SVMs."""
 
     names: tuple[str, ...]
     truth: Flags
@@ -397,7 +397,7 @@ class Trained:
 
     @cached_property
     def reasons(self) -> tuple[str | None, ...]:
-        """Why a category has no machine, None where it has one."""
+        """Why a category has no SVM, None where it has one."""
         return tuple(
             NO_DOCUMENT if not row.any() else EVERY_DOCUMENT if row.all() else None
             for row in self.truth
@@ -455,12 +455,13 @@ class Trained:
             for at, name in enumerate(self.names)
         )
 
-    def notes(self) -> Iterator[str]:
+    def notes(self) -> Iterator[Finding]:
         """Say which categories are in no average, and why."""
         for reason in (NO_DOCUMENT, EVERY_DOCUMENT):
             names = self._named([found == reason for found in self.reasons])
             if names:
-                yield f"Not estimated, as {reason}: {listed(names)}."
+                said = f"Not estimated, as {reason}: {listed(names)}."
+                yield Finding(said, code="categories_not_estimated")
         untested = self._named(
             [
                 reason is None and not taken
@@ -468,9 +469,10 @@ class Trained:
             ]
         )
         if untested:
-            yield (
+            yield Finding(
                 f"In no average, as no document held out carries it: {listed(untested)}. So both "
-                "sides are averaged over the same categories."
+                "sides are averaged over the same categories.",
+                code="categories_not_averaged",
             )
 
     def _named(self, chosen: list[bool]) -> list[str]:

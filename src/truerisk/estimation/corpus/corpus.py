@@ -25,7 +25,7 @@ from truerisk.estimation.corpus.categories import (
     train_svms,
 )
 from truerisk.estimation.corpus.verdict import Findings, verdict_of
-from truerisk.results import Evaluation, Row, as_plain
+from truerisk.results import Evaluation, Finding, Row, as_plain
 
 if TYPE_CHECKING:
     from truerisk.inputs.corpora.corpora import Corpus
@@ -88,8 +88,12 @@ def _as_said(split: Sequence[str | None]) -> Parts:
     named = np.array([part or "" for part in split], dtype=object)
     left = {part: count for part, count in counts.items() if part not in {TRAIN, TEST}}
     notes = tuple(
-        f"{count} document{' is' if count == 1 else 's are'} left out: "
-        f"{'its' if count == 1 else 'their'} part is {'not given' if not part else shown(part)}."
+        Finding(
+            f"{count} document{' is' if count == 1 else 's are'} left out: "
+            f"{'its' if count == 1 else 'their'} part is "
+            f"{'not given' if not part else shown(part)}.",
+            code="documents_left_out",
+        )
         for part, count in left.items()
     )
     return Parts(
@@ -122,7 +126,7 @@ def categories_of(labels: Labels, parts: Parts, asked: Sequence[str] | None) -> 
 
 
 def truth_of(labels: Labels, which: Indices, names: Sequence[str]) -> Flags:
-    """Say which of the chosen documents carry which category, a row a category."""
+    """Say which of the chosen documents carry which category, one row per category."""
     place = {name: at for at, name in enumerate(names)}
     truth = np.zeros((len(names), len(which)), dtype=bool)
     for column, at in enumerate(which):
@@ -286,7 +290,7 @@ def estimate_corpus(
 ) -> CorpusEvaluation:
     r"""Estimate how well each category of a corpus is told from the rest, with no resampling.
 
-    For each category a linear support vector machine is trained on all training documents, those
+    For each category a linear SVM is trained on all training documents, those
     that carry the category against the rest.  Document i is at risk if
     :math:`\rho\,\alpha_i R^2 + \xi_i \ge 1`; with d of them, d₊ among the n₊ that carry it, [1]_
 
@@ -294,7 +298,7 @@ def estimate_corpus(
               precision = \frac{n_+ - d_+}{n_+ - d_+ + d_-}, \quad
               F_1 = \frac{2 (n_+ - d_+)}{2 n_+ - d_+ + d_-}
 
-    At ρ = 2 no error of leave-one-out is missed, if the machine is stable: the estimates are never
+    At ρ = 2 no error of leave-one-out is missed, if the SVM is stable: the estimates are never
     better than those of leave-one-out, which is unbiased for n − 1 documents.  ρ = 1 is what text
     needs in practice; it still leans to the pessimistic side, and is not proven.  The intervals
     take documents as drawn independently; their target is the expectation of the estimate, for a
@@ -373,7 +377,7 @@ def estimate_corpus(
     if training.leave_one_out:
         main = trained.estimates(svms.left_out, method, level)
     beside = trained.held_out(level)
-    drawn = {} if holdout is None else {"holdout": holdout, "random_state": _told(seed)}
+    drawn = {} if holdout is None else {"holdout": holdout, "random_state": _shown_seed(seed)}
     return CorpusEvaluation(
         estimates=main.estimates,
         by_class=main.by_class,
@@ -400,11 +404,11 @@ def estimate_corpus(
 
 
 def _seed(random_state: int | np.random.Generator | None) -> int | np.random.Generator:
-    """Draw the seed that was not given, so that it can be told."""
+    """Draw a seed that the settings can show, if none is given."""
     return int(np.random.default_rng().integers(2**32)) if random_state is None else random_state
 
 
-def _told(seed: int | np.random.Generator | None) -> int | str | None:
+def _shown_seed(seed: int | np.random.Generator | None) -> int | str | None:
     return "a generator" if isinstance(seed, np.random.Generator) else seed
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from truerisk.checks import shown
 from truerisk.estimation.corpus.categories import EFFORT, Trained, listed
 from truerisk.estimation.svm.one_vs_rest_counts import MEASURES
-from truerisk.results import Estimate, Evaluation
+from truerisk.results import Estimate, Evaluation, Finding
 
 PROVEN_RHO = 2.0
 WIDE = 0.5  # an interval of F1 wider than this says next to nothing
@@ -29,52 +29,64 @@ class Findings:
         return bool(self.main.settings["method"] == "leave_one_out")
 
 
-def verdict_of(findings: Findings) -> Iterator[str]:
+def verdict_of(findings: Findings) -> Iterator[Finding]:
     """Say in plain sentences what was found."""
     for rule in RULES:
         yield from rule(findings)
 
 
-def how_good(findings: Findings) -> Iterator[str]:
+def how_good(findings: Findings) -> Iterator[Finding]:
     """Say what the averages are."""
     main, categories = findings.main, int(np.count_nonzero(findings.trained.averaged))
     wrong, micro, macro = (main[name] for name in ("hamming_loss", "f1_micro", "f1_macro"))
     if not wrong.is_defined:
-        yield "There is no category that can be told from the rest."
+        yield Finding(
+            "There is no category that can be told from the rest.", code="no_category_told"
+        )
         return
-    yield (
+    yield Finding(
         f"Of the decisions whether a document carries a category, {_percent(wrong)} are wrong, by "
-        f"the {main.n:,} training documents alone."
+        f"the {main.n:,} training documents alone.",
+        code="decisions_wrong",
     )
-    yield f"Over {_categories(categories)}: micro F1 {_percent(micro)}, macro F1 {_percent(macro)}."
+    yield Finding(
+        f"Over {_categories(categories)}: micro F1 {_percent(micro)}, macro F1 {_percent(macro)}.",
+        code="averages",
+    )
 
 
-def what_leans(findings: Findings) -> Iterator[str]:
+def what_leans(findings: Findings) -> Iterator[Finding]:
     """Say what is proven, and to which side the estimates lean."""
     svms = findings.trained.svms
     if findings.exact:
         refits, ties = int(svms.refits.sum()), int(svms.ties.sum())
-        yield (
+        yield Finding(
             "These count the errors of exact leave-one-out: nearly unbiased, as they are about "
-            f"svms with one document less. {refits:,} documents were left out in earnest."
+            f"SVMs with one document less. {refits:,} documents were left out in earnest.",
+            code="exact_leave_one_out",
         )
         if ties:
-            yield f"{ties:,} of these calls are ties, so that the counts may differ by as many."
+            yield Finding(
+                f"{ties:,} of these calls are ties: the counts may differ by as many.",
+                code="ties",
+            )
         return
     radius = f"R² = {svms.squared_radius:.4g} ({svms.radius_rule})"
     if findings.rho >= PROVEN_RHO:
-        yield (
-            f"Proven, with {radius}: where a machine is stable, these estimates are never better "
-            "than those of leave-one-out. Expect them to be worse than the truth."
+        yield Finding(
+            f"Proven, with {radius}: where an SVM is stable, these estimates are never better "
+            "than those of leave-one-out. Expect them to be worse than the truth.",
+            code="proven",
         )
     else:
-        yield (
+        yield Finding(
             f"They lean to the pessimistic side. ρ = {findings.rho:g} is the choice for text and "
-            f"not proven; ρ = 2, given beside, is, with {radius}."
+            f"not proven; ρ = 2, given beside, is, with {radius}.",
+            code="pessimistic",
         )
 
 
-def beside_the_holdout(findings: Findings) -> Iterator[str]:
+def beside_the_holdout(findings: Findings) -> Iterator[Finding]:
     """Compare the estimates with what was held out."""
     if findings.holdout is None:
         return
@@ -85,9 +97,10 @@ def beside_the_holdout(findings: Findings) -> Iterator[str]:
         worse, better = (sum(side * one > 0 for one in differences) for side in (1, -1))
         title = {"error_rate": "error", "f1": "F1"}.get(name, name)
         parts.append(f"{title} {worse} (and {better}) of {len(differences)}")
-    yield (
+    yield Finding(
         f"Beside the {findings.holdout.n:,} documents held out the estimate is worse (and better) "
-        f"in so many categories: {'; '.join(parts)}."
+        f"in so many categories: {'; '.join(parts)}.",
+        code="beside_the_holdout",
     )
     apart = [
         label
@@ -96,37 +109,40 @@ def beside_the_holdout(findings: Findings) -> Iterator[str]:
     ]
     if apart:
         leans = "" if findings.exact else ", or the estimate leans that much"
-        yield (
+        yield Finding(
             f"The two intervals of F1 do not meet in {listed(apart)}: there the documents held out "
-            f"may be of another kind{leans}."
+            f"may be of another kind{leans}.",
+            code="holdout_apart",
         )
 
 
-def what_is_unstable(findings: Findings) -> Iterator[str]:
+def what_is_unstable(findings: Findings) -> Iterator[Finding]:
     """Name the categories whose bias is one of many."""
     trained = findings.trained
     unstable = [
         name for name, stable in zip(trained.names, trained.svms.stable, strict=True) if not stable
     ]
     if unstable:
-        yield (
+        yield Finding(
             f"Unstable, as every support vector is at its bound: {listed(unstable)}. Nothing is "
-            "proven there; a larger C usually helps."
+            "proven there; a larger C usually helps.",
+            code="unstable_categories",
         )
 
 
-def what_is_not_solved(findings: Findings) -> Iterator[str]:
+def what_is_not_solved(findings: Findings) -> Iterator[Finding]:
     """Say so where a solver stopped before it was done."""
     gaps = findings.trained.svms.gap
     left = int(np.count_nonzero(gaps > EFFORT.tolerance))
     if left:
-        yield (
+        yield Finding(
             f"The solver stopped early in {left} of {len(gaps)} categories, with a gap of up to "
-            f"{gaps.max():.2g}: their estimates are rough. Scale the features, or lower C."
+            f"{gaps.max():.2g}: their estimates are rough. Scale the features, or lower C.",
+            code="solver_stopped_early",
         )
 
 
-def what_is_too_open(findings: Findings) -> Iterator[str]:
+def what_is_too_open(findings: Findings) -> Iterator[Finding]:
     """Name the categories that have too few documents to say anything."""
     counts = dict(zip(findings.trained.names, findings.trained.truth.sum(axis=1), strict=True))
     wide = [
@@ -136,19 +152,23 @@ def what_is_too_open(findings: Findings) -> Iterator[str]:
     ]
     if wide:
         most = max(int(counts[label]) for label in wide)
-        yield (
+        yield Finding(
             f"Too few documents to say much (the interval of F1 is wider than {WIDE:g}): "
             f"{_categories(len(wide))} with at most {most} training documents, such as "
-            f"{', '.join(map(shown, wide[:4]))}."
+            f"{', '.join(map(shown, wide[:4]))}.",
+            code="too_few_documents",
         )
 
 
-def what_has_no_value(findings: Findings) -> Iterator[str]:
+def what_has_no_value(findings: Findings) -> Iterator[Finding]:
     """Count what is undefined."""
     untrained = sum(reason is not None for reason in findings.trained.reasons)
     if untrained:
         have = "has" if untrained == 1 else "have"
-        yield f"{_categories(untrained)} {have} no estimate: see the notes."
+        yield Finding(
+            f"{_categories(untrained)} {have} no estimate: see the notes.",
+            code="categories_without_estimate",
+        )
 
 
 RULES = (

@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number, check_same_length
 from truerisk.errors import InputError
-from truerisk.results import Estimate, Interval
+from truerisk.results import Estimate, Finding, Interval
 
 MIN_SIZES_OF_GROWTH = 3  # a line through two points has no residual to judge it by
 
@@ -310,12 +310,14 @@ class Extrapolation:
         if loss <= self.a_interval.low:
             reachable, size, low, high = "no", math.inf, math.inf, math.inf
             side = "below" if self.higher_is_better else "above"
-            notes.append(f"the law levels off at {self._limit()}, and so {side} what is wanted")
+            reason = f"the law levels off at {self._limit()}, and so {side} what is wanted"
+            notes.append(Finding(reason, code="levels_off"))
         elif size <= self.sizes[-1]:
             reachable = "reached"
         elif math.isinf(high):
             reachable = "perhaps"
-            notes.append(f"the law may level off before: at {self._limit()}")
+            reason = f"the law may level off before: at {self._limit()}"
+            notes.append(Finding(reason, code="may_level_off"))
         else:
             reachable = "yes"
         if math.isfinite(size):
@@ -348,11 +350,12 @@ class Extrapolation:
             ends = Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
         return _with_ends(value, ends)
 
-    def _far(self, size: float) -> Iterator[str]:
+    def _far(self, size: float) -> Iterator[Finding]:
         if size > FAR * self.sizes[-1]:
-            yield (
+            yield Finding(
                 f"more than {FAR} times the largest size tried ({self.sizes[-1]:,}): "
-                "nothing measured supports the law there"
+                "nothing measured supports the law there",
+                code="far_beyond_sizes",
             )
 
 
@@ -408,15 +411,17 @@ def extrapolation_of(
 
 def _doubts(
     law: PowerLaws, laws: PowerLaws, c: Interval, sizes: tuple[int, ...], way: str
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     """Say why the sizes tried do not pin the law down; `way` is the way the measure should go."""
     falls = laws.at(sizes[0]) - laws.at(sizes[-1])
     if law.b[0] == 0 or _quantiles(falls, c.level)[0] <= 0:
-        yield f"undetermined: over the sizes tried the curve does not surely {way}"
+        reason = f"undetermined: over the sizes tried the curve does not surely {way}"
+        yield Finding(reason, code="law_undetermined")
     elif c.high > MAX_OPEN * c.low:
-        yield (
+        yield Finding(
             f"undetermined: the exponent may be anything from {c.low:.2g} to {c.high:.2g}; "
-            "more repeats, or a wider range of sizes, would tell"
+            "more repeats, or a wider range of sizes, would tell",
+            code="exponent_undetermined",
         )
 
 

@@ -109,7 +109,7 @@ def check_svms(models: Mapping[str, Any], labels: NDArray[Any]) -> None:
         )
     if not any(map(is_readable, models.values())):
         raise InputError(
-            "`estimate` 'xi_alpha' must have a support vector machine among the models; got "
+            "`estimate` 'xi_alpha' must have an SVM among the models; got "
             f"{', '.join(models)}. Take 'cross_validation'."
         )
 
@@ -224,7 +224,7 @@ def learning_curve(
         Confidence level.
     estimate
         What the training part alone says, beside: "cross_validation" (five folds, fewer where a
-        class is small), "xi_alpha" (support vector machines of two classes, no refit), or None.
+        class is small), "xi_alpha" (SVMs of two classes, no refit), or None.
     pos_label
         The positive label, for measures that have one.
     groups
@@ -292,7 +292,7 @@ def learning_curve(
         "measure": measure,
         "pos_label": at,
     }
-    # Sizes take turns, so that the time left is foreseen and a first call spoils one size only.
+    # Sizes take turns: the time left can be foreseen, and a slow first call affects one size only.
     items = [
         (model, repeat, size)
         for repeat in range(repeats)

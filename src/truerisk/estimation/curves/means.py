@@ -11,7 +11,7 @@ from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.evaluation.evaluate import evaluate_counts
 from truerisk.measures.averages import AVERAGES
-from truerisk.results import Interval
+from truerisk.results import Finding, Interval
 from truerisk.tallies.cells import BinaryCounts, ClassCounts
 
 Counts = NDArray[np.int64]
@@ -41,7 +41,7 @@ def confusion_values(measure: str, confusions: Counts, pos_label: int) -> Array:
 
 def mean_interval(
     measure: str, values: Array, confusions: Counts, *, ratio: float, pos_label: int, level: float
-) -> tuple[Interval, tuple[str, ...]]:
+) -> tuple[Interval, tuple[Finding, ...]]:
     """Give the interval of the mean over repeats, and what is to be said of it.
 
     Where all repeats have one value their variance says nothing; then the interval is that of the
@@ -51,7 +51,8 @@ def mean_interval(
     if np.isnan(values).any():
         missing = int(np.isnan(values).sum())
         note = f"undefined in {missing} of {len(values)} repeats, and so is the mean"
-        return Interval(*entry.measure_range, level, "whole_range"), (note,)
+        undefined = Finding(note, code="undefined_in_repeats")
+        return Interval(*entry.measure_range, level, "whole_range"), (undefined,)
     found = summarise(values.tolist(), measure=entry.name, test_train_ratio=ratio, level=level)
     if found.interval is not None:
         return found.interval, ()
@@ -68,9 +69,11 @@ def mean_interval(
     ).get(measure)
     if single is None or single.interval is None:
         note = "all repeats have one value, and nothing says how far it may be off"
-        return Interval(*entry.measure_range, level, "whole_range"), (note,)
+        return Interval(*entry.measure_range, level, "whole_range"), (
+            Finding(note, code="no_spread"),
+        )
     note = "all repeats have one value: the interval is that of the hold-out of one of them"
-    return single.interval, (note,)
+    return single.interval, (Finding(note, code="interval_of_one_holdout"),)
 
 
 def resampled_means(
@@ -83,8 +86,8 @@ def resampled_means(
 ) -> Array:
     r"""Draw means over repeats as they would vary with other examples; the first axis is repeats.
 
-    Whole repeats are drawn with replacement, so that sizes and learners vary together.  Repeats
-    share examples, so that their mean varies more than that of J independent ones: deviations are
+    Whole repeats are drawn with replacement: sizes and learners vary together.  Repeats
+    share examples, and their mean varies more than that of J independent ones: deviations are
     stretched as by the corrected resampled t,
 
     .. math:: \bar v + \sqrt{\frac{J}{J-1}\,(1 + J\,ratio)}\;\frac{t}{z}\,(\bar v^* - \bar v).

@@ -26,15 +26,18 @@ from truerisk.estimation.curves.results import (
 )
 from truerisk.estimation.curves.runs import COSTS
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
+from truerisk.results import Finding
 
 REPLICATES = 1000
-SPREAD = (
+SPREAD = Finding(
     "the sd is how much one repeat differs from the next; the interval is about the mean of all: "
-    "the learner at this sample size"
+    "the learner at this sample size",
+    code="sd_and_interval",
 )
-COST = (
+COST = Finding(
     "seconds, CPU seconds and memory are medians over the repeats; memory is that of the training "
-    "examples and of the trained model as pickled, not the peak while it trains"
+    "examples and of the trained model as pickled, not the peak while it trains",
+    code="medians_of_costs",
 )
 MAX_NAMED = 3
 
@@ -65,12 +68,12 @@ class Design:
 
     @property
     def is_loss(self) -> bool:
-        """Whether 0 or 1 is the best value, so that there is a law to fit."""
+        """Whether 0 or 1 is the best value: only then there is a law to fit."""
         entry = base_measure(self.measure)
         return entry.higher_is_better is not None and entry.measure_range == (0.0, 1.0)
 
     def losses(self, values: Array) -> Array:
-        """Turn values so that lower is better."""
+        """Turn values into losses: lower is better."""
         return 1 - values if self.higher_is_better else values
 
 
@@ -190,7 +193,7 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
         )
     own = refits.estimates[at, :, size_at]
     lost = [item for item in refits.estimate_failed if item[0] == at and item[2] == size_at]
-    notes = (*notes, *(f"estimate: {told}" for told in _told(lost, refits.estimate_failed)))
+    notes = (*notes, *_told(lost, refits.estimate_failed, "estimate: "))
     notes = (*notes, *_warnings(refits, at, size_at))
     is_estimated = design.estimate is not None and not np.isnan(refits.estimates[at]).all()
     costs = _medians(refits.costs[at, :, size_at])
@@ -254,32 +257,42 @@ def _law(design: Design, values: Array) -> Extrapolation | None:
     )
 
 
-def _told(items: list[tuple[int, int, int]], messages: Mapping[Any, str]) -> Iterator[str]:
+def _told(
+    items: list[tuple[int, int, int]], messages: Mapping[Any, str], of: str = ""
+) -> Iterator[Finding]:
     for item in items[:MAX_NAMED]:
-        yield f"repeat {item[1] + 1} failed: {messages[item]}"
+        message = f"{of}repeat {item[1] + 1} failed: {messages[item]}"
+        yield Finding(message, code="repeat_failed")
     if len(items) > MAX_NAMED:
-        yield f"and {len(items) - MAX_NAMED} repeats more"
+        more = f"{of}and {len(items) - MAX_NAMED} repeats more"
+        yield Finding(more, code="more_repeats_failed")
 
 
-def _warnings(refits: Refits, at: int, size_at: int) -> Iterator[str]:
+def _warnings(refits: Refits, at: int, size_at: int) -> Iterator[Finding]:
     """Give each warning of a learner at a size once, with the number of repeats that met it."""
     met = [told for item, told in refits.warned.items() if (item[0], item[2]) == (at, size_at)]
     for message in dict.fromkeys(message for told in met for message in told):
         times = sum(message in told for told in met)
-        yield f"warned in {times} of {refits.design.repeats} repeats: {message}"
+        said = f"warned in {times} of {refits.design.repeats} repeats: {message}"
+        yield Finding(said, code="repeats_warned")
 
 
-def _failures(refits: Refits) -> Iterator[str]:
+def _failures(refits: Refits) -> Iterator[Finding]:
     for (at, repeat, size_at), message in sorted(refits.failed.items()):
         size = refits.design.sizes[size_at]
-        yield f"{refits.names[at]} on {size:,} examples, repeat {repeat + 1}: {message}"
+        said = f"{refits.names[at]} on {size:,} examples, repeat {repeat + 1}: {message}"
+        yield Finding(said, code="refit_failed")
 
 
-def _estimate_notes(refits: Refits) -> Iterator[str]:
+def _estimate_notes(refits: Refits) -> Iterator[Finding]:
     if refits.design.estimate == "cross_validation":
-        yield (
+        yield Finding(
             "the estimate is a five-fold cross-validation of the training part, of fewer folds "
-            "where a class or the groups are few; it trains on four fifths of it"
+            "where a class or the groups are few; it trains on four fifths of it",
+            code="estimate_by_cross_validation",
         )
     if refits.design.estimate == "xi_alpha":
-        yield "the estimate is ξα at ρ = 1 of the trained machine, without a refit; it leans high"
+        yield Finding(
+            "the estimate is ξα at ρ = 1 of the trained SVM, without a refit; it leans high",
+            code="estimate_by_xi_alpha",
+        )

@@ -114,7 +114,7 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
         `confusion` of the hold-out (rows truth), `costs` in the order of `COSTS`, and `estimate`,
         a value, or `estimate_confusion`.  A model that fails gives `failed`, its message; one that
         fails only in the estimate, `estimate_failed`.  `warned` holds what was warned of, but for
-        machines whose bias is one of many: at small sizes that is common.
+        SVMs whose bias is one of many: at small sizes that is common.
     """
     plan: CurvePlan = shared["plan"]
     at, repeat, size_at = item

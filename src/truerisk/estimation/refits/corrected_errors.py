@@ -20,7 +20,7 @@ from truerisk.checks import check_choice, check_level, check_number, check_whole
 from truerisk.errors import InputError
 from truerisk.intervals.agreement import Agreement
 from truerisk.intervals.binomial import fractional_interval, jeffreys
-from truerisk.results import Estimate, Interval, Resampled, Target
+from truerisk.results import Estimate, Finding, Interval, Resampled, Target
 
 LARGEST_OVERFITTING = 4 / 3  # beyond it, and far from the pole, the printed formula is left
 DRAWN = 0.632  # of the examples are in a bootstrap sample: 1 − 1/e; two rules carry its name
@@ -77,7 +77,7 @@ def error_632(apparent: float, left_out: float) -> float:
 
     .. math:: .368\,\overline{err} + .632\,Err^{(1)}
 
-    A bootstrap sample holds .632 of the examples, so that :math:`Err^{(1)}` is about a learner with
+    A bootstrap sample holds .632 of the examples: :math:`Err^{(1)}` is about a learner with
     fewer; the apparent error makes up for it.  Too low for models that overfit: a nearest neighbour
     that learns nothing gets .632 · ½.
 
@@ -220,7 +220,7 @@ class BootstrapErrors:
         delta_after_bootstrap  .991, .917               .992, .970              .314, .341
         =====================  =======================  ======================  ==========
 
-        The default was chosen on the 42 cells, among ten forms, so that the 12 others say more of
+        The default was chosen on the 42 cells, among ten forms: the 12 others say more of
         it.  It is least sure with heavy tails and flipped labels; it covered *this model's* error
         .90 of the time or more.  An agreement interval around .632+ misses where the model fits its
         examples perfectly: the estimate is then too low by as much at any n.
@@ -228,9 +228,11 @@ class BootstrapErrors:
         """
         check_level(level)
         ends = INTERVALS[check_choice(interval, INTERVALS, "interval")]
-        notes: tuple[str, ...] = (f"{len(self.optimisms)} bootstrap refits",)
+        number = f"{len(self.optimisms)} bootstrap refits"
+        notes: tuple[Finding, ...] = (Finding(number, code="bootstrap_refits"),)
         if self.never_left_out:
-            notes += (f"{self.never_left_out} examples were drawn by every refit and not judged",)
+            always = f"{self.never_left_out} examples were drawn by every refit and not predicted"
+            notes += (Finding(always, code="drawn_by_every_refit"),)
         replicates = {
             "leave_one_out_bootstrap": self.replicates,
             "bootstrap_optimism": tuple(self.apparent + extra for extra in self.optimisms),
@@ -313,7 +315,7 @@ INTERVALS: dict[str, Callable[[BootstrapErrors, float, float], Interval | None]]
 class BootstrapTally:
     """The sums over refits from which all bootstrap estimates follow: a few numbers an example.
 
-    All of them are whole, so that tallies of parts of the refits merge to the last bit.
+    All of them are whole: tallies of parts of the refits merge to the last bit.
 
     Parameters
     ----------
@@ -483,7 +485,12 @@ class JackknifeErrors:
             method="jackknife",
             n=n,
             target="the learner at this sample size",
-            notes=(f"{n} refits without one example; bias of the apparent error {self.bias:.4g}",),
+            notes=(
+                Finding(
+                    f"{n} refits without one example; bias of the apparent error {self.bias:.4g}",
+                    code="bias_of_apparent_error",
+                ),
+            ),
         )
 
 

@@ -25,15 +25,17 @@ from truerisk.intervals.resampled_tests import (
     deviation,
 )
 from truerisk.measures.registry import Measure, base_and_average, find_measure
-from truerisk.results import Estimate, Interval, Resampled
+from truerisk.results import Estimate, Finding, Interval, Resampled
 
-PLAIN_T_IS_INVALID = (
+PLAIN_T_IS_INVALID = Finding(
     "plain t over folds: invalid, because the training sets overlap and the replicates are not "
-    "independent (measured type I error .21 at .05)"
+    "independent (measured type I error .21 at .05)",
+    code="plain_t_is_invalid",
 )
-CORRECTED_T_IS_APPROXIMATE = (
+CORRECTED_T_IS_APPROXIMATE = Finding(
     "corrected resampled t: an approximation, no unbiased estimate of this variance exists; too "
-    "short where there are few errors"
+    "short where there are few errors",
+    code="corrected_t_is_approximate",
 )
 
 
@@ -114,7 +116,7 @@ def summarise(
         f"standard deviation of the {n} replicates: {sd:.4g} (dividing by n − 1), "
         f"{sd * math.sqrt((n - 1) / n):.4g} (dividing by n)"
     )
-    notes = [design, spread]
+    notes = [Finding(design, code="design"), Finding(spread, code="spread_of_replicates")]
     interval = None
     if error > 0:
         half = -float(stdtrit(n - 1, tail)) * error
@@ -122,9 +124,11 @@ def summarise(
         interval = Interval(low, high, level, TITLES[method])
         notes.append(WARNINGS[method])
         if low > mean - half or high < mean + half:
-            notes.append("the interval is cut off at the end of the measure's range")
+            cut = "the interval is cut off at the end of the measure's range"
+            notes.append(Finding(cut, code="interval_cut"))
     else:
-        notes.append("no interval: all replicates are equal, so their variance is zero")
+        equal = "no interval: all replicates are equal, so their variance is zero"
+        notes.append(Finding(equal, code="no_spread"))
     return Resampled(
         value=mean,
         interval=interval,
@@ -204,14 +208,20 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
     plan, name = given.collected.plan, given.estimate.measure
     values = given.values.of(name)
     if given.collected.failures:
-        return _open(given, f"no {method}: refits failed, and their values are missing")
+        return _open(
+            given, f"no {method}: refits failed, and their values are missing", "refits_failed"
+        )
     if not values:
-        return _open(given, f"no {method}: it has no value for each refit")
+        return _open(given, f"no {method}: it has no value for each refit", "no_values_of_refits")
     if len(values) < 2:
-        return _open(given, f"no {method}: a single refit has no spread")
+        return _open(given, f"no {method}: a single refit has no spread", "no_spread")
     undefined = int(np.isnan(values).sum())
     if undefined or not np.isfinite(values).all():
-        return _open(given, f"no {method}: it is undefined in {undefined} of {len(values)} refits")
+        return _open(
+            given,
+            f"no {method}: it is undefined in {undefined} of {len(values)} refits",
+            "undefined_in_refits",
+        )
     if isinstance(plan, HeldOut):
         folds, held = None, float(plan.judged.mean())
         ratio: float | None = held / (1 - held)
@@ -228,7 +238,7 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
         method=method,
     )
     if found.interval is None:
-        return _open(given, *found.notes[-1:])
+        return _open(given, found.notes[-1], "no_spread")
     value = given.estimate.value
     # The pooled value and the mean over refits differ where refits judge unequally many.
     interval = replace(
@@ -259,12 +269,14 @@ def central_limit(given: RuleInput) -> Estimate:
     losses = _losses(given)
     plan = given.collected.plan
     if losses is None or not isinstance(plan, Folds) or plan.repetitions != 1:
-        return _open(given, "no central limit interval: it is of error rate and accuracy")
+        return _open(
+            given, "no central limit interval: it is of error rate and accuracy", "no_mean_loss"
+        )
     if given.collected.failures:
-        return _open(given, "no central limit interval: refits failed")
+        return _open(given, "no central limit interval: refits failed", "refits_failed")
     found = cross_validation_clt(losses, plan.parts[0], level=given.level)
     if found is None:
-        return _open(given, "no central limit interval: the losses do not vary")
+        return _open(given, "no central limit interval: the losses do not vary", "no_spread")
     return replace(given.estimate, interval=found, target="the models of the folds")
 
 
@@ -275,13 +287,16 @@ def nested(given: RuleInput) -> Estimate:
     if losses is None or not isinstance(plan, NestedFolds) or name not in MEAN_LOSSES:
         return given.estimate
     if given.collected.failures:
-        return _open(given, "no nested interval: refits failed, and their losses are missing")
+        return _open(
+            given,
+            "no nested interval: refits failed, and their losses are missing",
+            "refits_failed",
+        )
     wrong = losses if name == "error_rate" else ~losses
     found = nested_interval(wrong, plan.parts, level=given.level)
     if found.interval is None:
-        return replace(
-            given.estimate, notes=(*given.estimate.notes, "no nested interval: no loss varies")
-        )
+        note = Finding("no nested interval: no loss varies", code="no_spread")
+        return replace(given.estimate, notes=(*given.estimate.notes, note))
     return replace(
         given.estimate,
         value=found.value,
@@ -295,16 +310,22 @@ def conservative_z(given: RuleInput) -> Estimate:
     plan = given.collected.plan
     values = given.values.of(given.estimate.measure)
     if given.collected.failures:
-        return _open(given, "no conservative Z: refits failed, and their values are missing")
+        return _open(
+            given, "no conservative Z: refits failed, and their values are missing", "refits_failed"
+        )
     if not isinstance(plan, ConservativeZRuns) or len(values) != len(plan):
-        return _open(given, "no conservative Z: not every refit has a value of it")
+        return _open(
+            given, "no conservative Z: not every refit has a value of it", "no_values_of_refits"
+        )
     if not np.isfinite(values).all():
-        return _open(given, "no conservative Z: it is undefined in some refits")
+        return _open(
+            given, "no conservative Z: it is undefined in some refits", "undefined_in_refits"
+        )
     whole, halves = plan.arrange(values)
     low, high = _measure(given).measure_range
     found = conservative_z_interval(whole, halves, level=given.level, measure_range=(low, high))
     if found is None:
-        return _open(given, "no conservative Z: the halves never differ")
+        return _open(given, "no conservative Z: the halves never differ", "no_spread")
     return replace(
         given.estimate,
         value=float(whole.mean()),
@@ -336,11 +357,12 @@ def _losses(given: RuleInput) -> NDArray[np.float64] | None:
     return np.asarray(wrong if given.estimate.measure == "error_rate" else ~wrong, dtype=float)
 
 
-def _open(given: RuleInput, *notes: str) -> Estimate:
-    """Leave everything open, and say why."""
+def _open(given: RuleInput, reason: str, code: str) -> Estimate:
+    """Give the whole range as the interval, and the reason."""
     low, high = _measure(given).measure_range
     interval = Interval(low, high, given.level, "whole_range")
-    return replace(given.estimate, interval=interval, notes=(*given.estimate.notes, *notes))
+    notes = (*given.estimate.notes, Finding(reason, code=code))
+    return replace(given.estimate, interval=interval, notes=notes)
 
 
 def _measure(given: RuleInput) -> Measure:

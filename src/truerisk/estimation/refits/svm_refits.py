@@ -74,7 +74,7 @@ def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any]
 
 
 def svm_refit(shared: Mapping[str, Any], at: int) -> Arrays:
-    """Train and judge as refit `at` of the plan says; the same as `refit`, and sooner.
+    """Train and predict as refit `at` of the plan says; the same as `refit`, and sooner.
 
     The optimum is that of `refit`, found to the same gap.  Where it is not one (every support
     vector is at its bound, or the solver stopped early), and where a class is missing among the
@@ -223,7 +223,7 @@ class Decision:
     products: Callable[[Any], Any] | None = None
 
     def of(self, X: Any) -> Array:  # noqa: ANN401
-        """Compute the values of some rows, a column a problem."""
+        """Compute the values of some rows, one column per problem."""
         features = X if self.products is None else self.products(X)
         values: Array = np.asarray(features @ self.weights.T) + self.bias
         return values
@@ -261,7 +261,7 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
 
 def _is_ours(model: Any) -> bool:  # noqa: ANN401
     """Tell whether a model is an SVM of this library whose kernel is the same in every refit."""
-    # By name, so that nobody loads these who has another model.
+    # By name: whoever has another model does not load these.
     name = f"{type(model).__module__}.{type(model).__name__}"
     if name == "truerisk.svm.kernel.KernelSVM":
         kernel, gamma = model.kernel, model.gamma

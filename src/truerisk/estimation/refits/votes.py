@@ -225,24 +225,23 @@ class CollectedVotes:
         induce, classify = zip(*self.seconds, strict=True)
         return Costs(induce, classify)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> Iterator[Finding]:
         """Say which refits failed, which warned, and why there are no measures of scores."""
-        found = [
-            f"{self.plan.name(at)} failed and is left out: {message}"
-            for at, message in self.failures.items()
-        ]
-        found += [
-            f"{len(which)} of {len(self.plan)} refits warned, the first of them "
-            f"{self.plan.name(which[0])}: {message}"
-            for message, which in self.warned.items()
-        ]
-        if self.correction is not None:
-            found.append("The scores of these refits are not kept: no measures of scores.")
-        elif self.scores and not self.scored:
-            found.append(
-                "Some refits gave no scores, or lacked a class: there are no measures of scores."
+        for at, message in self.failures.items():
+            failed = f"{self.plan.name(at)} failed and is left out: {message}"
+            yield Finding(failed, code="refit_failed")
+        for message, which in self.warned.items():
+            yield Finding(
+                f"{len(which)} of {len(self.plan)} refits warned, the first of them "
+                f"{self.plan.name(which[0])}: {message}",
+                code="refits_warned",
             )
-        return found
+        if self.correction is not None:
+            reason = "The scores of these refits are not kept: no measures of scores."
+            yield Finding(reason, code="no_scores_kept")
+        elif self.scores and not self.scored:
+            reason = "Some refits gave no scores, or lacked a class: no measures of scores."
+            yield Finding(reason, code="scores_missing")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ MANY_EXAMPLES = 2000  # from here on the folds' matrices go one after the other
 
 @dataclass(frozen=True)
 class PerturbedLosses:
-    """Who is called wrong by the machine as it is, and how the mean loss moves under each G.
+    """Which examples the SVM predicts wrongly as it is, and how the mean loss moves under each G.
 
     `spread` holds W*/√n of each replicate: n⁻¹ Σᵢ (L*ᵢ − D) Gᵢ, D being the mean of `wrong`.
     """
@@ -47,7 +47,7 @@ class PerturbedLosses:
 
     @property
     def error(self) -> float:
-        """D, the share that is called wrong."""
+        """D, the share that is predicted wrongly."""
         return float(self.wrong.mean())
 
     @property
@@ -67,7 +67,7 @@ def draw_weights(
     rng: np.random.Generator,
     groups: NDArray[np.intp] | None = None,
 ) -> Array:
-    """Draw G, a row a replicate; the examples of a group, which come and go together, share theirs.
+    """Draw G, one row per replicate; the examples of a group share theirs.
 
     Examples
     --------
@@ -90,9 +90,9 @@ def perturbed_losses(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> PerturbedLosses:
-    r"""Train under every weighting and count who is called wrong.
+    r"""Train under every weighting and count the wrong predictions.
 
-    Without `parts` each example is called by the machine that was trained on it, as the document
+    Without `parts` each example is predicted by the SVM that was trained on it, as the document
     prints it; with them, by the one trained on the other parts.
 
     .. math:: W^*/\sqrt n = \frac1n \sum_i \{1[y_i \ne \hat y_i(\theta^*)] - D\}\, G_i
@@ -103,9 +103,9 @@ def perturbed_losses(
     Parameters
     ----------
     model, X, y
-        The machine and the examples, labelled by two classes.
+        The SVM and the examples, labelled by two classes.
     weights
-        G, a row a replicate.
+        G, one row per replicate.
     parts
         The fold of each example; None for the losses in training.
     workers
@@ -128,38 +128,38 @@ def perturbed_losses(
     (0.333, (3,))
     """
     replicates, n = weights.shape
-    pos_label = y == np.unique(y)[1]
+    is_positive = y == np.unique(y)[1]
     everyone = np.arange(n)
     numbers = [None] if parts is None else np.unique(parts).tolist()
     wrong = np.zeros((replicates + 1, n), dtype=bool)
-    # The first row is the machine as it is.
+    # The first row is the SVM as it is.
     G = np.vstack([np.ones(n), weights])
     size = max(CELLS // n, 1)
     chunks = [slice(start, start + size) for start in range(0, replicates + 1, size)]
     team = workers if n <= MANY_EXAMPLES else 1
-    told = _Told(progress, len(numbers) * (replicates + 1))
+    report = _Progress(progress, len(numbers) * (replicates + 1))
 
-    def judge(fold: Any, machine: Prepared, train: NDArray[np.intp]) -> None:  # noqa: ANN401
-        judged = everyone if fold is None else np.flatnonzero(parts == fold)
+    def count_wrong(fold: Any, svm: Prepared, train: NDArray[np.intp]) -> None:  # noqa: ANN401
+        predicted = everyone if fold is None else np.flatnonzero(parts == fold)
         even = G[:, train] / G[:, train].mean(axis=1, keepdims=True)
         for rows in chunks:
-            decision = machine.decisions(even[rows])
-            wrong[rows, judged] = (decision[:, judged] > 0) != pos_label[judged]
-            told(len(decision))
+            decision = svm.decisions(even[rows])
+            wrong[rows, predicted] = (decision[:, predicted] > 0) != is_positive[predicted]
+            report(len(decision))
 
     with few_blas_threads(n, workers), ThreadPoolExecutor(max(team, 1)) as pool:
         for start in range(0, len(numbers), team):
             folds = numbers[start : start + team]
             trains = [everyone if f is None else np.flatnonzero(parts != f) for f in folds]
             each = max(workers // len(folds), 1)
-            machines = [prepared(model, X, y, train, workers=each) for train in trains]
-            list(pool.map(judge, folds, machines, trains))
+            svms = [prepared(model, X, y, train, workers=each) for train in trains]
+            list(pool.map(count_wrong, folds, svms, trains))
     error = wrong[0].mean()
     return PerturbedLosses(wrong[0], ((wrong[1:] - error) * weights).mean(axis=1))
 
 
-class _Told:
-    """Tells how many refits are done, one thread at a time."""
+class _Progress:
+    """Reports how many refits are done, one thread at a time."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.progress, self.total, self.done, self.lock = progress, total, 0, Lock()
@@ -172,29 +172,29 @@ class _Told:
 
 
 def why_exact(
-    asked: PerturbedLosses, value: float, examples: int, features: int | None
+    losses: PerturbedLosses, value: float, examples: int, features: int | None
 ) -> Finding | None:
     """Say why the exact interval must do, if it must.
 
     Parameters
     ----------
-    asked
+    losses
         The losses that are perturbed.
     value
         The cross-validated error, which is another than theirs where they are those in training.
     examples
         How many are trained on, at least.
     features
-        Of a linear machine; None where a kernel or a step of a pipeline makes others.
+        Of a linear SVM; None where a kernel or a step of a pipeline makes others.
     """
-    for error in (asked.error, value):
+    for error in (losses.error, value):
         if not 0 < error < 1:
             kind = "no errors" if error == 0 else "nothing but errors"
             return Finding(
                 f"There are {kind} to perturb: the interval is the exact binomial one.",
                 code="nothing_to_perturb",
             )
-    if asked.is_degenerate:
+    if losses.is_degenerate:
         return Finding(
             "No weighting changes the losses: the interval is the exact binomial one.",
             code="losses_do_not_change",
@@ -209,7 +209,7 @@ def why_exact(
 
 
 def kind_of(model: Any) -> str:  # noqa: ANN401
-    """Name the machine as the audit does.
+    """Name the SVM as the audit does.
 
     Examples
     --------
@@ -230,9 +230,9 @@ def columns_of(X: Any) -> int:  # noqa: ANN401
     return int(X.shape[1]) if hasattr(X, "shape") and len(X.shape) > 1 else 1
 
 
-def was_cut(form: str, value: float, asked: PerturbedLosses, level: float) -> Finding | None:
+def was_cut(form: str, value: float, losses: PerturbedLosses, level: float) -> Finding | None:
     """Say that an end of the interval was held back at 0 or 1; nothing if not."""
-    low, high = FORMS[form](value, asked.spread, len(asked.wrong), level)
+    low, high = FORMS[form](value, losses.spread, len(losses.wrong), level)
     if 0 <= low <= high <= 1:
         return None
     side = "below 0" if low < 0 else "above 1"
@@ -252,7 +252,7 @@ class Perturbed(Resampled):
     """An error rate with an interval by perturbation resampling.
 
     `value` is the cross-validated error; `replicates` are W*/√n, how far it moved under each
-    weighting, and `training_error` that of the machine on its own examples.  `losses` says which
+    weighting, and `training_error` that of the SVM on its own examples.  `losses` says which
     losses were perturbed; `forms` holds every form of interval that these replicates give.
 
     Examples
@@ -286,16 +286,16 @@ class Perturbed(Resampled):
 
 @dataclass(frozen=True)
 class LossesByKind:
-    """The losses in training and those of the folds, of which the `asked` ones are perturbed."""
+    """The losses in training and those of the folds, of which the `chosen` ones are perturbed."""
 
     training: PerturbedLosses
-    judged: PerturbedLosses
+    cross_validated: PerturbedLosses
     losses: Losses
 
     @property
-    def asked(self) -> PerturbedLosses:
+    def chosen(self) -> PerturbedLosses:
         """Those that the interval is made of."""
-        return self.training if self.losses == "training" else self.judged
+        return self.training if self.losses == "training" else self.cross_validated
 
 
 @dataclass(frozen=True)
@@ -372,9 +372,9 @@ def perturbation(
     n_jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> Perturbed:
-    r"""Give the cross-validated error of a machine, with an interval by perturbation resampling.
+    r"""Give the cross-validated error of an SVM, with an interval by perturbation resampling.
 
-    The machine is trained again `replicates` times, each time with random weights
+    The SVM is trained again `replicates` times, each time with random weights
     :math:`G_i \sim Exp(1)` of the examples, and its weighted losses compared with the unweighted:
 
     .. math:: W^* = n^{-1/2} \sum_i \{1[y_i \ne \hat y_i(\theta^*)] - \hat D\}\, G_i
@@ -382,10 +382,10 @@ def perturbation(
     Given the examples, W* varies as :math:`n^{1/2}(\mathcal D - D_0)` does from sample to sample
     [1]_, for n large beside the features.
 
-    * losses="training": every example is called by a machine that was trained on it, as the
+    * losses="training": every example is predicted by an SVM that was trained on it, as the
       document prints it.  Such losses are optimistic, and vary too little.
     * losses="cross_validated", the form that the document names and calls too expensive: all folds
-      are trained again under each G, and every example is called by one that was not trained on it.
+      are trained again under each G, and no example is predicted by an SVM trained on it.
 
     Parameters
     ----------
@@ -464,37 +464,37 @@ def perturbed_estimate(
     level: float = 0.95,
 ) -> Perturbed:
     """Make an estimate of losses that are there; see `perturbation`."""
-    asked, value, n = found.asked, found.judged.error, design.examples.n
-    groups, wrong = design.examples.groups, found.judged.wrong
+    chosen, value, n = found.chosen, found.cross_validated.error, design.examples.n
+    groups, wrong = design.examples.groups, found.cross_validated.wrong
     width, kind = columns_of(design.examples.X), kind_of(model)
     fewest = n - int(np.bincount(design.parts).max())
     is_linear = kind in {"linear", "logistic"} and not hasattr(model, "steps")
-    reason = why_exact(asked, value, fewest, width if is_linear else None)
+    reason = why_exact(chosen, value, fewest, width if is_linear else None)
     exact = agreement_interval([wrong], level=level, groups=groups)
     # Groups that are alike leave as many independent examples as they leave the exact interval.
     size = agreement([wrong], groups=groups).size(level=level)
     forms = {"exact": exact if groups is not None else replace(exact, method="clopper_pearson")}
     if reason is None:
         for form in FORMS:
-            ends = ends_of(form, value, asked.spread, size, level)
-            forms[form] = Interval(*ends, level, f"perturbation_{form}")
-    chosen = forms["exact" if reason is not None else interval]
+            low_high = ends_of(form, value, chosen.spread, size, level)
+            forms[form] = Interval(*low_high, level, f"perturbation_{form}")
+    ends = forms["exact" if reason is not None else interval]
     notes = [
-        reason or was_cut(interval, value, asked, level),
-        # How many features a matrix of k(x, x′) stands for is not told.
+        reason or was_cut(interval, value, chosen, level),
+        # How many features a matrix of k(x, x′) stands for is unknown.
         None
         if kind == "precomputed"
         else Finding(published_form_covers(n, width, kind), code="measured_coverage"),
     ]
     return Perturbed(
         value=value,
-        interval=chosen,
+        interval=ends,
         measure="error_rate",
         method="perturbation",
         n=n,
         target=TARGET,
         notes=tuple(note for note in notes if note is not None),
-        replicates=tuple(asked.spread.tolist()),
+        replicates=tuple(chosen.spread.tolist()),
         losses=found.losses,
         training_error=found.training.error,
         forms=forms,

@@ -12,8 +12,8 @@ from truerisk.learners.named_models import as_learner
 from truerisk.results import Finding
 
 PREPARED_ONCE = Finding(
-    "The steps before the SVM were fitted once, to all examples, and not without each example in "
-    "turn: what they learn from one example among many is left out of the estimate.",
+    "The steps before the SVM were fitted once, to all examples, and not again without each of "
+    "them.",
     code="preparation_fitted_once",
 )
 

@@ -31,20 +31,20 @@ from truerisk.intervals.resampled_tests import (
     rho_based_deviation,
 )
 from truerisk.learners.named_models import as_learner
-from truerisk.results import Estimate, Interval, Target
+from truerisk.results import Estimate, Finding, Interval, Target
 from truerisk.svm.kernels import Kernel, settle_kernel
 from truerisk.svm.linear import LinearSVM
 from truerisk.svm.weighted_refits import check_model, decisions_under
 
-CHUNK = 500  # refits at a time: their decision values are kept until they are judged
+CHUNK = 500  # refits at a time: their decision values are held until errors are counted
 
 
 @dataclass(frozen=True)
 class Case:
-    """A machine, the examples it is to be judged by, and how much may be spent on it.
+    """An SVM, the examples of its estimates, and how many refits may be spent on them.
 
-    `seed` sets all that is drawn: each rival has its own stream (seed, number), so that leaving
-    one out changes no other.
+    `seed` sets all that is drawn: each rival has its own stream (seed, number): leaving one out
+    changes no other.
     """
 
     model: Any
@@ -68,13 +68,13 @@ class Case:
 
     @cached_property
     def decision(self) -> Array:
-        """The decision value of each example by the machine trained on all of them."""
+        """The decision value of each example by the SVM trained on all of them."""
         found: Array = self.decisions(np.ones((1, self.n)))[0]
         return found
 
     @property
     def training_error(self) -> float:
-        """The share of the examples that the machine trained on them calls wrong."""
+        """The share of the examples that the SVM trained on them predicts wrongly."""
         return float(np.mean((self.decision > 0) != (self.signs > 0)))
 
     def rng(self, stream: int) -> np.random.Generator:
@@ -82,7 +82,7 @@ class Case:
         return np.random.default_rng([self.seed, stream])
 
     def decisions(self, counts: Array) -> Array:
-        """Give every example's decision value by the machine that has each so many times.
+        """Give every example's decision value by the SVM that has each so many times.
 
         Where only one class is left to train on, every example is said to be of it.
         """
@@ -100,20 +100,20 @@ class Case:
             )
         return found
 
-    def errors(self, trained: NDArray[np.bool_], judged: NDArray[np.bool_]) -> Array:
-        """Train on some examples, judge others: the error rate of each refit, a row a refit."""
+    def errors(self, trained: NDArray[np.bool_], held: NDArray[np.bool_]) -> Array:
+        """Train on some examples, predict others: the error rate of each refit, one per row."""
         errors = np.empty(len(trained))
         for at in range(0, len(trained), CHUNK):
             part = slice(at, at + CHUNK)
-            called = self.decisions(trained[part].astype(float)) > 0
-            wrong = (called != (self.signs > 0)) & judged[part]
-            errors[part] = wrong.sum(axis=1) / judged[part].sum(axis=1)
+            predicted = self.decisions(trained[part].astype(float)) > 0
+            wrong = (predicted != (self.signs > 0)) & held[part]
+            errors[part] = wrong.sum(axis=1) / held[part].sum(axis=1)
         return errors
 
     def cross_validated(self, samples: Sequence[Indices], rng: np.random.Generator) -> Array:
         """Give the cross-validated error of each sample of examples, its folds drawn at random."""
         rows = len(samples) * self.folds
-        trained, judged = np.zeros((rows, self.n), dtype=bool), np.zeros((rows, self.n), dtype=bool)
+        trained, held = np.zeros((rows, self.n), dtype=bool), np.zeros((rows, self.n), dtype=bool)
         for at, members in enumerate(samples):
             parts = k_fold(
                 self.examples.y[members],
@@ -123,10 +123,10 @@ class Case:
             )
             for fold in range(self.folds):
                 row = at * self.folds + fold
-                judged[row, members[parts == fold]] = True
+                held[row, members[parts == fold]] = True
                 trained[row, members[parts != fold]] = True
-        share = judged.sum(axis=1) / np.repeat([len(members) for members in samples], self.folds)
-        weighed = self.errors(trained, judged) * share
+        share = held.sum(axis=1) / np.repeat([len(members) for members in samples], self.folds)
+        weighed = self.errors(trained, held) * share
         found: Array = weighed.reshape(len(samples), self.folds).sum(axis=1)
         return found
 
@@ -153,7 +153,9 @@ class Case:
 
 MIN_REPLICATES = 100  # under this the ends of an interval are a matter of luck
 LEARNER: Target = "the learner at this sample size"
-ON_TRAINING = "the value is the error on the training examples"
+ON_TRAINING = Finding(
+    "the value is the error on the training examples", code="on_training_examples"
+)
 
 
 def rival_intervals(
@@ -167,7 +169,7 @@ def rival_intervals(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
 ) -> Mapping[str, Estimate]:
-    r"""Give the error rate of a machine by every other rule there is, on the same examples.
+    r"""Give the error rate of an SVM by every other rule there is, on the same examples.
 
     =======================  =========================================================  ==========
     name                     interval                                                   speaks of
@@ -239,19 +241,21 @@ def rival_intervals(
     seed = int(check_random_state(random_state).integers(2**32))
     workers = effective_n_jobs(n_jobs)
     case = Case(svm, examples, folds, replicates, level, seed, workers)
-    return MappingProxyType({name: _found(name, rule, case) for name, rule in RIVALS.items()})
+    return MappingProxyType({name: _estimated(name, rule, case) for name, rule in RIVALS.items()})
 
 
-def _found(name: str, rule: Callable[[Case], Estimate], case: Case) -> Estimate:
-    """Ask one rival; what it cannot do is said, and stops no other."""
+def _estimated(name: str, rule: Callable[[Case], Estimate], case: Case) -> Estimate:
+    """Apply one rule; one that cannot be applied says why, and stops no other."""
     try:
         return replace(rule(case), method=name)
     except InputError as reason:
-        return _estimate(case, nan, None, "this model", f"undefined: {reason}")
+        return _estimate(
+            case, nan, None, "this model", Finding(f"undefined: {reason}", code="undefined")
+        )
 
 
 def _estimate(
-    case: Case, value: float, interval: Interval | None, target: Target, *notes: str
+    case: Case, value: float, interval: Interval | None, target: Target, *notes: Finding
 ) -> Estimate:
     return Estimate(
         value=value,
@@ -300,9 +304,13 @@ def splitting(case: Case) -> Estimate:
     divisions = max(2, case.replicates // (2 * case.folds))
     value, pairs = halves_and_whole(case, divisions, rng)
     found = conservative_z_interval([value], pairs, level=case.level)
-    note = f"{divisions} divisions into halves, the error of {case.folds} folds in either"
+    note = Finding(
+        f"{divisions} divisions into halves, the error of {case.folds} folds in either",
+        code="divisions",
+    )
     if found is None:
-        return _estimate(case, value, None, LEARNER, note, "no interval: the halves never differ")
+        reason = Finding("no interval: the halves never differ", code="no_spread")
+        return _estimate(case, value, None, LEARNER, note, reason)
     return _estimate(case, value, replace(found, method="splitting"), LEARNER, note)
 
 
@@ -333,9 +341,12 @@ def rho_based(case: Case) -> Estimate:
     values, test = divided_errors(case, case.replicates, case.rng(2))
     deviation = rho_based_deviation(values, test=test, train=case.n - test)
     value = float(values.mean())
-    note = f"{case.replicates} random divisions, {test} examples judged in each"
+    note = Finding(
+        f"{case.replicates} random divisions, {test} examples predicted in each", code="divisions"
+    )
     if deviation == 0:
-        return _estimate(case, value, None, LEARNER, note, "no interval: no division differs")
+        reason = Finding("no interval: no division differs", code="no_spread")
+        return _estimate(case, value, None, LEARNER, note, reason)
     interval = normal_interval(value, deviation, level=case.level, method="rho_based")
     return _estimate(case, value, interval, LEARNER, note)
 
@@ -343,7 +354,7 @@ def rho_based(case: Case) -> Estimate:
 def divided_errors(
     case: Case, divisions: int, rng: np.random.Generator
 ) -> tuple[np.ndarray[Any, np.dtype[np.float64]], int]:
-    """Give the error in each of several random divisions, and how many examples one judges."""
+    """Give the error in each of several random divisions, and how many examples one predicts."""
     plan = random_divisions(case.examples.codes, 1 / case.folds, divisions, rng)
     return case.errors(~plan.judged, plan.judged), int(plan.judged[0].sum())
 
@@ -358,11 +369,12 @@ def vc(case: Case) -> Estimate:
     else:
         interval = vc_bound(error, case.n, dimension, level=case.level)
         note = f"VC dimension {dimension:g}"
-    return _estimate(case, error, interval, "this model", note, ON_TRAINING)
+    vc = Finding(note, code="vc_dimension")
+    return _estimate(case, error, interval, "this model", vc, ON_TRAINING)
 
 
 def vc_dimension(model: Any, X: Any) -> float:  # noqa: ANN401
-    """Give the VC dimension of the rules that a machine can learn: coefficients and a threshold.
+    """Give the VC dimension of the rules that an SVM can learn: coefficients and a threshold.
 
     Examples
     --------
@@ -397,7 +409,8 @@ def stability(case: Case) -> Estimate:
     risk = float(np.minimum(hinge, 1.0).mean())
     interval = stability_bound(risk, case.n, last.C * squared, level=case.level)
     note = f"β = C κ² = {last.C * squared:.3g}, κ² the largest k(x, x) of these examples"
-    return _estimate(case, case.training_error, interval, "this model", note, ON_TRAINING)
+    beta = Finding(note, code="stability")
+    return _estimate(case, case.training_error, interval, "this model", beta, ON_TRAINING)
 
 
 def adaptive(case: Case) -> Estimate:
@@ -414,7 +427,7 @@ def adaptive(case: Case) -> Estimate:
 
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    """Give the machine itself and the features that reach it."""
+    """Give the SVM itself and the features that reach it."""
     if isinstance(model, OneVsRestClassifier):
         return model.estimator, X
     if not isinstance(model, Pipeline):
@@ -424,17 +437,17 @@ def _last_step(model: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return last, before.fit_transform(X) if len(before) else X
 
 
-def _kernel(machine: Any, X: Any) -> Kernel:  # noqa: ANN401
-    if isinstance(machine, (LinearSVM, LinearSVC)):
+def _kernel(svm: Any, X: Any) -> Kernel:  # noqa: ANN401
+    if isinstance(svm, (LinearSVM, LinearSVC)):
         return Kernel("linear")
-    if machine.kernel == "precomputed":
+    if svm.kernel == "precomputed":
         raise InputError("the stability bound must know k(x, x); got a precomputed kernel.")
     return settle_kernel(
-        machine.kernel,
+        svm.kernel,
         X,
-        gamma=machine.gamma,
-        degree=machine.degree,
-        coef0=machine.coef0,
+        gamma=svm.gamma,
+        degree=svm.degree,
+        coef0=svm.coef0,
         sample_weight=np.ones(X.shape[0]),
     )
 

@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from itertools import cycle
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,22 +15,17 @@ from sklearn.pipeline import Pipeline
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.estimation.refits.best_of import corrected_estimate
+from truerisk.estimation.refits.best_of import estimate_of_choices, repeated_choices
 from truerisk.estimation.svm.leave_one_out import LeftOut, leave_one_out
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, worst_slack
 from truerisk.learners.named_models import as_learner
-from truerisk.measures.curves import plain_label
-from truerisk.measures.registry import title_of
 from truerisk.results import Estimate, Reportable, Row
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.solution import Solution
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BY = ("xi_alpha", "leave_one_out")
 SMALLEST_COST = 1e-12
@@ -68,12 +62,6 @@ class Selection(Reportable):
     best: Mapping[str, Any]
     estimate: Estimate
     corrected: Estimate
-
-    def plot(self, ax: Any) -> Any:  # noqa: ANN401
-        """Draw the estimate against C with its interval, a line for each other setting."""
-        from truerisk.estimation.svm.selection import plot_selection  # noqa: PLC0415
-
-        return plot_selection(self, ax)
 
     def _rows(self) -> Iterator[Row]:
         for one in self.candidates:
@@ -201,6 +189,40 @@ def select(
         estimate=candidates[at].estimate,
         corrected=corrected,
     )
+
+
+def corrected_estimate(
+    measure: str,
+    signs: Array,
+    wrong: Flags,
+    *,
+    higher_is_better: bool,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Estimate the choice itself, by repeating it; see `repeated_choices`.
+
+    `measure`, `signs` and `wrong` are as in `measure_values`; the first axis of `wrong` is the
+    candidate.
+    """
+    # Examples with the same signs that the same candidates predict wrongly count together.
+    flags = np.concatenate([signs > 0, wrong.reshape(-1, wrong.shape[-1])])
+    _, first, kind = np.unique(
+        np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True
+    )
+
+    def value(weights: Array) -> Array:
+        by_kind = np.stack([np.bincount(kind.ravel(), row, len(first)) for row in weights]).astype(
+            float
+        )
+        return measure_values(measure, signs[:, first], wrong[:, :, first], by_kind)
+
+    n = signs.shape[1]
+    values = repeated_choices(
+        value, n, higher_is_better=higher_is_better, replicates=replicates, rng=rng
+    )
+    return estimate_of_choices(values, measure, level=level, n=n, method="chosen_by_bootstrap")
 
 
 @dataclass(frozen=True)
@@ -379,37 +401,3 @@ def setting_text(parameters: Mapping[str, Any]) -> str:
     'kernel=rbf, C=0.5'
     """
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
-
-
-# Okabe and Ito: told apart by every kind of colour vision.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-
-
-def plot_selection(selection: Selection, ax: "Axes") -> "Axes":
-    """Draw a line for each setting, its interval behind it, and mark the winner."""
-    lines: dict[str, list[Candidate]] = {}
-    for candidate in selection.candidates:
-        others = {name: value for name, value in candidate.parameters.items() if name != "C"}
-        lines.setdefault(setting_text(others), []).append(candidate)
-    for (name, line), colour in zip(lines.items(), cycle(COLOURS), strict=False):
-        costs = np.array([float(one.parameters.get("C", at)) for at, one in enumerate(line, 1)])
-        values = np.array([one.estimate.value for one in line])
-        ends = [one.estimate.interval for one in line]
-        ax.plot(costs, values, "o-", color=colour, markersize=3, label=plain_label(name))
-        ax.fill_between(
-            costs,
-            [np.nan if end is None else end.low for end in ends],
-            [np.nan if end is None else end.high for end in ends],
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-    if "C" in selection.best:
-        best = float(selection.best["C"])
-        ax.plot(best, selection.estimate.value, "*", color="black", markersize=12)
-    ax.set_xscale("log")
-    ax.set_xlabel("C")
-    ax.set_ylabel(title_of(selection.estimate.measure))
-    if len(lines) > 1:
-        ax.legend()
-    return ax

@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES
+from truerisk.estimation.svm.preparation import PREPARED_ONCE
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.registry import base_and_average
-from truerisk.results import Estimate, Evaluation, Target
+from truerisk.results import Estimate, Evaluation, Finding, Target
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.fitted_dual import FittedDual
 from truerisk.svm.solution import Solution
@@ -62,7 +64,7 @@ def worst_slack(solution: Solution) -> Array:
 
 
 def flags_of(dual: FittedDual, rho: float, refine: str | None = None) -> Flags:
-    """Tell which examples of a fitted machine are at risk, by ρ or refined by the span.
+    """Tell which examples of a fitted SVM are at risk, by ρ or refined by the span.
 
     What is in no doubt is not refined: below ρ = 2 (1 without a free bias) an example is never an
     error, with ξ ≥ 1 it always is.
@@ -89,7 +91,7 @@ TARGET: Target = "the learner at this sample size"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class XiAlpha(Evaluation):
-    """The ξα-estimates of a machine: an `Evaluation`, for more than one ρ.
+    """The ξα-estimates of an SVM: an `Evaluation`, for more than one ρ.
 
     `at_rho` holds the estimates at ρ = 1, at ρ = 2 and at the ρ asked for, none refined.  `at_risk`
     holds, for each binary problem, the numbers of the training examples that count as errors.
@@ -135,7 +137,7 @@ def xi_alpha(
               F_1 = \frac{2 (n_+ - d_+)}{2 n_+ - d_+ + d_-}.
 
     At ρ = 2, if all examples have one C and the bias is unique, no other example is an error in
-    leave-one-out, so that the error is never estimated lower than by leave-one-out, and on average
+    leave-one-out: the error is never estimated lower than by leave-one-out, and on average
     not lower than the learner's error on n − 1 examples [1]_.  ρ = 1 is not proven but where no
     bias is free (`LinearSVC`); it is the choice for text, whose support vectors are nearly
     orthogonal.  Examples of different weight have different bounds of α: then nothing is proven.
@@ -204,6 +206,8 @@ def xi_alpha(
         flags = np.array([flags_of(dual, rho, refine) for dual in duals])
         found = problem.evaluation(flags)
     notes = tuple(_notes(duals, rho, refine))
+    if isinstance(fitted, Pipeline) and len(fitted) > 1:
+        notes = (*notes, PREPARED_ONCE)
     changed = {
         "estimates": _retold(found.estimates, notes),
         "by_class": {
@@ -312,35 +316,44 @@ def _retold(estimates: Mapping[str, Estimate], notes: tuple[str, ...]) -> dict[s
     }
 
 
-def _notes(duals: tuple[FittedDual, ...], rho: float, refine: str | None) -> Iterator[str]:
+def _notes(duals: tuple[FittedDual, ...], rho: float, refine: str | None) -> Iterator[Finding]:
     first = duals[0]
     radius = f"R² = {first.squared_radius:.4g} ({first.radius_rule})"
     if refine is None:
-        yield f"ρ = {rho:g}, {radius}"
+        yield Finding(f"ρ = {rho:g}, {radius}", code="rho_and_radius")
         yield _proven(duals, rho)
-        yield "leans to the pessimistic side; the interval is about the expectation of the estimate"
+        yield Finding(
+            "leans to the pessimistic side; the interval is about the expectation of the estimate",
+            code="pessimistic",
+        )
     else:
-        yield f"refined by the span: near leave-one-out, so nearly unbiased; not proven; {radius}"
+        refined = "refined by the span: near leave-one-out, so nearly unbiased; not proven"
+        yield Finding(f"{refined}; {radius}", code="refined_by_span")
     yield from dict.fromkeys(note for dual in duals for note in dual.notes)
     if len(duals) > 1:
-        yield (
+        yield Finding(
             "each class is a yes-or-no decision of its own; the one label with the largest "
-            "decision value is another question"
+            "decision value is another question",
+            code="one_against_the_rest",
         )
 
 
-def _proven(duals: tuple[FittedDual, ...], rho: float) -> str:
+def _proven(duals: tuple[FittedDual, ...], rho: float) -> Finding:
     proven = [dual.proven_rho for dual in duals if dual.proven_rho is not None]
     if len(proven) < len(duals):
-        return "not proven for any ρ, since examples have different bounds of α"
+        reason = "not proven for any ρ, since examples have different bounds of α"
+        return Finding(reason, code="not_proven_for_any_rho")
     if rho >= max(proven):
-        return f"proven: ρ ≥ {proven[0]:g} leaves no leave-one-out error out"
-    return f"ρ = {rho:g} is not proven (ρ = {proven[0]:g} is); the choice for text"
+        reason = f"proven: ρ ≥ {proven[0]:g} leaves no leave-one-out error out"
+        return Finding(reason, code="proven")
+    reason = f"ρ = {rho:g} is not proven (ρ = {proven[0]:g} is); the choice for text"
+    return Finding(reason, code="not_proven")
 
 
-def _unstable(loose: list[FittedDual]) -> str:
+def _unstable(loose: list[FittedDual]) -> Finding:
     of = ", ".join(shown(dual.label) for dual in loose[:5])
-    return (
-        f"Every support vector of {of} is at its bound, so that the bias is one of many; ξ is "
-        "taken at the worst of them. A larger `C` usually helps."
+    return Finding(
+        f"Every support vector of {of} is at its bound, and the bias is one of many; ξ is taken "
+        "at the worst of them. A larger `C` usually helps.",
+        code="unstable_bias",
     )

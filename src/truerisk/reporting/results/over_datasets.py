@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from truerisk.comparison.datasets.bayesian import HierarchicalPosterior, PracticalPosterior
+from truerisk.comparison.datasets.bayesian import HierarchicalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.intervals.measured_coverage import coverage_of
+from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.document import (
     SENTENCE,
     Block,
@@ -20,10 +21,12 @@ from truerisk.reporting.document import (
     Sentences,
     Table,
     Tile,
+    heads,
+    number_columns,
     sentences,
     table_section,
 )
-from truerisk.reporting.escaping import visible
+from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.comparison import SIDES
 from truerisk.reporting.sections.differences import (
@@ -63,6 +66,7 @@ LANE = 9  # pixels between the bars of two groups
 LANE_SHARE = 3.0  # per cent of a narrow screen that a bar needs
 PAIR = "typical difference"
 MAX_NAMED = 3
+NEXT = "on the next data set"
 OUT_OF_REACH = 100  # times as many data sets as there are
 
 
@@ -98,17 +102,7 @@ def _sections(found: OverDatasets) -> Iterator[Section]:
     left_out = len(found.pairs) - len(shown)
     yield _pairs(found, shown, left_out)
     yield _posteriors(found, shown, left_out)
-    yield from map(table_section, _page_tables(found))
-
-
-def _page_tables(found: OverDatasets) -> Iterator[Table]:
-    """Give the tables of what is not drawn."""
-    yield rank_table(found)
-    if found.friedman is not None:
-        yield together_table(found)
-    yield p_value_table(found)
-    if found.against_control:
-        yield control_table(found)
+    yield from map(table_section, ranking_tables(found, drawn=True))
 
 
 def _tiles(found: OverDatasets) -> Iterator[Tile]:
@@ -127,7 +121,7 @@ def _tiles(found: OverDatasets) -> Iterator[Tile]:
 
 
 def _pairs(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
-    rows = [_pair_difference(found, pair, f"{pair.names[1]} − {pair.names[0]}") for pair in shown]
+    rows = [_pair_difference(found, pair, _title(pair)) for pair in shown]
     alone = len(rows) == 1
     side = SIDES[found.higher_is_better]
     region = "" if found.region is None else f", ± {found.region:g} does not matter"
@@ -179,34 +173,28 @@ def _posteriors(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out
 
 
 def _probability_bars(pair: PairOverDatasets) -> Iterator[ProbabilityBar]:
-    title = f"{pair.names[1]} − {pair.names[0]}"
+    """Give the probabilities of worse, equivalent and better by every model there is."""
+    title = _title(pair)
     for posterior, model in ((pair.posterior, "signed rank"), (pair.hierarchical, "hierarchical")):
         if posterior is not None:
-            yield ProbabilityBar(
-                title=title,
-                worse=posterior.worse,
-                equivalent=posterior.equivalent,
-                better=posterior.better,
-                model=model,
-            )
+            chances = (posterior.worse, posterior.equivalent, posterior.better)
+            yield ProbabilityBar(title, *chances, model)
     if isinstance(pair.hierarchical, HierarchicalPosterior):
-        yield ProbabilityBar(
-            title=title,
-            worse=pair.hierarchical.next_worse,
-            equivalent=pair.hierarchical.next_equivalent,
-            better=pair.hierarchical.next_better,
-            model="on the next data set",
-        )
+        of = pair.hierarchical
+        chances = (of.next_worse, of.next_equivalent, of.next_better)
+        yield ProbabilityBar(title, *chances, NEXT)
 
 
-def ranking_tables(found: OverDatasets) -> Iterator[Table]:
-    """Give the tables: ranks, all together, pairs, their tests and posteriors, the control."""
+def ranking_tables(found: OverDatasets, *, drawn: bool = False) -> Iterator[Table]:
+    """Give the tables; those of pairs and posteriors are left out where they are `drawn`."""
     yield rank_table(found)
     if found.friedman is not None:
         yield together_table(found)
-    yield pair_table(found)
+    if not drawn:
+        yield pair_table(found)
     yield p_value_table(found)
-    yield posterior_table(found)
+    if not drawn:
+        yield posterior_table(found)
     if found.against_control:
         yield control_table(found)
 
@@ -218,11 +206,8 @@ def rank_table(found: OverDatasets) -> Table:
         for name in found.names
     }
     grouped = found.critical_difference is not None
-    columns = (
-        Column("Classifier"),
-        Column("Average rank", numeric=True),
-        Column("Mean score", numeric=True),
-        *((Column("Groups"),) if grouped else ()),
+    columns = heads(
+        "Classifier", "#Average rank", "#Mean score", *((Column("Groups"),) if grouped else ())
     )
     rows = tuple(
         (
@@ -238,7 +223,7 @@ def rank_table(found: OverDatasets) -> Table:
 
 def together_table(found: OverDatasets) -> Table:
     """Give one row a test of all classifiers together."""
-    columns = (Column("Test"), Column("Statistic", numeric=True), Column("p", numeric=True))
+    columns = heads("Test", "#Statistic", "#p")
     test = found.friedman
     if test is None:
         return Table("All together", columns, ())
@@ -256,12 +241,12 @@ def together_table(found: OverDatasets) -> Table:
 
 def pair_table(found: OverDatasets) -> Table:
     """Give one row a pair: typical difference, interval, wins, finding."""
-    columns = (
-        Column("Second − first"),
-        Column("Typical", numeric=True),
-        Column(interval_heading(found.level), numeric=True),
-        Column("Won, tied, lost", numeric=True),
-        Column("The second is"),
+    columns = heads(
+        "Second − first",
+        "#Typical",
+        f"#{interval_heading(found.level)}",
+        "#Won, tied, lost",
+        "The second is",
     )
     rows = tuple(
         (
@@ -286,7 +271,7 @@ def p_value_table(found: OverDatasets) -> Table:
         ("Equivalence", lambda pair: pair.equivalence_p_value),
     )
     used = [(head, value) for head, value in offered if value(found.pairs[0]) is not None]
-    columns = (Column("Second − first"), *(Column(head, numeric=True) for head, _ in used))
+    columns = heads("Second − first", *(Column(head, numeric=True) for head, _ in used))
     rows = tuple(
         (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in found.pairs
     )
@@ -304,27 +289,18 @@ def _interval(pair: PairOverDatasets) -> str:
 
 def posterior_table(found: OverDatasets) -> Table:
     """Give one row a pair and model: how probable it is that the second is worse, alike, better."""
-    columns = (
-        Column("Second − first"),
-        Column("Model"),
-        *(Column(heading, numeric=True) for heading in ("Worse", "Equivalent", "Better")),
+    columns = heads("Second − first", "Model", *number_columns(("Worse", "Equivalent", "Better")))
+    rows = tuple(
+        (
+            bar.title,
+            bar.model.removeprefix("on the "),
+            *map(number, (bar.worse, bar.equivalent, bar.better)),
+        )
+        for pair in found.pairs
+        for bar in _probability_bars(pair)
     )
-    rows: list[tuple[str, ...]] = []
-    for pair in found.pairs:
-        title = _title(pair)
-        rows.append((title, "signed rank", *_chances(pair.posterior)))
-        if pair.hierarchical is not None:
-            rows.append((title, "hierarchical", *_chances(pair.hierarchical)))
-        if isinstance(pair.hierarchical, HierarchicalPosterior):
-            of = pair.hierarchical
-            chances = (of.next_worse, of.next_equivalent, of.next_better)
-            rows.append((title, "next data set", *map(number, chances)))
     region = "no region" if found.region is None else f"within ± {found.region:g}"
-    return Table(f"Posterior probabilities ({region})", columns, tuple(rows))
-
-
-def _chances(posterior: PracticalPosterior) -> tuple[str, str, str]:
-    return number(posterior.worse), number(posterior.equivalent), number(posterior.better)
+    return Table(f"Posterior probabilities ({region})", columns, rows)
 
 
 def control_table(found: OverDatasets) -> Table:
@@ -558,8 +534,34 @@ class RankPicture:
         """The height that it needs, in inches."""
         return 1.6 + ROW_HEIGHT * len(self.found.names)
 
-    def __call__(self, ax: Any) -> Any:  # noqa: ANN401, D102
-        return self.found.plot(ax)
+    def __call__(self, ax: Any) -> None:  # noqa: ANN401
+        """Draw what the section of the page describes: places in percent across, pixels down."""
+        picture = critical_difference_section(self.found).data
+        height, ink = picture["line"]["y"], {True: FIGURE["second"], False: "black"}
+        ax.hlines(height, picture["line"]["low"], picture["line"]["high"], color="black")
+        for tick in picture["ticks"]:
+            ax.vlines(tick["x"], height - 6, height, color="black", linewidth=1)
+            ax.text(tick["x"], height - 8, tick["words"], ha="center", va="bottom", size="small")
+        for bar in picture["bars"]:
+            colour = FIGURE["second" if bar["mark"] == "control" else "first"]
+            ax.hlines(bar["y"], bar["low"], bar["high"], color=colour, linewidth=3.5)
+        for name in picture["names"]:
+            rank, y, colour = name["rank"], name["y"], ink[name["control"]]
+            ax.plot([rank, rank, name["end"]], [height, y, y], color=colour, linewidth=0.9)
+            ax.plot([rank], [height], "o", color=colour, markersize=3)
+            side = "left" if name["side"] == "start" else "right"
+            words = figure_label(name["words"])
+            ax.text(name["text"], y, words, ha=side, va="center", color=colour, size="small")
+        ruler = picture["difference"]
+        if ruler is not None:
+            low, high, y = ruler["low"], ruler["high"], ruler["y"]
+            ax.hlines(y, low, high, color="black", linewidth=1)
+            ax.vlines([low, high], y - 3, y + 3, color="black", linewidth=1)
+            words = ruler["words"]
+            ax.text((low + high) / 2, y - 5, words, ha="center", va="bottom", size="small")
+        ax.set_xlim(0, 100)
+        ax.set_ylim(picture["height"], 0)
+        ax.set_axis_off()
 
 
 def over_datasets_pictures(found: OverDatasets) -> Pictures:

@@ -14,7 +14,6 @@ from scipy.special import ndtri
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError
-from truerisk.evaluation.count_estimates import OVERALL
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
@@ -25,7 +24,7 @@ from truerisk.measures.thresholds import (
     with_given_threshold,
     working_threshold,
 )
-from truerisk.reporting.document import Axis, Section
+from truerisk.reporting.document import SENTENCE, Axis, Section
 from truerisk.reporting.escaping import json_for_page, visible
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Evaluation, as_plain
@@ -68,7 +67,9 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     marks = list(_marks(evaluation, table, working))
     rows = kept_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
     unsure = _no_intervals(evaluation, table)
-    measures = list(_measures(evaluation))
+    offered = list(_measures(evaluation))
+    measures = [measure for measure in offered if measure.is_live]
+    others = [title_of(measure.name) for measure in offered if not measure.is_live]
     names = dict(zip((0, 1), _labels(evaluation), strict=True))
     places = {mark.letter: mark.row for mark in marks}
     numbers = {
@@ -100,6 +101,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
             for name, (true, called) in CALLED.items()
         ],
         "measures": [_measure_words(measure) for measure in measures],
+        "left_out": visible(", ".join(others), most=SENTENCE),
         "steps": _steps(table, rows),
         "last": len(rows) - 1,
         "intervals": unsure or _interval_words(evaluation),
@@ -182,8 +184,10 @@ def _is_weighted(table: Sweep) -> bool:
 
 def _measures(evaluation: Evaluation) -> Iterator[Measure]:
     """List the measures of counts of two classes, in the order in which they are evaluated."""
-    for name in ("rejection_rate", *OVERALL, "cost"):
-        yield find_measure(name)
+    yield find_measure("rejection_rate")
+    for measure in measures_that_need("class counts"):
+        if not measure.label_sets:
+            yield measure
     for measure in measures_that_need("binary counts"):
         if measure.name not in {"f_beta", "e_beta"}:
             yield measure

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from truerisk.reporting.document import SENTENCE, Column, Facts, Section, Table
+from truerisk.reporting.document import SENTENCE, Facts, Section, Table, heads
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import facts_of
 from truerisk.reporting.sections.coverage import ELSEWHERE, NO_PROMISE, promise_table
@@ -133,14 +133,7 @@ def file_table(source: Mapping[str, Any]) -> Table | None:
     files = _files(as_plain(source))
     if not files:
         return None
-    columns = (
-        Column("File"),
-        Column("Format"),
-        Column("Bytes", numeric=True),
-        Column("Rows", numeric=True),
-        Column("Dropped", numeric=True),
-        Column("SHA-256"),
-    )
+    columns = heads("File", "Format", "#Bytes", "#Rows", "#Dropped", "SHA-256")
     return Table("Which files", columns, tuple(map(_file_row, files)))
 
 
