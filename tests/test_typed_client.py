@@ -34,3 +34,4 @@ def test_a_typed_client_passes_and_its_mistakes_are_found(tmp_path):
     )
     ended = checked(wrong, tmp_path)
     assert 'error: Incompatible types in assignment (expression has type "float"' in ended.stdout
+    assert 'error: Unexpected keyword argument "lvel" for "evaluate"' in ended.stdout

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 
 LARGEST_COUNT = 2**53  # the last integer below which float64 tells neighbours apart
@@ -75,7 +76,7 @@ def check_whole_number(value: int, name: str, *, low: int = 0, high: int = LARGE
     return int(value)
 
 
-def check_shares(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def check_shares(values: Array, name: str) -> Array:
     """Return the values if all of them lie in [0, 1]."""
     wrong = ~((values >= 0) & (values <= 1))  # NaN is wrong too
     if wrong.any():
@@ -83,7 +84,7 @@ def check_shares(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     return values
 
 
-def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     """Return successes and trials as float64 arrays of one shape, if 0 ≤ k ≤ n ≤ 2⁵³ and whole."""
     successes, trials = np.broadcast_arrays(np.asarray(k), np.asarray(n))
     for name, array in (("k", successes), ("n", trials)):

@@ -39,8 +39,8 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
     cells = learner_coverage.all_cells(samples=drawn)
     rows = []
     measured = learner_coverage.measure_cells(cells, folder=resume, n_jobs=jobs)
-    for cell, found in zip(cells, measured, strict=True):
-        rows += found
+    for cell, measured_rows in zip(cells, measured, strict=True):
+        rows += measured_rows
         yield f"{cell.problem}, n = {cell.n}, {cell.learner}"
     ledgers = learner_page.summarise_learners(rows)
     write_ledger(learner_page.CellCoverage, "learner_cells", ledgers.cells, LEDGERS)
@@ -52,8 +52,10 @@ def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterat
     drawn = perturbation.SAMPLES if samples is None else samples
     cells = perturbation.all_cells()
     rows = []
-    for cell, found in perturbation.measure_cells(cells, samples=drawn, folder=resume, n_jobs=jobs):
-        rows += found
+    for cell, measured_rows in perturbation.measure_cells(
+        cells, samples=drawn, folder=resume, n_jobs=jobs
+    ):
+        rows += measured_rows
         yield cell.words
     write_ledger(perturbation.PerturbationCoverage, "perturbation", rows, LEDGERS)
 
@@ -61,10 +63,10 @@ def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterat
 def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = sizes.PAIRS if samples is None else samples
     rows = []
-    for trial, found in sizes.measure_sizes(
+    for trial, measured_rows in sizes.measure_sizes(
         sizes.all_trials(), pairs=drawn, folder=resume, n_jobs=jobs
     ):
-        rows += found
+        rows += measured_rows
         yield f"{trial.kind}, {trial.setting}, n = {trial.n}"
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 

@@ -78,7 +78,7 @@ SEEDS = 2**32
 
 @dataclass(frozen=True)
 class Outcome:
-    """The p-value of a default test, the ends of its interval, and what it is called.
+    """The p-value of a default test, the ends of its interval, and its name.
 
     NaN where the test has no interval, or is undefined.
     """

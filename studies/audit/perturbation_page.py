@@ -138,7 +138,7 @@ def _in_short(rows: Rows) -> str:
 
 
 def _merit(rows: Rows, name: str) -> tuple[float, float]:
-    """Order forms: by the share of cells that may cover what is wanted, then by the least."""
+    """Order forms: by the share of cells that may be in range, then by the least."""
     mine = [row for row in rows if row.interval == name]
     perhaps = [may_be_in_range(row.of_model, row.samples) for row in mine]
     return sum(perhaps) / len(mine), min(row.of_model for row in mine)

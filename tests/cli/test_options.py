@@ -90,7 +90,7 @@ def test_every_option_that_a_message_names_exists():
     source = Path(truerisk.inputs.__file__).parents[1]
     text = "\n".join(
         path.read_text(encoding="utf-8")
-        for folder in ("inputs", "evaluation", "tallies", "checks.py")
+        for folder in ("inputs", "evaluation", "tallies", "checks.py", "labels.py")
         for path in (sorted((source / folder).rglob("*.py")) or [source / folder])
     )
     named = set(re.findall(r"--[a-z][a-z-]+[a-z]", text)) - {"--help"}

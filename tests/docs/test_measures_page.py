@@ -8,8 +8,9 @@ from truerisk.measures import AVERAGES, MEASURES
 PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
 HEAD = """# Measures
 
-Every measure, from the registry; `truerisk measures NAME` tells the same of one. `f2`, `f0.5`, `e2`
-are Fβ and Eβ with that β. For more than two classes a measure of one class is averaged: {averages}.
+Every measure, from the registry; `truerisk measures NAME` shows the same for one. `f2`, `f0.5`,
+`e2` are Fβ and Eβ with that β. For more than two classes a measure of one class is averaged:
+{averages}.
 """
 BETTER = {True: "higher is better", False: "lower is better", None: "neither end is better"}
 

@@ -37,7 +37,7 @@ def test_averages_of_two_classes_are_those_of_scikit_learn():
         ("roc_auc_macro", "there are no scores"),
         ("log_loss", "there are no scores"),
         ("cost", "there are no costs"),
-        ("rejection_rate", "no answer is refused"),
+        ("rejection_rate", "no label means rejected"),
         ("hamming_loss", "each example has one label"),
         ("f1_samples", "each example has one label"),
     ],

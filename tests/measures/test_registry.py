@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 
+import truerisk as tr
 from truerisk.errors import InputError
-from truerisk.measures import MEASURES, find_measure
+from truerisk.measures import MEASURES, find_measure, registry
 from truerisk.measures.registry import (
     BINOMIAL_INTERVALS,
     CELL_INTERVALS,
@@ -10,6 +12,8 @@ from truerisk.measures.registry import (
     spoken_title,
     title_of,
 )
+from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, ratio
+from truerisk.tallies.ranking import Ranking
 
 KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *RANKING_INTERVALS, "delong"}
 
@@ -73,3 +77,46 @@ def test_within_a_sentence_only_names_and_abbreviations_keep_their_capitals(name
 def test_a_function_is_no_name_of_a_measure():
     with pytest.raises(InputError, match="Functions are not accepted"):
         find_measure(len)
+
+
+@pytest.fixture
+def _one_more_measure(monkeypatch):
+    """Three measures of our own, one of each kind: a formula and its line in the registry."""
+    monkeypatch.setattr(registry, "MEASURES", dict(MEASURES))
+
+    @registry.measure(title="Own share", undefined="there is no example")
+    def own_share(counts: ClassCounts) -> Proportion:
+        """Share of the examples which are right, once more."""
+        return Proportion(counts.correct, counts.n)
+
+    @registry.measure(title="Own ratio", undefined="no example is positive")
+    def own_ratio(counts: BinaryCounts) -> float:
+        """Recall, once more, as a bare number."""
+        return ratio(counts.tp, counts.tp + counts.fn)
+
+    @registry.measure(title="Own ranking", undefined="a class is missing")
+    def own_ranking(ranking: Ranking) -> float:
+        """Area under the ROC curve, once more."""
+        return ranking.auc
+
+
+@pytest.mark.usefixtures("_one_more_measure")
+def test_a_measure_is_a_formula_and_one_line():
+    y, score = np.arange(40) % 2, np.linspace(0, 1, 40) ** 2
+    evaluation = tr.evaluate(y, score > 0.5, y_score=score, random_state=1)
+    assert evaluation["own_share"].interval == evaluation["accuracy"].interval
+    assert evaluation["own_ratio"].value == evaluation["recall"].value
+    assert evaluation["own_ranking"].interval.method == "binomial_of_positives"
+    assert "Own ranking" in title_of("own_ranking")
+    several = tr.evaluate(np.arange(40) % 3, (np.arange(40) + 1) % 3, random_state=1)
+    assert "own_share" in several
+
+
+@pytest.mark.usefixtures("_one_more_measure")
+def test_a_measure_of_our_own_is_compared_too():
+    y, score = np.arange(40) % 2, np.linspace(0, 1, 40) ** 2
+    comparisons = tr.compare(
+        y, score > 0.5, score > 0.4, first_score=score, second_score=np.roll(score, 3)
+    )
+    assert comparisons["own_ratio"].difference.interval.width < 1
+    assert comparisons["own_ranking"].difference.interval.width == 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import brier_score_loss, log_loss
 
 import truerisk as tr
@@ -30,8 +31,8 @@ def columns(some):
 def test_losses_worked_by_hand():
     tally = ProbabilityTally().add([0.8, 0.5, 0.25], [True, False, True])
     losses = [-math.log(0.8), -math.log(0.5), -math.log(0.25)]
-    assert tally.log_loss == pytest.approx(sum(losses) / 3, rel=1e-15)
-    assert tally.brier_score == pytest.approx((0.04 + 0.25 + 0.5625) / 3, rel=1e-15)
+    assert tally.mean("log_loss") == pytest.approx(sum(losses) / 3, rel=1e-15)
+    assert tally.mean("brier_score") == pytest.approx((0.04 + 0.25 + 0.5625) / 3, rel=1e-15)
     spread = np.std([0.04, 0.25, 0.5625], ddof=1) / math.sqrt(3)
     assert tally.standard_error("brier_score") == pytest.approx(spread, rel=1e-13)
     spread = np.std(losses, ddof=1) / math.sqrt(3)
@@ -40,15 +41,15 @@ def test_losses_worked_by_hand():
 
 def test_losses_of_three_classes_worked_by_hand():
     tally = ProbabilityTally().add([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]], [1, 2])
-    assert tally.log_loss == pytest.approx(math.log(4) / 2, rel=1e-15)
-    assert tally.brier_score == pytest.approx((0.25 + 0.5625 + 0.0625) / 2, rel=1e-15)
+    assert tally.mean("log_loss") == pytest.approx(math.log(4) / 2, rel=1e-15)
+    assert tally.mean("brier_score") == pytest.approx((0.25 + 0.5625 + 0.0625) / 2, rel=1e-15)
 
 
 @pytest.mark.parametrize("vector", [v for v in REFERENCE if v["method"] == "log_loss"])
 def test_log_loss_agrees_with_the_reference(vector):
     names = sorted(set(vector["inputs"]["y_true"]))
     codes = [names.index(name) for name in vector["inputs"]["y_true"]]
-    found = ProbabilityTally().add(vector["inputs"]["y_proba"], codes).log_loss
+    found = ProbabilityTally().add(vector["inputs"]["y_proba"], codes).mean("log_loss")
     expected = vector["expected"]["log_loss"]
     assert found == pytest.approx(expected, abs=vector["tolerance"]["abs"])
 
@@ -56,7 +57,7 @@ def test_log_loss_agrees_with_the_reference(vector):
 @pytest.mark.parametrize("vector", [v for v in REFERENCE if v["method"] == "brier"])
 def test_the_brier_score_agrees_with_the_reference(vector):
     truth = np.array(vector["inputs"]["y_true"]) == 1
-    found = ProbabilityTally().add(vector["inputs"]["y_proba"], truth).brier_score
+    found = ProbabilityTally().add(vector["inputs"]["y_proba"], truth).mean("brier_score")
     expected = vector["expected"]["brier"]
     assert found == pytest.approx(expected, abs=vector["tolerance"]["abs"])
 
@@ -66,9 +67,9 @@ def test_weighted_losses_agree_with_scikit_learn(some):
     chances, truth, weight = columns(some)
     tally = ProbabilityTally().add(chances, truth, weight)
     expected = log_loss(truth, chances, sample_weight=weight, labels=[False, True])
-    assert tally.log_loss == pytest.approx(expected, rel=1e-12)
+    assert tally.mean("log_loss") == pytest.approx(expected, rel=1e-12)
     expected = brier_score_loss(truth, chances, sample_weight=weight, labels=[False, True])
-    assert tally.brier_score == pytest.approx(expected, rel=1e-12)
+    assert tally.mean("brier_score") == pytest.approx(expected, rel=1e-12)
 
 
 @given(rows)
@@ -76,16 +77,16 @@ def test_two_columns_are_one(some):
     chances, truth, _ = columns(some)
     single = ProbabilityTally().add(chances, truth)
     double = ProbabilityTally().add(np.column_stack([1 - chances, chances]), truth.astype(int))
-    assert double.log_loss == pytest.approx(single.log_loss, rel=1e-12)
-    assert double.brier_score == pytest.approx(2 * single.brier_score, rel=1e-12)
+    assert double.mean("log_loss") == pytest.approx(single.mean("log_loss"), rel=1e-12)
+    assert double.mean("brier_score") == pytest.approx(2 * single.mean("brier_score"), rel=1e-12)
 
 
 def test_three_classes_agree_with_scikit_learn():
     rng = np.random.default_rng(2)
     chances, truth = rng.dirichlet([1, 2, 3], size=200), rng.integers(0, 3, 200)
     tally = ProbabilityTally().add(chances, truth)
-    assert tally.log_loss == pytest.approx(log_loss(truth, chances), rel=1e-12)
-    assert tally.brier_score == pytest.approx(brier_score_loss(truth, chances), rel=1e-12)
+    assert tally.mean("log_loss") == pytest.approx(log_loss(truth, chances), rel=1e-12)
+    assert tally.mean("brier_score") == pytest.approx(brier_score_loss(truth, chances), rel=1e-12)
 
 
 @given(rows, st.integers(0, 30), st.randoms(use_true_random=False))
@@ -102,21 +103,21 @@ def test_any_cut_and_order_gives_the_same_sums(some, cut, random):
 
 def test_the_impossible_costs_infinitely_and_is_counted():
     tally = ProbabilityTally().add([0.0, 1.0, 0.5], [True, False, True])
-    assert tally.log_loss == math.inf
-    assert tally.impossible == 2
+    assert tally.mean("log_loss") == math.inf
+    assert tally.infinite["log_loss"] == 2
     assert math.isnan(tally.standard_error("log_loss"))
-    assert tally.brier_score == 2.25 / 3
+    assert tally.mean("brier_score") == 2.25 / 3
 
 
 def test_a_row_of_no_weight_says_nothing():
     tally = ProbabilityTally().add([0.0, 0.5], [True, True], [0.0, 2.0])
-    assert tally.log_loss == pytest.approx(math.log(2))
-    assert (tally.rows, tally.impossible) == (1, 0)
+    assert tally.mean("log_loss") == pytest.approx(math.log(2))
+    assert (tally.rows, tally.infinite["log_loss"]) == (1, 0)
 
 
 def test_no_rows_have_no_loss():
     tally = ProbabilityTally().add([], np.array([], dtype=bool))
-    assert math.isnan(tally.log_loss)
+    assert math.isnan(tally.mean("log_loss"))
     assert math.isnan(tally.standard_error("brier_score"))
 
 
@@ -173,3 +174,62 @@ def test_narrow_probabilities_may_miss_one_by_a_thousandth():
     assert ProbabilityTally().add(narrow, [0]).rows == 1
     with pytest.raises(InputError, match="to within 1e-06"):
         ProbabilityTally().add(narrow.astype(np.float64), [0])
+
+
+def _sure_and_wrong():
+    """Probabilities of two classes, one example being sure and wrong."""
+    rng = np.random.default_rng(1)
+    y = np.array(["a", "b"])[rng.integers(0, 2, 80)]
+    second = np.clip(rng.random(80), 0.05, 0.95)
+    table = np.column_stack([1 - second, second])
+    table[0] = [1.0, 1e-20] if y[0] == "b" else [1e-20, 1.0]
+    return y, table
+
+
+def test_differences_of_log_losses_do_not_depend_on_which_label_is_positive():
+    y, first = _sure_and_wrong()
+    second = np.vstack([first[:1], 0.8 * first[1:] + 0.1])
+    predicted = [np.array(["a", "b"])[one.argmax(axis=1)] for one in (first, second)]
+    differences = [
+        tr.compare(
+            y,
+            *predicted,
+            scores=(first, second),
+            probabilities=True,
+            pos_label=label,
+            measures=["log_loss"],
+        )["log_loss"].difference.interval
+        for label in ("a", "b")
+    ]
+    assert differences[0].high == pytest.approx(differences[1].high)
+    assert -1 < differences[0].low < differences[0].high < 1
+
+
+class _Steep(ClassifierMixin, BaseEstimator):
+    """Probabilities of which one is under 1e-16, and 1 less the other is 0."""
+
+    def fit(self, X, y):
+        self.classes_, self.slope_ = np.unique(y), 60 + X.mean()
+        return self
+
+    def predict_proba(self, X):
+        odds = np.exp(self.slope_ * X[:, 0])
+        return np.column_stack([1 / (1 + odds), odds / (1 + odds)])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_the_log_loss_of_refits_does_not_depend_on_which_label_is_positive():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 1))
+    y = np.array(["a", "b"])[(X[:, 0] + rng.normal(size=60) > 0).astype(int)]
+    losses = [
+        tr.estimate(_Steep(), X, y, pos_label=label, random_state=1)["log_loss"]
+        for label in ("a", "b")
+    ]
+    own = _Steep().fit(X, y).predict_proba(X)[np.arange(60), (y == "b").astype(int)]
+    assert own.min() < 1e-17
+    assert losses[0].value == pytest.approx(-np.log(own).mean(), rel=0.02)
+    assert losses[1].value == pytest.approx(losses[0].value, rel=1e-12)
+    assert losses[1].interval.high == pytest.approx(losses[0].interval.high, rel=1e-9)

@@ -32,7 +32,7 @@ group_option = click.option(
     "--group", metavar="COLUMN", help="Column that says which rows belong together."
 )
 delimiter_option = click.option(
-    "--delimiter", metavar="CHARACTER", help="What separates cells; found if absent."
+    "--delimiter", metavar="CHARACTER", help="What separates cells; recognised if absent."
 )
 encoding_option = click.option(
     "--encoding", default="utf-8", show_default=True, help="Encoding of text files."
@@ -210,18 +210,18 @@ def read_costs(text: str | None) -> Any:  # noqa: ANN401
 
 def _cost_json(content: str, name: str) -> Any:  # noqa: ANN401
     try:
-        found = json.loads(content)
+        table = json.loads(content)
     except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"`--costs` must be a JSON file; {name!r}: {error}.") from None
-    if not isinstance(found, (list, dict)):
+    if not isinstance(table, (list, dict)):
         raise InputError(f"`--costs` must hold a table or an object; {name!r} holds neither.")
-    if isinstance(found, dict) and any(isinstance(row, dict) for row in found.values()):
+    if isinstance(table, dict) and any(isinstance(row, dict) for row in table.values()):
         return {
-            (truth, called): _cost(cost, name)
-            for truth, row in found.items()
-            for called, cost in row.items()
+            (truth, predicted): _cost(cost, name)
+            for truth, row in table.items()
+            for predicted, cost in row.items()
         }
-    return found
+    return table
 
 
 def _cost_csv(content: str, name: str) -> dict[tuple[str, str], float] | list[list[float]]:
@@ -233,9 +233,9 @@ def _cost_csv(content: str, name: str) -> dict[tuple[str, str], float] | list[li
         raise InputError(f"`--costs` must be a table with rows of one length; {name!r} is not.")
     if len(rows) == len(rows[0]) and not rows[0][0].strip():
         return {
-            (row[0], called): _cost(cost, name)
+            (row[0], predicted): _cost(cost, name)
             for row in rows[1:]
-            for called, cost in zip(rows[0][1:], row[1:], strict=True)
+            for predicted, cost in zip(rows[0][1:], row[1:], strict=True)
         }
     return [[_cost(cost, name) for cost in row] for row in rows]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 from truerisk.inputs import Predictions, ReadingOptions, ResolvedRoles, Roles, open_predictions
@@ -32,7 +33,7 @@ class ScoredExamples:
         return self.predictions.classes
 
     @property
-    def weight(self) -> NDArray[np.float64] | None:
+    def weight(self) -> Array | None:
         """The weights of the examples, if they have any."""
         return self.predictions.weight
 
@@ -40,7 +41,7 @@ class ScoredExamples:
         """Return the positive label; refuse to guess it."""
         return positive_of_two(self.predictions.labels_of_truth, given)
 
-    def is_positive(self, pos_label: str) -> NDArray[np.bool_]:
+    def is_positive(self, pos_label: str) -> Flags:
         """Return for each example whether it belongs to the positive class."""
         members = self.predictions.members
         is_positive = np.array([one == (pos_label,) for one in members])

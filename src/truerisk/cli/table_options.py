@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 TABLE = (
-    click.option("--target", metavar="COLUMN", help="Column of the labels; found if it is plain."),
+    click.option(
+        "--target", metavar="COLUMN", help="Column of the labels; recognised by its usual names."
+    ),
     group_option,
     click.option("--drop", metavar="COLUMN", multiple=True, help="Column that is no feature."),
     click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts."),
@@ -100,22 +102,22 @@ def table_from(data: Path, options: dict[str, Any]) -> "Table":
 def models_from(
     names: tuple[str, ...], table: "Table", examples: int, *, tune: bool = False
 ) -> dict[str, Any]:
-    """Make the learners that were named, each with its preprocessing; tuned if that is asked."""
+    """Make the learners that were named, each with its preprocessing; tuned if `tune`."""
     from truerisk.learners.named_models import find_grid, find_model  # noqa: PLC0415
 
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"`--model` must name each learner once; got {twice[0]!r} twice.")
-    found = {name: find_model(name, table.kinds, examples=examples) for name in names}
+    models = {name: find_model(name, table.kinds, examples=examples) for name in names}
     if not tune:
-        return found
+        return models
     from truerisk.learners.tuning import tuned  # noqa: PLC0415  (few ask for it)
 
-    return {name: tuned(model, find_grid(name)) for name, model in found.items()}
+    return {name: tuned(model, find_grid(name)) for name, model in models.items()}
 
 
 def seed_from(options: dict[str, Any]) -> int:
-    """Give the seed; drawn if absent, unless refits are kept, which another seed could not use."""
+    """Return the seed; drawn if absent, but required with `--resume`."""
     seed: int | None = options["seed"]
     if seed is not None:
         return seed

@@ -55,13 +55,6 @@ def equivalence_p(
     A small one shows that the models are equivalent.  For many independent examples, models that
     differ by `region` or more are declared equivalent at t with probability t at most.
 
-    Parameters
-    ----------
-    both, only_first, only_second, neither
-        Examples by which of the two models classifies them correctly.
-    region
-        The smallest difference that matters, above 0.
-
     Examples
     --------
     >>> round(equivalence_p(120, 4, 5, 31, region=0.05), 4)
@@ -89,13 +82,6 @@ def non_inferiority_p(
     :math:`p(\delta \ge region)` where the counts are of wrong answers.  A small one shows that the
     second model is not worse by as much as matters.
 
-    Parameters
-    ----------
-    both, only_first, only_second, neither, region
-        As for `equivalence_p`.
-    higher_is_better
-        False if the counts are of wrong answers.
-
     Examples
     --------
     >>> round(non_inferiority_p(120, 4, 5, 31, region=0.05), 4)
@@ -116,13 +102,6 @@ def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) 
 
     that is, the two one-sided tests that the intervals are the inversion of.  1 where even the
     narrowest interval reaches beyond, computed by halving: the intervals must be nested.
-
-    Parameters
-    ----------
-    ends_at
-        Gives the ends of the interval for the difference at any level.
-    region
-        The smallest difference that matters, above 0, in units of the measure.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Flags
 from truerisk.evaluation.request import Request
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.intervals.cell_sample import (
@@ -32,8 +33,6 @@ from truerisk.measures.registry import (
 from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.cells import Cells, ClassCounts, Proportion, ratio
 
-OVERALL = ("accuracy", "error_rate", "balanced_accuracy", "matthews_correlation", "cohen_kappa")
-OVERALL_OF_SETS = ("accuracy", "hamming_loss")
 BY_CLASS = ("precision", "recall", "specificity", "f1", "jaccard", "gmean")
 MICRO_IS_ACCURACY = {
     "precision": None,
@@ -63,7 +62,7 @@ class CountEstimates:
         return CellSample.of(self.every, costs)
 
     @cached_property
-    def over(self) -> NDArray[np.bool_] | None:
+    def over(self) -> Flags | None:
         """The classes to average over, where they were requested."""
         if self.request.average_over is None:
             return None
@@ -76,12 +75,16 @@ class CountEstimates:
 
     def overall(self) -> Iterator[Estimate]:
         """Estimate the measures of all classes at once."""
-        names = OVERALL_OF_SETS if self.cells.multilabel else OVERALL
-        for name in self.request.wanted(names if self.costs is None else (*names, "cost")):
-            measure = find_measure(name)
-            if self.costs is not None and name == "cost":
-                measure = replace(measure, measure_range=self.costs.measure_range)
-            yield self._estimate(measure, self.sample, ClassCounts.from_features)
+        for entry in measures_that_need("class counts"):
+            measure = entry
+            if entry.name == "cost":
+                if self.costs is None:
+                    continue
+                measure = replace(entry, measure_range=self.costs.measure_range)
+            elif entry.label_sets not in {None, self.cells.multilabel}:
+                continue
+            if self.request.wanted([entry.name]):
+                yield self._estimate(measure, self.sample, ClassCounts.from_features)
 
     def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:
         """Estimate the measures of one label against the rest."""

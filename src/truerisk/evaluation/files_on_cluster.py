@@ -3,7 +3,6 @@
 A piece is a file, or some row groups of a large Parquet file; each is read by one worker.
 """
 
-import copy
 import dataclasses
 import itertools
 import pickle  # of what workers of this run send, over the connection that runs code anyway
@@ -24,11 +23,11 @@ from truerisk.evaluation.prediction_tally import PredictionTally, merge_recoded
 from truerisk.evaluation.request import Request
 from truerisk.execution import Result, run_each
 from truerisk.inputs import Batch, LabelBook, PredictionFiles, ReadingOptions, ResolvedRoles
-from truerisk.inputs.files import Source, check_some_rows, coded_batches, wanted_columns
+from truerisk.inputs.files import Source, check_some_rows, coded_batches, selected_columns
 from truerisk.inputs.records.checked_batches import BatchMaker, Hashes, UniqueIds, hashes
-from truerisk.inputs.records.parquet import DAMAGE, ParquetFile
+from truerisk.inputs.records.parquet import ParquetFile
 from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
-from truerisk.inputs.records.rows import Reader, Rows, Wanted
+from truerisk.inputs.records.rows import Reader, Rows, Selection
 from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 ROWS_A_PIECE = 2**22  # of a Parquet file: some seconds of work, and some 20 MB of scores sent back
@@ -45,7 +44,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class TalliedPiece:
-    """What a worker has found in a piece; the codes of its tally are those of its own books."""
+    """What a worker has counted in a piece; the codes of its tally are those of its own books."""
 
     tally: PredictionTally
     labels: tuple[str, ...]
@@ -65,7 +64,7 @@ class PieceReading:
     sources: tuple[Source, ...]
     roles: ResolvedRoles
     options: ReadingOptions
-    wanted: Wanted
+    selection: Selection
     request: Request
 
     def empty_tally(self) -> PredictionTally:
@@ -109,7 +108,7 @@ def tally_piece(reading: PieceReading, piece: Piece) -> TalliedPiece:
     """Read a piece and count what is in it."""
     reader = reading.sources[piece.place].reader
     if piece.row_groups is not None and isinstance(reader, ParquetFile):
-        reader = RowGroups(reader, piece)
+        reader = reader.part(piece.row_groups, piece.first_row)
     labels, groups = LabelBook(), LabelBook()
     maker = BatchMaker(reading.roles, reading.options, labels, groups)
     tally = reading.empty_tally()
@@ -118,9 +117,9 @@ def tally_piece(reading: PieceReading, piece: Piece) -> TalliedPiece:
 
     def batches() -> Iterator[Batch]:
         nonlocal rows, lost
-        for found in _rows(reader, reading, piece.place):
-            batch, lost_here = maker.batch(found)
-            rows, lost = rows + found.count, lost + lost_here
+        for read in _rows(reader, reading, piece.place):
+            batch, lost_here = maker.batch(read)
+            rows, lost = rows + read.count, lost + lost_here
             if batch.ids is not None and len(batch.ids):
                 id_hashes.append(hashes(batch.ids))
             if len(batch):
@@ -155,44 +154,14 @@ def _rows(reader: Reader, reading: PieceReading, place: int) -> Iterator[Rows]:
             f"{shown_path(path)}: must be seen by every worker of the cluster; one of them has no "
             "such file. Put the files on storage that all of them share, under one path."
         ) from None
-    # Numbers of devices, and on some file systems of files, differ from machine to machine.
+    # Numbers of devices, and on some file systems of files, differ between computers.
     if (here.size, here.modified) != (seen_by_caller.size, seen_by_caller.modified):
         raise ResourceError(
             f"{shown_path(path)}: is another file for a worker of the cluster ({here.size} bytes) "
             f"than here ({seen_by_caller.size} bytes), or it changes. Nothing of it was used."
         )
     with here.watched(path):
-        yield from reader.rows(reading.wanted)
-
-
-class RowGroups(ParquetFile):
-    """Some row groups of a Parquet file, read as the whole file is."""
-
-    def __init__(self, whole: ParquetFile, piece: Piece) -> None:
-        vars(self).update(vars(copy.copy(whole)))
-        self._groups = list(piece.row_groups or ())
-        self._rows_before = piece.first_row - 1
-        with self._open() as file:
-            lengths = [file.metadata.row_group(at).num_rows for at in self._groups]
-        self.count = sum(lengths)
-        if self._rows_before:
-            # One worker is enough to hash the file.
-            self.options = dataclasses.replace(whole.options, hash_all=False, max_hashed_bytes=0)
-
-    def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-        try:
-            with self._open(self._text_columns(wanted)) as file:
-                yield from file.iter_batches(
-                    batch_size=self.options.batch_rows,
-                    row_groups=self._groups,
-                    columns=list(dict.fromkeys(wanted.columns)),
-                    use_threads=True,
-                )
-        except DAMAGE as error:
-            raise self._damaged(error) from error
-
-    def _numbered(self, batch: pa.RecordBatch, first_row: int) -> Rows:
-        return super()._numbered(batch, first_row + self._rows_before)
+        yield from reader.rows(reading.selection)
 
 
 class FilesOnCluster(PredictionFiles):
@@ -204,7 +173,7 @@ class FilesOnCluster(PredictionFiles):
             sources=self.sources,
             roles=self.roles,
             options=self.options,
-            wanted=wanted_columns(self.roles),
+            selection=selected_columns(self.roles),
             request=request,
         )
         pieces = pieces_of(self.sources)
@@ -214,10 +183,10 @@ class FilesOnCluster(PredictionFiles):
         settled = dataclasses.replace(reading, request=self._settled(reading))
         results = run_each(_tally_piece, {"reading": settled}, pieces)
         for at, (piece, result) in enumerate(zip(pieces, results, strict=True), start=1):
-            found: TalliedPiece = pickle.loads(result["piece"].tobytes())  # noqa: S301
-            self._take(whole, found, piece.place)
-            self._note(maker, found)
-            unique.add_hashes(found.id_hashes)
+            part: TalliedPiece = pickle.loads(result["piece"].tobytes())  # noqa: S301
+            self._take(whole, part, piece.place)
+            self._note(maker, part)
+            unique.add_hashes(part.id_hashes)
             if at == len(pieces) or pieces[at].place != piece.place:
                 facts = self.files[piece.place]
                 check_some_rows(self.sources[piece.place].path, facts.rows or 0, facts.dropped)
@@ -230,7 +199,7 @@ class FilesOnCluster(PredictionFiles):
         return whole
 
     def _settled(self, reading: PieceReading) -> Request:
-        """Tell workers what one column of scores is the score of, as the first rows settle it."""
+        """Settle by the first rows what one column of scores is the score of."""
         if reading.roles.score is None or reading.roles.score_classes is not None:
             return reading.request
         tally = reading.empty_tally()
@@ -240,29 +209,29 @@ class FilesOnCluster(PredictionFiles):
                 tally.add(predictions)
         return dataclasses.replace(reading.request, pos_label=next(iter(tally.rankings), None))
 
-    def _take(self, whole: PredictionTally, found: TalliedPiece, place: int) -> None:
-        labels = [self.labels.add(text) for text in found.labels]
+    def _take(self, whole: PredictionTally, part: TalliedPiece, place: int) -> None:
+        labels = [self.labels.add(text) for text in part.labels]
         if len(self.labels) > self.options.max_labels:
             raise refusal(
                 self.sources[place].path,
                 f"{shown(self.roles.truth)} must have at most {self.options.max_labels} distinct "
                 "labels. Was an id or a score chosen? Otherwise raise --max-labels.",
             )
-        groups = [self.groups.add(text) for text in found.groups]
-        merge_recoded(whole, found.tally, labels, groups)
+        groups = [self.groups.add(text) for text in part.groups]
+        merge_recoded(whole, part.tally, labels, groups)
         facts = list(self.files)
         facts[place] = dataclasses.replace(
             facts[place],
-            rows=(facts[place].rows or 0) + found.rows,
-            dropped=facts[place].dropped + found.lost,
-            sha256=facts[place].sha256 or found.sha256,
+            rows=(facts[place].rows or 0) + part.rows,
+            dropped=facts[place].dropped + part.lost,
+            sha256=facts[place].sha256 or part.sha256,
         )
         self.files = tuple(facts)
 
-    def _note(self, maker: BatchMaker, found: TalliedPiece) -> None:
-        maker.dropped.update(found.lost_by_column)
+    def _note(self, maker: BatchMaker, part: TalliedPiece) -> None:
+        maker.dropped.update(part.lost_by_column)
         for encoder in (*maker.labels, *maker.groups):
-            encoder.whole_floats |= encoder.column in found.whole_floats
+            encoder.whole_floats |= encoder.column in part.whole_floats
 
 
 class HashedIds(UniqueIds):

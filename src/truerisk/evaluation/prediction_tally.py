@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
 from truerisk.inputs.arrays import Members
-from truerisk.inputs.predictions import Predictions, positive_of_pair, unscored
+from truerisk.inputs.predictions import (
+    Predictions,
+    made_predictions,
+    positive_of_pair,
+    unscored,
+)
 from truerisk.labels import (
     check_same_spelling,
     in_order,
@@ -32,12 +38,12 @@ MADE_CODES = 2**20  # codes from here on are of label sets that scores, not file
 
 MIN_WEIGHT = 1e-100
 
-THE_REST = ("\0",)  # stands for the label that is not positive until all labels are known
+THE_REST = ("\0",)  # stands for the label that is not positive until all labels are counted
 
 
 @dataclass(frozen=True)
 class Tallies:
-    """What the pass has found, frozen."""
+    """What was counted, frozen."""
 
     labels: tuple[str, ...]
     multilabel: bool
@@ -132,15 +138,13 @@ class PredictionTally:
         if score.ndim == 1:
             codes = np.array([self._made(THE_REST), self._made((self._positive(predictions),))])
             return np.asarray(codes[(score >= threshold).astype(np.intp)])
-        classes = self.classes or ()
-        if not self.multilabel:
-            codes = np.array([self._made((label,)) for label in classes])
-            return np.asarray(codes[score.argmax(axis=1)])
-        if threshold is None:
-            return None
-        patterns, at = np.unique(score >= threshold, axis=0, return_inverse=True)
-        sets = [tuple(sorted(np.array(classes)[row].tolist())) for row in patterns]
-        return np.array([self._made(one) for one in sets])[at.ravel()]
+        return made_predictions(
+            score,
+            self.classes or (),
+            self._made,
+            multilabel=self.multilabel,
+            threshold=threshold,
+        )
 
     def _made(self, label_set: tuple[str, ...]) -> int:
         return self.made.setdefault(label_set, MADE_CODES + len(self.made))
@@ -171,7 +175,7 @@ class PredictionTally:
         self,
         name: str,
         score: NDArray[Any],
-        is_positive: NDArray[np.bool_],
+        is_positive: Flags,
         predictions: Predictions,
     ) -> None:
         self.rankings.setdefault(name, ScoreTally()).add(score, is_positive, predictions.weight)
@@ -184,9 +188,7 @@ class PredictionTally:
             )
             self.grouped_rows.setdefault(name, []).append(rows)
 
-    def _add_joint_rows(
-        self, score: NDArray[Any], truth: NDArray[np.bool_], predictions: Predictions
-    ) -> None:
+    def _add_joint_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
         if predictions.group is None and self.n * score.shape[1] <= MAX_ENTRIES:
             rows = JointScores(score.astype(np.float64), truth, predictions.weight)
             self.joint_rows.append(rows)
@@ -198,7 +200,7 @@ class PredictionTally:
             self.probabilities = self.probabilities or ProbabilityTally()
             self.probabilities.add(score, truth, predictions.weight, predictions.complement)
 
-    def _refuse_unscored(self, truth: NDArray[np.bool_], predictions: Predictions) -> None:
+    def _refuse_unscored(self, truth: Flags, predictions: Predictions) -> None:
         without = ~truth.any(axis=1)
         if without.any():
             label = predictions.members[int(predictions.truth[without][0])][0]
@@ -209,13 +211,13 @@ class PredictionTally:
         if self.rankings:
             return next(iter(self.rankings))
         labels = _labels(predictions)
-        asked = self.request.pos_label or plain_positive(labels)
-        if asked is None and len(labels) > 2:
+        pos_label = self.request.pos_label or plain_positive(labels)
+        if pos_label is None and len(labels) > 2:
             raise InputError(
                 f"`pos_label` must say which of the {len(labels)} classes the one score column "
                 "scores; or give one score column for each class."
             )
-        return asked or positive_of_two(labels, None)
+        return pos_label or positive_of_two(labels, None)
 
     def merge(self, other: "PredictionTally") -> "PredictionTally":
         """Add what another tally, of the same codes, has seen; return the tally itself."""
@@ -246,14 +248,14 @@ class PredictionTally:
             every = {code: () if one == (reject,) else one for code, one in every.items()}
         self._check_spelling(every)
         codes = self.truth_codes if self.cells is None else self.cells.codes()
-        met = {label for code in codes for label in every[code]}
-        pos_label = self._final_positive(in_order({*met, *(self.classes or ())}))
+        occurring = {label for code in codes for label in every[code]}
+        pos_label = self._final_positive(in_order({*occurring, *(self.classes or ())}))
         all_cells = None
         if self.cells is not None:
             all_cells = self.cells.cells(
                 every,
                 multilabel=self.multilabel,
-                also=self._known(met),
+                also=self._existing(occurring),
                 max_classes=self.request.max_classes,
             )
         if all_cells is not None and not all_cells.totals.any():
@@ -263,7 +265,7 @@ class PredictionTally:
         cells = all_cells
         if all_cells is not None and not self.multilabel:
             cells = all_cells.only(np.asarray(all_cells.predicted.any(axis=1)))
-        labels = in_order({*met, *(self.classes or ()), *(cells.labels if cells else ())})
+        labels = in_order({*occurring, *(self.classes or ()), *(cells.labels if cells else ())})
         return Tallies(
             labels=labels if pos_label is None else other_of_pair(pos_label, labels),
             multilabel=self.multilabel,
@@ -285,12 +287,14 @@ class PredictionTally:
             return
         pairs = self.cells.counts
         true = {label for code in {pair >> CODE_BITS for pair in pairs} for label in every[code]}
-        called = {label for code in {pair & LOWEST_BITS for pair in pairs} for label in every[code]}
+        predicted = {
+            label for code in {pair & LOWEST_BITS for pair in pairs} for label in every[code]
+        }
         known = (*(self.classes or ()), *self.pair, *(self.request.average_over or ()))
-        check_same_spelling(true, called, known, self.request.pos_label)
+        check_same_spelling(true, predicted, known, self.request.pos_label)
 
     def _joint_scores(self) -> JointScores | None:
-        """Put the rows of all classes together, if all of them could be kept."""
+        """Put the rows of all classes together, if none was left out."""
         if not self.joint_rows or sum(len(rows.score) for rows in self.joint_rows) < self.n:
             return None
         weights = [rows.weight for rows in self.joint_rows if rows.weight is not None]
@@ -301,40 +305,42 @@ class PredictionTally:
         )
 
     def _two_sided(self, every: dict[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
-        """Call everything that is not positive by one name: scores tell only two sides apart."""
+        """Give everything that is not positive one name: one score has only two sides."""
         pos_label = next(iter(self.rankings))
-        met = {label for one in every.values() if one != THE_REST for label in one}
-        others = [label for label in other_of_pair(pos_label, met) if label != pos_label]
+        occurring = {label for one in every.values() if one != THE_REST for label in one}
+        others = [label for label in other_of_pair(pos_label, occurring) if label != pos_label]
         rest = others[0] if len(others) == 1 else f"not {pos_label}"
         return {code: one if one == (pos_label,) else (rest,) for code, one in every.items()}
 
-    def _known(self, met: set[str]) -> tuple[str, ...]:
+    def _existing(self, occurring: set[str]) -> tuple[str, ...]:
         """List the labels that exist whether or not they occur."""
-        asked = (self.request.pos_label,) if self.request.pos_label is not None else ()
-        known = (*(self.classes or ()), *(self.request.average_over or ()), *asked)
-        plain = plain_positive({*met, *known})
-        return known if plain is None else (*known, *other_of_pair(plain, met))
+        positive = (self.request.pos_label,) if self.request.pos_label is not None else ()
+        labels = (*(self.classes or ()), *(self.request.average_over or ()), *positive)
+        plain = plain_positive({*occurring, *labels})
+        return labels if plain is None else (*labels, *other_of_pair(plain, occurring))
 
     def _final_positive(self, labels: tuple[str, ...]) -> str | None:
-        asked = self.request.pos_label
-        if asked is not None and len(labels) > 1 and asked not in labels:
+        pos_label = self.request.pos_label
+        if pos_label is not None and len(labels) > 1 and pos_label not in labels:
             listed = ", ".join(map(shown, labels[:10]))
-            raise InputError(f"`pos_label` must be one of the labels {listed}; got {shown(asked)}.")
+            raise InputError(
+                f"`pos_label` must be one of the labels {listed}; got {shown(pos_label)}."
+            )
         if self.multilabel or self.classes is not None or len(labels) > 2:
             single = self.classes is None and self.rankings
             return next(iter(self.rankings)) if single else None
-        return positive_of_two(labels, asked)
+        return positive_of_two(labels, pos_label)
 
 
 def with_one_score(predictions: Predictions, request: Request) -> Predictions:
-    """Keep the positive label's column of two; both must be probabilities if they are called so."""
+    """Keep the positive label's column of two, if both are probabilities where so requested."""
     is_pair = predictions.positive_of_pair(request.pos_label) is not None
     if request.probabilities and is_pair and predictions.score is not None:
         check_probabilities(predictions.score)
     return predictions.with_one_score(request.pos_label, request.threshold, request.reject)
 
 
-def _refuse_extreme(weight: NDArray[np.float64] | None) -> None:
+def _refuse_extreme(weight: Array | None) -> None:
     """Refuse weights whose squares, which the intervals need, are no numbers any more."""
     if weight is None:
         return
@@ -346,8 +352,8 @@ def _refuse_extreme(weight: NDArray[np.float64] | None) -> None:
         )
 
 
-def _belongs(label: str, predictions: Predictions) -> NDArray[np.bool_]:
-    """Tell the examples of a label."""
+def _belongs(label: str, predictions: Predictions) -> Flags:
+    """Return which examples have a label."""
     codes = [code for code, one in enumerate(predictions.members) if label in one]
     if len(codes) == 1:  # a comparison is several times as fast as a look-up
         return np.asarray(predictions.truth == codes[0])
@@ -355,8 +361,8 @@ def _belongs(label: str, predictions: Predictions) -> NDArray[np.bool_]:
 
 
 def _distinct(predictions: Predictions) -> list[int]:
-    found = np.bincount(predictions.truth, minlength=len(predictions.members))
-    return np.flatnonzero(found).tolist()
+    counts = np.bincount(predictions.truth, minlength=len(predictions.members))
+    return np.flatnonzero(counts).tolist()
 
 
 def _labels(predictions: Predictions) -> tuple[str, ...]:

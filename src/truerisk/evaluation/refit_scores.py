@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
@@ -39,9 +39,9 @@ class Sheet:
     probability of the other of two labels, where it is given for itself.
     """
 
-    examples: NDArray[np.intp]
+    examples: Indices
     score: Array
-    part: NDArray[np.intp] | None = None
+    part: Indices | None = None
     complement: Array | None = None
 
     def column(self, label: int) -> Array:
@@ -58,7 +58,7 @@ class RefitScores:
     labels: tuple[str, ...]
     pos_label: str | None
     request: Request
-    groups: NDArray[np.intp] | None = None
+    groups: Indices | None = None
 
     @cached_property
     def tallies(self) -> tuple[Tallies, ...]:
@@ -213,7 +213,7 @@ class RefitScores:
         return table
 
 
-def _placements(sheet: Sheet, column: int, of: NDArray[np.bool_]) -> Array:
+def _placements(sheet: Sheet, column: int, of: Flags) -> Array:
     """Give the share of the other class that each example is on the right side of."""
     score = sheet.column(column)
     is_positive = of[sheet.examples]

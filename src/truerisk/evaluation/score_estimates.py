@@ -29,7 +29,7 @@ from truerisk.measures.registry import (
 )
 from truerisk.results import Estimate, Finding
 from truerisk.tallies.ranking import Ranking
-from truerisk.tallies.ranking_replicates import cluster_replicates, replicates
+from truerisk.tallies.ranking_replicates import FORMULAS, cluster_replicates, replicates
 from truerisk.tallies.scored_rows import (
     GroupedScores,
     document_averages,
@@ -37,6 +37,7 @@ from truerisk.tallies.scored_rows import (
     loss_of_rows,
 )
 
+REPLICATED = FORMULAS.keys() - {"roc_auc"}  # DeLong's variance needs no replicates
 CHOSEN_HERE = {"ks", "best_f1"}  # their threshold is chosen on the same examples
 MANY_CLASSES = 10  # with more, the intervals of single classes are the binomial ones alone
 
@@ -79,7 +80,7 @@ class ScoreEstimates:
         rows = self.tallies.grouped_scores.get(label)
         level = self.request.level
         names = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
-        drawn = self._replicates(label, ranking, rows, [n for n in names if n != "roc_auc"])
+        drawn = self._replicates(label, ranking, rows, [n for n in names if n in REPLICATED])
         for name in names:
             measure = find_measure(name)
             value = float(measure.value(ranking))
@@ -188,10 +189,10 @@ class ScoreEstimates:
                 measure = replace(entry, measure_range=(0.0, 1.0))
             value = float(measure.value(tally))
             notes: tuple[Finding, ...] = ()
-            if tally.impossible and measure.name == "log_loss":
-                text = f"{tally.impossible} true classes were given the probability 0"
+            if impossible := tally.infinite[measure.name]:
+                text = f"{impossible} true classes were given the probability 0"
                 notes = (Finding(text, code="impossible_truth"),)
-            error, units = tally.standard_error(measure.name), tally.rows  # type: ignore[arg-type]
+            error, units = tally.standard_error(measure.name), tally.rows
             if rows is not None and np.isfinite(value):
                 lost = loss_of_rows(measure.name, self.tallies.grouped_scores)
                 error, units = error_of_mean(lost, rows), rows.groups

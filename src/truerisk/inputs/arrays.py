@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, Codes, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 
@@ -59,9 +59,9 @@ def _native_array(column: Any) -> Any:  # noqa: ANN401
     if _is_frame_library(column):
         import narwhals  # noqa: PLC0415  (only frames need it)
 
-        known = narwhals.from_native(column, allow_series=True, pass_through=True)
-        if known is not column:
-            return known.to_numpy()
+        native = narwhals.from_native(column, allow_series=True, pass_through=True)
+        if native is not column:
+            return native.to_numpy()
     if not hasattr(column, "__array__") and hasattr(column, "__dlpack__"):
         return np.from_dlpack(column)
     if isinstance(column, (set, frozenset, dict)):
@@ -253,7 +253,7 @@ def _code_indicators(
     name: str,
     labels: Sequence[Any] | None,
     book: dict[tuple[str, ...], int],
-) -> NDArray[np.int32]:
+) -> Codes:
     names = indicator_names(column, labels) or ()
     width = column.shape[1]
     if len(names) != width:
@@ -298,7 +298,7 @@ def _label_set(entry: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401
     if isinstance(entry, str) or not isinstance(entry, Iterable):
         raise InputError(
             f"`{name}` must hold a collection of labels for each example; got {shown(entry)}. "
-            "Leave `multilabel` out for one label an example."
+            "Leave `multilabel` out for one label per example."
         )
     return tuple(sorted({str(label) for label in entry}))
 

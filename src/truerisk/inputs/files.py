@@ -15,7 +15,7 @@ from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.records.formats import ENDINGS, FileFacts, open_reader, recognise
 from truerisk.inputs.records.places import Fingerprint, find_files, refusal, shown_path
-from truerisk.inputs.records.rows import Batch, Reader, Rows, Wanted
+from truerisk.inputs.records.rows import Batch, Reader, Rows, Selection
 from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
 
 if TYPE_CHECKING:
@@ -94,13 +94,13 @@ class Source:
     facts: FileFacts
     fingerprint: Fingerprint | None = None
 
-    def rows(self, wanted: Wanted) -> Iterator[Rows]:
-        """Read the wanted columns, and refuse a file that changes meanwhile."""
+    def rows(self, selection: Selection) -> Iterator[Rows]:
+        """Read the selected columns, and refuse a file that changes meanwhile."""
         if self.fingerprint is None:
-            yield from self.reader.rows(wanted)
+            yield from self.reader.rows(selection)
             return
         with self.fingerprint.watched(self.path):
-            yield from self.reader.rows(wanted)
+            yield from self.reader.rows(selection)
 
 
 def find_sources(
@@ -170,12 +170,12 @@ class PredictionFiles:
                 progress(rows)
 
         def column(name: str) -> Any:  # noqa: ANN401
-            found = [getattr(part, name) for part in parts]
-            if found[0] is None:
+            columns = [getattr(part, name) for part in parts]
+            if columns[0] is None:
                 return None
             if name == "ids":
-                return np.array([one for ids in found for one in ids.to_pylist()], dtype=object)
-            return np.concatenate(found)
+                return np.array([one for ids in columns for one in ids.to_pylist()], dtype=object)
+            return np.concatenate(columns)
 
         names = ("truth", "predicted", "score", "weight", "group", "ids")
         return dataclasses.replace(
@@ -192,9 +192,9 @@ class PredictionFiles:
         facts = list(self.files)
         for place, source in enumerate(self.sources):
             rows = dropped = 0
-            for found in source.rows(wanted_columns(self.roles)):
-                batch, lost = maker.batch(found)
-                rows, dropped = rows + found.count, dropped + lost
+            for read in source.rows(selected_columns(self.roles)):
+                batch, lost = maker.batch(read)
+                rows, dropped = rows + read.count, dropped + lost
                 if batch.ids is not None:
                     unique.add(batch.ids)
                 if len(batch):
@@ -214,7 +214,7 @@ class PredictionFiles:
         name = self.roles.id
         if name is not None:
             for source in self.sources:
-                for rows in source.rows(Wanted(texts=(name,))):
+                for rows in source.rows(Selection(texts=(name,))):
                     yield shown_path(source.path), rows.first_row, as_text(rows, name).fill_null("")
 
     def _closing_notes(self, maker: "BatchMaker", facts: Sequence[FileFacts]) -> Iterator[str]:
@@ -253,10 +253,10 @@ def _settled_roles(
     return dataclasses.replace(settled, score_classes=spelt)
 
 
-def wanted_columns(roles: ResolvedRoles) -> Wanted:
+def selected_columns(roles: ResolvedRoles) -> Selection:
     """List the columns that the roles need, by how they are read."""
     ids = (roles.id,) if roles.id is not None else ()
-    return Wanted(labels=roles.label_columns, numbers=roles.number_columns, texts=ids)
+    return Selection(labels=roles.label_columns, numbers=roles.number_columns, texts=ids)
 
 
 def coded_batches(

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from truerisk.aliases import Codes
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.labels import Spelling
@@ -125,13 +123,13 @@ def _split(text: str, separator: str, spelling: Spelling) -> tuple[str, ...]:
 class LabelColumn:
     """A column of labels: codes into the book that the whole source shares."""
 
-    codes: NDArray[np.int32]
+    codes: Codes
     book: LabelBook = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def texts(self) -> list[str]:
-        """Give the labels themselves, one a row."""
+        """Return the labels themselves, one per row."""
         texts = self.book.texts
         return [texts[code] for code in self.codes.tolist()]

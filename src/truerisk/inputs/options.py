@@ -19,12 +19,12 @@ class ReadingOptions:
     """What is allowed in a file of predictions.
 
     Every option has its counterpart on the command line (``--missing drop``, ``--allow-inf`` …),
-    and a refusal names the one that would permit what was found.
+    and a refusal names the one that would permit it.
 
     Parameters
     ----------
     delimiter
-        What separates the cells of a CSV file; found from the header and 100 lines when None.
+        What separates the cells of a CSV file; recognised from the header and 100 lines when None.
     encoding
         How the text is encoded, by a name Python knows.
     decimal

@@ -1,6 +1,6 @@
 """Predictions as codes: the one form that arrays, frames, files and comparisons are brought to."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -66,28 +66,16 @@ class Predictions:
         y_pred: Any = None,  # noqa: ANN401
         *,
         y_score: Any = None,  # noqa: ANN401
-        sample_weight: Any = None,  # noqa: ANN401
-        groups: Any = None,  # noqa: ANN401
-        multilabel: bool = False,
         labels: Sequence[Any] | None = None,
-        allow_inf: bool = False,
         spelling: Spelling = AS_WRITTEN,
+        **columns: Any,  # noqa: ANN401
     ) -> "Predictions":
-        """Check and code columns in memory, and name the columns of a score matrix."""
+        """Check and code columns in memory as `unnamed` does, and name those of a score matrix."""
         coded = cls.unnamed(
-            y_true,
-            y_pred,
-            y_score=y_score,
-            sample_weight=sample_weight,
-            groups=groups,
-            multilabel=multilabel,
-            labels=labels,
-            allow_inf=allow_inf,
-            spelling=spelling,
+            y_true, y_pred, y_score=y_score, labels=labels, spelling=spelling, **columns
         )
-        return coded.with_classes(
-            score_classes(y_true, y_score, coded, labels=labels, spelling=spelling)
-        )
+        names = score_classes(y_true, y_score, coded, labels=labels, spelling=spelling)
+        return coded.with_classes(names)
 
     @classmethod
     def unnamed(
@@ -210,8 +198,8 @@ class Predictions:
         self._refuse_others(self.classes, reject)
         made = self
         if self.predicted is None and threshold is None:
-            codes = np.array([self.members.index((label,)) for label in self.classes])
-            made = replace(self, predicted=codes[self.score.argmax(axis=1)])
+            highest = made_predictions(self.score, self.classes, self.members.index)
+            made = replace(self, predicted=highest)
         at = self.classes.index(positive)
         return replace(
             made,
@@ -253,6 +241,25 @@ def positive_of_pair(classes: Collection[str] | None, pos_label: str | None) -> 
     return positive if positive in classes else None
 
 
+def made_predictions(
+    score: NDArray[Any],
+    classes: Sequence[str],
+    code_of: Callable[[tuple[str, ...]], int],
+    *,
+    multilabel: bool = False,
+    threshold: float | None = None,
+) -> Indices | None:
+    """Predict the class that scores highest; of several labels, all that reach the threshold."""
+    if not multilabel:
+        codes = np.array([code_of((label,)) for label in classes])
+        return np.asarray(codes[score.argmax(axis=1)])
+    if threshold is None:
+        return None
+    patterns, at = np.unique(score >= threshold, axis=0, return_inverse=True)
+    sets = [tuple(sorted(np.array(classes)[row].tolist())) for row in patterns]
+    return np.asarray(np.array([code_of(one) for one in sets])[at.ravel()])
+
+
 def unscored(label: str, classes: Iterable[str]) -> InputError:
     """Make the error of a label that has no score column."""
     return InputError(
@@ -275,8 +282,8 @@ def score_classes(
         return None
     if labels is not None:
         return tuple(spelling(str(label)) for label in labels)
-    found = indicator_names(y_true, None) if coded.multilabel else None
-    names = (sorted_labels or coded.labels) if found is None else found
+    names = indicator_names(y_true, None) if coded.multilabel else None
+    names = names or sorted_labels or coded.labels
     in_frame = column_names(y_score)
     if in_frame is not None and len(set(in_frame)) == len(in_frame):
         for candidates in (in_frame, classes_of_columns(in_frame)):

@@ -4,11 +4,10 @@ A guess is made only when there is one candidate; two candidates are refused, ne
 """
 
 import dataclasses
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from truerisk.checks import shown
+from truerisk.checks import did_you_mean, shown
 from truerisk.errors import InputError
 
 
@@ -119,13 +118,13 @@ def resolve_roles(
     unused = {role for role in USUAL_NAMES if getattr(roles, role) == ""}
     roles = dataclasses.replace(roles, **dict.fromkeys(unused))
     _check_given(columns, roles)
-    found: dict[str, str | tuple[str, ...]] = {}
+    guesses: dict[str, str | tuple[str, ...]] = {}
     for role, usual in USUAL_NAMES.items():
         if getattr(roles, role) is None and role not in unused:
             guess = _guess(role, usual, [name for name in columns if name not in roles.columns])
             if guess is not None:
-                found[role] = guess
-    settled = dataclasses.replace(roles, **found)  # type: ignore[arg-type]
+                guesses[role] = guess
+    settled = dataclasses.replace(roles, **guesses)  # type: ignore[arg-type]
     _check_unique(columns, settled.columns)
     if needs_truth and settled.truth is None:
         raise _absent("truth", "the true labels", columns)
@@ -135,7 +134,7 @@ def resolve_roles(
     if isinstance(settled.score, tuple):
         classes = classes_of_columns(settled.score)
     given = {field.name: getattr(settled, field.name) for field in dataclasses.fields(Roles)}
-    return ResolvedRoles(**given, guessed=tuple(found), score_classes=classes)
+    return ResolvedRoles(**given, guessed=tuple(guesses), score_classes=classes)
 
 
 def check_columns(columns: Sequence[str], roles: Roles) -> None:
@@ -324,11 +323,9 @@ def _check_one_role(names: Sequence[str]) -> None:
 
 
 def _not_there(role: str, name: str, columns: Sequence[str]) -> InputError:
-    close = difflib.get_close_matches(name, columns, n=1)
-    remedy = _delimiter_hint(columns) or (f" Did you mean {shown(close[0])}?" if close else "")
     return InputError(
-        f"`{role}` must be a column of the file; got {shown(name)}. "
-        f"The columns are {listed(columns)}.{remedy}"
+        f"`{role}` must be a column of the file; got {shown(name)}. The columns are "
+        f"{listed(columns)}.{_delimiter_hint(columns) or did_you_mean(name, columns)}"
     )
 
 
@@ -353,11 +350,12 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
 
 def _likely(role: str, columns: Sequence[str]) -> str:
     """Name the column whose name is nearest to a usual one."""
-    roles = ("pred", "score") if role == "pred" else (role,)
-    for known in roles:
+    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+
+    for likely in ("pred", "score") if role == "pred" else (role,):
         for column in columns:
-            if difflib.get_close_matches(_plain(column), USUAL_NAMES[known], n=1, cutoff=0.8):
-                return f" Did you mean --{known} {column}?"
+            if get_close_matches(_plain(column), USUAL_NAMES[likely], n=1, cutoff=0.8):
+                return f" Did you mean --{likely} {column}?"
     return ""
 
 

@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Codes
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook
@@ -33,7 +32,7 @@ class Cells:
     """The cells of one feature so far: numbers for as long as all are, else codes of a book.
 
     A column that turns out late to hold something else than numbers is `broken`: the file is then
-    read again with that column as a category, so that nothing depends on how blocks were cut.
+    read again with that column as a category: nothing depends on how blocks were cut.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class Cells:
         self.book = LabelBook()
         as_written = dataclasses.replace(options, numeric_labels=False, label_map={})
         self._encoder = LabelEncoder(name, self.book, as_written, may_be_empty=False)
-        self._codes: list[NDArray[np.int32]] = []
+        self._codes: list[Codes] = []
         self._numbers: list[Array] = []
 
     def add(self, array: Any, places: Places) -> None:  # noqa: ANN401
@@ -60,9 +59,9 @@ class Cells:
             self.texts += self._words(array, places)
             return
         if self.may_be_numbers:
-            found = self._as_numbers(array, places)
-            if found is not None:
-                self._numbers.append(found)
+            numbers = self._as_numbers(array, places)
+            if numbers is not None:
+                self._numbers.append(numbers)
                 return
             self.may_be_numbers = False
             self.broken = bool(self._numbers)
@@ -75,18 +74,18 @@ class Cells:
         """Give all numbers, NaN where a cell is missing."""
         return np.concatenate(self._numbers)
 
-    def codes(self) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    def codes(self) -> tuple[Codes, tuple[str, ...]]:
         """Give a code for each cell, −1 where it is missing, and the sorted words they stand for.
 
-        Sorted, so that the order of the rows does not decide the order of the features.
+        Sorted: the order of the rows does not decide the order of the features.
         """
-        found = np.concatenate(self._codes)
-        met = self.book.texts
-        words = sorted(word for word in met if word.strip() not in self.missing)
+        codes = np.concatenate(self._codes)
+        every = self.book.texts
+        words = sorted(word for word in every if word.strip() not in self.missing)
         place = {word: code for code, word in enumerate(words)}
-        table = np.array([*(place.get(word, -1) for word in met), -1], np.int32)
+        table = np.array([*(place.get(word, -1) for word in every), -1], np.int32)
         # Missing cells have negative codes of their own: all end at the last entry.
-        return table[np.maximum(found, -1)], tuple(words)
+        return table[np.maximum(codes, -1)], tuple(words)
 
     def _as_numbers(self, array: Any, places: Places) -> Array | None:  # noqa: ANN401
         kind = array.type
@@ -174,7 +173,7 @@ def as_number(text: str, options: ReadingOptions) -> float | None:
 def check_category(
     path: Path,
     name: str,
-    codes: NDArray[np.int32],
+    codes: Codes,
     words: tuple[str, ...],
     options: ReadingOptions,
 ) -> None:
@@ -218,18 +217,18 @@ def note_of_words(name: str, words: tuple[str, ...]) -> list[str]:
     ]
 
 
-def check_number_column(path: Path, name: str, values: NDArray[np.float64]) -> str | None:
+def check_number_column(path: Path, name: str, values: Array) -> str | None:
     """Refuse what is named as an id and numbers the rows; give a note when only one is so."""
-    known = values[~np.isnan(values)]
-    if len(known) < len(values) or len(known) < 3 or (known != np.floor(known)).any():
+    present = values[~np.isnan(values)]
+    if len(present) < len(values) or len(present) < 3 or (present != np.floor(present)).any():
         return None
-    if name.strip().lower() in USUAL_NAMES["id"] and len(np.unique(known)) == len(known):
+    if name.strip().lower() in USUAL_NAMES["id"] and len(np.unique(present)) == len(present):
         raise refusal(
             path,
-            f"{shown(name)} must be a feature; its {len(known)} whole numbers are all different, "
+            f"{shown(name)} must be a feature; its {len(present)} whole numbers are all different, "
             f"and its name says that they are ids. Use --drop {name}, or rename it.",
         )
-    if (np.diff(known) == 1).all():
+    if (np.diff(present) == 1).all():
         return (
             f"{name}: numbers the rows; if that is no feature, a learner can read from it in "
             f"which order the file was written. --drop {name} leaves it out."
@@ -271,7 +270,7 @@ def check_target(
 def _strays(
     path: Path,
     name: str,
-    codes: NDArray[np.int32],
+    codes: Codes,
     words: tuple[str, ...],
     options: ReadingOptions,
 ) -> InputError:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Codes, Flags
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.corpora.corpora import SVMLIGHT_ENDINGS, read_corpus
@@ -18,7 +19,7 @@ from truerisk.inputs.records.encoding import LabelEncoder, encode
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
 from truerisk.inputs.records.json_lines import JsonLinesFile
 from truerisk.inputs.records.places import Fingerprint, ending, refusal
-from truerisk.inputs.records.rows import Wanted
+from truerisk.inputs.records.rows import Selection
 from truerisk.inputs.records.svmlight import is_svmlight
 from truerisk.inputs.records.text_blocks import EndsEarlyError, TextBytes
 from truerisk.inputs.roles import SettledTableRoles, TableRoles
@@ -229,13 +230,13 @@ class TableReading:
         rows = len(codes[0])
         if rows == 0:
             raise refusal(self.path, "must hold examples; the file has 0 data rows.")
-        kept = self._kept(codes, labels)
-        columns, X = self._columns(cells, kept)
-        y = np.array(books[0].texts)[codes[0][kept]]
+        used = self._used_rows(codes, labels)
+        columns, X = self._columns(cells, used)
+        y = np.array(books[0].texts)[codes[0][used]]
         in_use = tuple(dict.fromkeys(y.tolist()))
         check_target(self.path, self.roles.target, in_use, len(y), self.options)
         self.notes += books[0].notes("labels", "")
-        groups = None if self.roles.group is None else np.array(books[1].texts)[codes[1][kept]]
+        groups = None if self.roles.group is None else np.array(books[1].texts)[codes[1][used]]
         return Table(
             X=X,
             y=y,
@@ -260,7 +261,7 @@ class TableReading:
 
     def _read(
         self, kinds: dict[str, str], labels: Sequence[str]
-    ) -> tuple[dict[str, Cells], list[NDArray[np.int32]], list[LabelBook]]:
+    ) -> tuple[dict[str, Cells], list[Codes], list[LabelBook]]:
         cells = {
             name: Cells(name, kind, self.missing, self.options) for name, kind in kinds.items()
         }
@@ -269,38 +270,38 @@ class TableReading:
             LabelEncoder(name, book, self.options, may_be_empty=False)
             for name, book in zip(labels, books, strict=True)
         ]
-        found: list[list[NDArray[np.int32]]] = [[np.empty(0, np.int32)] for _ in labels]
-        for rows in self.reader.rows(Wanted(labels=tuple(labels), texts=tuple(kinds))):
+        parts_of: list[list[Codes]] = [[np.empty(0, np.int32)] for _ in labels]
+        for rows in self.reader.rows(Selection(labels=tuple(labels), texts=tuple(kinds))):
             for name, column in cells.items():
                 column.add(rows.columns[name], rows.places)
-            for encoder, parts in zip(encoders, found, strict=True):
+            for encoder, parts in zip(encoders, parts_of, strict=True):
                 parts.extend(encode([encoder], [rows.columns[encoder.column]], rows.places))
-        return cells, [np.concatenate(parts) for parts in found], books
+        return cells, [np.concatenate(parts) for parts in parts_of], books
 
-    def _kept(self, codes: Sequence[NDArray[np.int32]], labels: Sequence[str]) -> NDArray[np.bool_]:
-        kept = np.ones(len(codes[0]), np.bool_)
+    def _used_rows(self, codes: Sequence[Codes], labels: Sequence[str]) -> Flags:
+        used = np.ones(len(codes[0]), np.bool_)
         for name, column in zip(labels, codes, strict=True):
-            lost = column < 0
-            if lost.any() and self.options.missing == "refuse":
+            absent = column < 0
+            if absent.any() and self.options.missing == "refuse":
                 raise refusal(
                     self.path,
-                    f"{shown(name)} must have a value in every row; {np.count_nonzero(lost)} of "
-                    f"{len(lost)} have none. Use --missing drop to leave them out.",
-                    f"row {np.argmax(lost) + 1}",
+                    f"{shown(name)} must have a value in every row; {np.count_nonzero(absent)} of "
+                    f"{len(absent)} have none. Use --missing drop to leave them out.",
+                    f"row {np.argmax(absent) + 1}",
                 )
-            kept &= ~lost
-        if not kept.all():
+            used &= ~absent
+        if not used.all():
             self.notes.append(
-                f"{np.count_nonzero(~kept)} of {len(kept)} rows dropped for a missing value "
+                f"{np.count_nonzero(~used)} of {len(used)} rows dropped for a missing value "
                 f"({', '.join(labels)})."
             )
-        return kept
+        return used
 
     def _columns(
-        self, cells: dict[str, Cells], kept: NDArray[np.bool_]
+        self, cells: dict[str, Cells], used: Flags
     ) -> tuple[tuple[Column, ...], NDArray[Any]]:
         has_text = any(column.is_text for column in cells.values())
-        X = np.empty((np.count_nonzero(kept), len(cells)), object if has_text else np.float64)
+        X = np.empty((np.count_nonzero(used), len(cells)), object if has_text else np.float64)
         columns: list[Column] = []
         for place, name in enumerate(self.roles.features):
             column = cells.pop(name)
@@ -308,9 +309,9 @@ class TableReading:
             words: tuple[str, ...] = ()
             if column.is_text:
                 kind = "text"
-                X[:, place] = np.array([*column.texts, None], object)[:-1][kept]
+                X[:, place] = np.array([*column.texts, None], object)[:-1][used]
             elif column.may_be_numbers:
-                values = column.numbers()[kept]
+                values = column.numbers()[used]
                 X[:, place] = values
                 self.notes += filter(None, [check_number_column(self.path, name, values)])
             else:
@@ -319,7 +320,7 @@ class TableReading:
                 if name not in self.given.categorical:
                     check_category(self.path, name, codes, words, self.options)
                     self.notes += note_of_words(name, words)
-                X[:, place] = np.where(codes < 0, np.nan, codes)[kept]
+                X[:, place] = np.where(codes < 0, np.nan, codes)[used]
             columns.append(Column(name=name, kind=kind, values=X[:, place], categories=words))
         self._note_constants(columns)
         return tuple(columns), X
@@ -369,14 +370,14 @@ def _table_of_vectors(path: Path, roles: TableRoles, options: ReadingOptions) ->
             f"have none. Use --missing drop to leave them out.",
             f"row {np.argmax(counts == 0) + 1}",
         )
-    kept = np.flatnonzero(counts)
-    y = np.array([corpus.labels[row][0] for row in kept])
+    used = np.flatnonzero(counts)
+    y = np.array([corpus.labels[row][0] for row in used])
     check_target(path, "label", tuple(dict.fromkeys(y.tolist())), len(y), options)
-    X: Any = corpus.matrix[kept]  # type: ignore[index]
+    X: Any = corpus.matrix[used]  # type: ignore[index]
     # Whichever is smaller: 12 bytes an entry and 4 a row, or 8 a cell.
     if 12 * X.nnz + 4 * X.shape[0] > 8 * X.shape[0] * X.shape[1]:
         X = X.toarray()
-    dropped = len(counts) - len(kept)
+    dropped = len(counts) - len(used)
     notes = corpus.notes
     if dropped:
         notes += (f"{dropped} of {len(counts)} rows dropped for a missing label.",)

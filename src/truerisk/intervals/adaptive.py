@@ -9,10 +9,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_level, check_number
 from truerisk.errors import InputError
 from truerisk.results import Interval
@@ -104,7 +104,7 @@ def adaptive_interval(
     return Interval(min(low, 1.0), max(high, 0.0), float(level), "adaptive")
 
 
-def largest_sums(X: Array, y: Array, gains: Array, wrong: NDArray[np.bool_]) -> Array:
+def largest_sums(X: Array, y: Array, gains: Array, wrong: Flags) -> Array:
     r"""Find, for each row of gains, what the examples that one linear rule gets wrong gain at most.
 
     .. math:: \max_{u, b} \sum_i g_i \, 1[\,y_i (u \cdot x_i + b) < 0\,]

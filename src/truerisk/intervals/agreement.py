@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_choice, check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
@@ -186,9 +186,7 @@ def agreement_interval(
     return Interval(exact.low, exact.high, float(level), name)
 
 
-def _with_groups(
-    single: Agreement, centred: Array, judged: NDArray[np.bool_], numbers: NDArray[np.intp]
-) -> Agreement:
+def _with_groups(single: Agreement, centred: Array, judged: Flags, numbers: Indices) -> Agreement:
     """Take the groups as the units: sums of z over a group instead of z."""
     size = int(numbers.max()) + 1
     sums: Array = np.stack([np.bincount(numbers, row, size) for row in centred])
@@ -222,7 +220,7 @@ def _with_groups(
     )
 
 
-def _check_losses(losses: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
+def _check_losses(losses: ArrayLike) -> tuple[Array, Flags]:
     table = np.atleast_2d(np.asarray(losses, dtype=np.float64))
     if table.ndim != 2 or table.size == 0:
         raise InputError(
@@ -234,7 +232,7 @@ def _check_losses(losses: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
     return table, judged
 
 
-def _check_counted(counted: ArrayLike | None, judged: NDArray[np.bool_]) -> Array:
+def _check_counted(counted: ArrayLike | None, judged: Flags) -> Array:
     if counted is None:
         return judged.astype(np.float64)
     table = np.atleast_2d(np.asarray(counted, dtype=bool))
@@ -246,7 +244,7 @@ def _check_counted(counted: ArrayLike | None, judged: NDArray[np.bool_]) -> Arra
     return (table & judged).astype(np.float64)
 
 
-def _check_groups(groups: ArrayLike, n: int) -> tuple[NDArray[np.intp], int]:
+def _check_groups(groups: ArrayLike, n: int) -> tuple[Indices, int]:
     names, numbers = np.unique(np.asarray(groups), return_inverse=True)
     if numbers.size != n:
         raise InputError(

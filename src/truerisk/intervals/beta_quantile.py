@@ -13,12 +13,11 @@ In log-odds a proportion of 10⁻¹² and its complement are equally precise, an
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, expit, gammaln, ndtri
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 
-LogTail = Callable[[Array, NDArray[np.intp]], tuple[Array, Array]]
+LogTail = Callable[[Array, Indices], tuple[Array, Array]]
 
 SMALLEST = 1e-290  # a smaller shape has the same quantiles, but its inverse overflows
 WIDEST = 740.0  # beyond these log-odds float64 has no proportion left
@@ -147,7 +146,7 @@ def _beta_log_odds(a: Array, b: Array, tail: Array) -> Array:
     a, b = np.maximum(a, SMALLEST), np.maximum(b, SMALLEST)
     peak = log_peak(a, b)
 
-    def log_tail(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+    def log_tail(log_odds: Array, at: Indices) -> tuple[Array, Array]:
         value = np.log(beta_tail(a[at], b[at], log_odds))
         return value, np.exp(peak[at] - deviance(a[at], b[at], log_odds) - value)
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, expit, ndtri
 
-from truerisk.aliases import Array, Bounds
+from truerisk.aliases import Array, Bounds, Indices
 from truerisk.checks import (
     check_choice,
     check_counts,
@@ -355,7 +355,7 @@ def mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
     k, n = k[between], n[between]
     above, below, peak, peak_next = k + 1, n - k, log_peak(k, n - k + 1), log_peak(k + 1, n - k)
 
-    def log_tail(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+    def log_tail(log_odds: Array, at: Indices) -> tuple[Array, Array]:
         first = beta_tail(k[at], below[at] + 1, log_odds)
         value = np.log(0.5 * (first + beta_tail(above[at], below[at], log_odds)))
         slope = np.exp(peak[at] - deviance(k[at], below[at] + 1, log_odds) - value)
@@ -393,7 +393,7 @@ def _lower(k: Array, n: Array, miss: float) -> Array:
     meets = at_jump > miss
     k, n, before, outer = k[meets], n[meets], before[meets], outer[meets]
 
-    def total(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+    def total(log_odds: Array, at: Indices) -> tuple[Array, Array]:
         a, b, opposite = k[at], n[at] - k[at] + 1, before[at]
         value = beta_tail(a, b, log_odds) + _tail_at_most(opposite, n[at], log_odds)
         rise = np.exp(log_beta_kernel(a, b, log_odds))
@@ -440,7 +440,7 @@ def _quantile(k: Array, n: Array, log_odds: Array, tail: float) -> Array:
 def _jump(k: Array, n: Array, j: Array, outer: Array) -> Array:
     """Give the log-odds at which P(X ≤ j) = P(X ≥ k)."""
 
-    def ratio(log_odds: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+    def ratio(log_odds: Array, at: Indices) -> tuple[Array, Array]:
         a, b = k[at], n[at] - k[at] + 1
         above, below = beta_tail(a, b, log_odds), _tail_at_most(j[at], n[at], log_odds)
         rise = np.exp(log_beta_kernel(a, b, log_odds)) / above

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Indices
 from truerisk.intervals.delta import (
     cell_gradient,
     cluster_standard_error,
@@ -42,16 +43,16 @@ class CellSample:
 
     totals: NDArray[Any]
     design: Any
-    squares: NDArray[np.float64] | None = None
+    squares: Array | None = None
     by_group: NDArray[Any] | None = None
-    prior: NDArray[np.float64] | None = None
+    prior: Array | None = None
     rows: NDArray[np.int64] | None = None
     classes: int = 2
     judgements: Judgements | GroupedJudgements | None = None
     prior_unit: float | None = None
 
     @classmethod
-    def of(cls, cells: Cells, cell_costs: NDArray[np.float64] | None = None) -> "CellSample":
+    def of(cls, cells: Cells, cell_costs: Array | None = None) -> "CellSample":
         """Take the cells of a set of predictions, those that could have occurred included."""
         design = cells.design(cell_costs)
         rows = cells.rows if cells.weighted else None
@@ -67,7 +68,7 @@ class CellSample:
             cells.judgements,
         )
 
-    def collapsed(self, outcome: NDArray[np.intp]) -> "CellSample":
+    def collapsed(self, outcome: Indices) -> "CellSample":
         """Merge the cells into tp, fp, fn and tn; `outcome` says which each belongs to.
 
         What is left is two classes, with the prior of two classes.
@@ -118,18 +119,18 @@ class CellSample:
             return float(self.squares.sum() / self.totals.sum())
         return 1.0
 
-    def effective(self) -> NDArray[np.float64]:
+    def effective(self) -> Array:
         """Scale the totals to the number of independent, equal units behind them (Kish)."""
         return np.asarray(self.totals, dtype=np.float64) / self.unit
 
     @cached_property
-    def light_prior(self) -> NDArray[np.float64]:
+    def light_prior(self) -> Array:
         """The prior, but two units in all at most: many classes must not outweigh the examples."""
         if self.prior is None:
             return np.zeros(len(self.totals))
         return self.prior * (UNITS_IN_ALL / max(float(self.prior.sum()), UNITS_IN_ALL))
 
-    def centre(self) -> NDArray[np.float64]:
+    def centre(self) -> Array:
         """Give the features of the cells with the light prior added."""
         return np.asarray((self.totals + self.unit * self.light_prior) @ self.design)
 
@@ -152,11 +153,11 @@ class CellSample:
             judgements=self.judgements,
         )
 
-    def gradient(self, function: Function) -> NDArray[np.float64]:
+    def gradient(self, function: Function) -> Array:
         """Differentiate a function of the features with respect to the cell totals."""
         return np.asarray(self.design @ cell_gradient(function, self.features))
 
-    def standard_error(self, gradient: NDArray[np.float64]) -> float:
+    def standard_error(self, gradient: Array) -> float:
         """Give the delta-method standard error, robust to groups, weights and disagreement."""
         if self.judgements is not None:
             variance, disagreement = self.judgements.variance(gradient)
@@ -188,7 +189,7 @@ class CellSample:
             name = "agreement_" if self.judgements.repeated else "pooled_"
         return f"cluster_{name}" if self.clustered else name
 
-    def acceleration(self, gradient: NDArray[np.float64]) -> float:
+    def acceleration(self, gradient: Array) -> float:
         """Give the skewness that BCa corrects for, of the influence of one unit."""
         if self.by_group is not None:
             return acceleration_of(self.by_group @ gradient, np.ones(len(self.by_group)))
@@ -239,7 +240,7 @@ def with_every_cell(cells: Cells) -> Cells:
     )
 
 
-def prior_of(cells: Cells) -> NDArray[np.float64]:
+def prior_of(cells: Cells) -> Array:
     """Give half a unit to the right and half a unit to the wrong cells of each class that occurs.
 
     Each half is spread evenly over its cells of the class.  With sets of labels, a
@@ -262,7 +263,7 @@ def prior_of(cells: Cells) -> NDArray[np.float64]:
     return prior
 
 
-def outcomes(cells: Cells, label: int) -> NDArray[np.intp]:
+def outcomes(cells: Cells, label: int) -> Indices:
     """Say of each cell whether it is a true or false positive or negative of the label."""
     truth, predicted = cells.truth[:, label], cells.predicted[:, label]
     return np.where(predicted, np.where(truth, 0, 1), np.where(truth, 2, 3))

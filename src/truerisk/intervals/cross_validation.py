@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.checks import (
     check_choice,
     check_level,
@@ -26,7 +26,7 @@ from truerisk.results import Interval
 NO_VARIANCE = 1e-24  # losses that are equal differ from their mean by its rounding only
 
 
-def within_folds(losses: Array, folds: NDArray[np.intp]) -> float:
+def within_folds(losses: Array, folds: Indices) -> float:
     r"""Give the variance of the losses about the mean of their own fold.
 
     .. math:: \hat\sigma_{in}^2 = \sum_{j=1}^{k} \frac{n_j}{n} \frac{1}{n_j - 1}
@@ -51,7 +51,7 @@ def within_folds(losses: Array, folds: NDArray[np.intp]) -> float:
     return float(np.sum(sizes / (sizes - 1) * squares)) / losses.size
 
 
-def all_pairs(losses: Array, folds: NDArray[np.intp]) -> float:  # noqa: ARG001  (one signature)
+def all_pairs(losses: Array, folds: Indices) -> float:  # noqa: ARG001  (one signature)
     r"""Give the variance of the losses about the mean of all.
 
     .. math:: \hat\sigma_{out}^2 = \frac{1}{n} \sum_{i=1}^{n} (l_i - \bar l)^2
@@ -64,7 +64,7 @@ def all_pairs(losses: Array, folds: NDArray[np.intp]) -> float:  # noqa: ARG001 
     return float(np.mean((losses - losses.mean()) ** 2))
 
 
-VARIANCES: dict[str, Callable[[Array, NDArray[np.intp]], float]] = {
+VARIANCES: dict[str, Callable[[Array, Indices], float]] = {
     "all_pairs": all_pairs,
     "within_folds": within_folds,
 }
@@ -122,7 +122,7 @@ def cross_validation_clt(
     return normal_interval(mean, error, level=level, method=method)
 
 
-def check_losses_of_folds(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
+def check_losses_of_folds(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, Indices]:
     """Return losses in [0, 1], and their folds numbered from 0, two at least."""
     column, names = np.asarray(losses, dtype=np.float64), np.asarray(folds)
     check_same_length(losses=column, folds=names)
@@ -170,9 +170,7 @@ def nested_runs(folds: int) -> list[tuple[int, ...]]:
     return [*((k,) for k in numbers), *itertools.combinations(numbers, 2)]
 
 
-def nested_cells(
-    run: tuple[int, ...], folds: ArrayLike
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def nested_cells(run: tuple[int, ...], folds: ArrayLike) -> tuple[Indices, Indices]:
     """Give the examples that a refit judges, and the row of the losses each belongs to.
 
     Row k holds what is known when fold k is set aside: for the examples of fold k the loss by the
@@ -187,7 +185,7 @@ def nested_cells(
     of_example = np.asarray(folds)
     examples = np.flatnonzero(np.isin(of_example, run))
     other = sum(run) if len(run) == 2 else 2 * run[0]
-    rows: NDArray[np.intp] = (other - of_example[examples]).astype(np.intp)
+    rows: Indices = (other - of_example[examples]).astype(np.intp)
     return rows, examples
 
 
@@ -262,7 +260,7 @@ def nested_interval(
     )
 
 
-def _check_nested(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
+def _check_nested(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, Indices]:
     table = np.asarray(losses, dtype=np.float64)
     table = table[np.newaxis] if table.ndim == 2 else table
     numbers = np.atleast_2d(np.asarray(folds))

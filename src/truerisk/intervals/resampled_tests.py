@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import fdtrc, ndtri, stdtr, stdtrit
 
 from truerisk.aliases import Array, Indices
@@ -297,7 +297,7 @@ class ConservativeZRuns:
     seed: int
     subsamples: int = 15
     divisions: int = 10
-    strata: NDArray[np.intp] | None = None
+    strata: Indices | None = None
 
     def __post_init__(self) -> None:
         check_whole_number(self.n, "n", low=6)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.tallies.cells import Cells
@@ -26,7 +26,7 @@ class CostMatrix:
     """
 
     labels: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: Array
 
     @classmethod
     def of(cls, costs: Any, labels: Sequence[str], pos_label: str | None) -> "CostMatrix":  # noqa: ANN401
@@ -54,7 +54,7 @@ class CostMatrix:
         """The least and the most that one example can cost."""
         return float(self.values.min()), float(self.values.max())
 
-    def of_cells(self, cells: Cells) -> NDArray[np.float64]:
+    def of_cells(self, cells: Cells) -> Array:
         """Give the cost of each cell."""
         if cells.multilabel:
             raise InputError(
@@ -67,7 +67,7 @@ class CostMatrix:
 
 def _by_outcome(
     costs: Mapping[str, float], labels: tuple[str, ...], pos_label: str | None
-) -> NDArray[np.float64]:
+) -> Array:
     if len(labels) > 2 or pos_label is None:
         raise InputError(
             f"`costs` must be given by pairs of labels when there are {len(labels)} classes; "
@@ -82,7 +82,7 @@ def _by_outcome(
     return _finite(table)
 
 
-def _by_pair(costs: Mapping[Any, float], labels: tuple[str, ...]) -> NDArray[np.float64]:
+def _by_pair(costs: Mapping[Any, float], labels: tuple[str, ...]) -> Array:
     table = np.zeros((len(labels), len(labels)))
     for pair, value in costs.items():
         known = isinstance(pair, tuple) and len(pair) == 2 and {str(x) for x in pair} <= set(labels)
@@ -95,7 +95,7 @@ def _by_pair(costs: Mapping[Any, float], labels: tuple[str, ...]) -> NDArray[np.
     return _finite(table)
 
 
-def _finite(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _finite(table: Array) -> Array:
     if not np.isfinite(table).all():
         raise InputError("`costs` must be finite numbers; got NaN or an infinity.")
     return table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.labels import plain_positive
@@ -169,7 +169,7 @@ class NormalisedCostCurve:
         return ax
 
 
-def upper_hull(x: Array, y: Array) -> NDArray[np.intp]:
+def upper_hull(x: Array, y: Array) -> Indices:
     """Give the corners of the upper hull of points with ascending x (Andrew's monotone chain).
 
     Examples
@@ -318,7 +318,7 @@ def rank_labels(
     return rank(scores, is_positive(labels, pos_label), weight)
 
 
-def is_positive(labels: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401
+def is_positive(labels: NDArray[Any], pos_label: Any = None) -> Flags:  # noqa: ANN401
     """Tell which labels are the positive one.
 
     Examples

@@ -21,7 +21,7 @@ ALL_CALLED = "no example is called negative"
 BOTH_EMPTY = "no example is positive and none is called positive"
 
 
-@measure(title="Accuracy", undefined=NO_EXAMPLES)
+@measure(title="Accuracy", undefined=NO_EXAMPLES, label_sets=None)
 def accuracy(counts: ClassCounts) -> Proportion:
     r"""Share of the examples which are right (in every label, where there are several).
 
@@ -86,7 +86,7 @@ def cohen_kappa(counts: ClassCounts) -> Any:  # noqa: ANN401
     return ratio(counts.correct * counts.n - by_chance, counts.n**2 - by_chance)
 
 
-@measure(title="Hamming loss", higher_is_better=False, undefined=NO_EXAMPLES)
+@measure(title="Hamming loss", higher_is_better=False, undefined=NO_EXAMPLES, label_sets=True)
 def hamming_loss(counts: ClassCounts) -> Any:  # noqa: ANN401
     r"""Share of the example-label pairs which are wrong, where examples have several labels.
 

@@ -121,7 +121,7 @@ def log_loss(tally: ProbabilityTally) -> float:
 
     Infinite as soon as one true class was given the probability 0; nothing is clipped.
     """
-    return tally.log_loss
+    return tally.mean("log_loss")
 
 
 @measure(
@@ -135,7 +135,7 @@ def brier_score(tally: ProbabilityTally) -> float:
 
     The first form is for two classes and lies in [0, 1]; the second, for K classes, in [0, 2].
     """
-    return tally.brier_score
+    return tally.mean("brier_score")
 
 
 @dataclass(frozen=True)
@@ -209,10 +209,5 @@ def summarise_documents(tally: DocumentTally) -> DocumentPrecision:
     total = tally.weights.value
     by_recall = tuple(level.value / total for level in tally.precision)
     value = math.fsum(by_recall) / LEVELS
-    spread = (
-        tally.squares.value
-        - 2 * value * tally.crossed.value
-        + value**2 * tally.square_weights.value
-    )
-    error = math.sqrt(max(spread, 0.0) * n / (n - 1)) / total if n > 1 else math.nan
+    error = tally.averages.standard_error(value, tally.weights, tally.square_weights, n)
     return DocumentPrecision(value, by_recall, error, n, tally.undefined)

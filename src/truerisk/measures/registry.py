@@ -74,6 +74,7 @@ class Measure:
     measure_range: tuple[float, float]
     intervals: tuple[str, ...]
     undefined: str
+    label_sets: bool | None = False  # whether examples must have sets of labels; None: either
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -109,6 +110,7 @@ def measure(
     higher_is_better: bool | None = True,
     measure_range: tuple[float, float] = (0.0, 1.0),
     intervals: tuple[str, ...] | None = None,
+    label_sets: bool | None = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function in the registry under its own name.
 
@@ -129,6 +131,7 @@ def measure(
             measure_range=measure_range,
             intervals=default if intervals is None else intervals,
             undefined=undefined,
+            label_sets=label_sets,
         )
         return function
 
@@ -143,22 +146,23 @@ def find_measure(name: object) -> Measure:
     >>> find_measure("f2").parameters["beta"]
     2.0
     """
-    if isinstance(name, str) and name in MEASURES:
+    if not isinstance(name, str):
+        raise InputError(
+            f"`measures` must be names of measures; got {shown(name)}. Functions are not accepted: "
+            "see `truerisk measures` for the names."
+        )
+    if name in MEASURES:
         return MEASURES[name]
-    named = re.fullmatch(r"([fe])(\d+(?:\.\d+)?|inf)", name) if isinstance(name, str) else None
+    named = re.fullmatch(r"([fe])(\d+(?:\.\d+)?|inf)", name)
     if named is None:
-        if callable(name):
-            remedy = " Functions are not accepted: see `truerisk measures` for the names."
-        else:
-            averages = (f"{base}_{ending}" for base in AVERAGED for ending in AVERAGE_NAMES)
-            remedy = did_you_mean(name, [*MEASURES, *averages])
+        averages = (f"{base}_{ending}" for base in AVERAGED for ending in AVERAGE_NAMES)
         raise InputError(
             f"`measure` must be one of {', '.join(sorted(MEASURES))}, or f and a number; "
-            f"got {shown(name)}.{remedy}"
+            f"got {shown(name)}.{did_you_mean(name, [*MEASURES, *averages])}"
         )
     base, beta = MEASURES[{"f": "f_beta", "e": "e_beta"}[named.group(1)]], float(named.group(2))
     title = base.title.replace("β", f"{beta:g}")
-    return replace(base, name=named.group(), title=title, parameters={"beta": beta})
+    return replace(base, name=name, title=title, parameters={"beta": beta})
 
 
 def base_and_average(name: str) -> tuple[str, str | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
 from truerisk.measures.curves import BLUE, is_positive, plain_label
@@ -236,7 +236,7 @@ def _area(ranking: Ranking) -> float:
 
 def _of_classes(
     truth: NDArray[Any], scores: NDArray[Any], labels: Sequence[Any] | None
-) -> tuple[Array, NDArray[np.bool_]]:
+) -> tuple[Array, Flags]:
     n_classes = scores.shape[1]
     if n_classes < 2:
         raise InputError(f"`y_score` must have a column for each class; got {n_classes}.")

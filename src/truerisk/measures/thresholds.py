@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError
 from truerisk.results import Evaluation
@@ -228,7 +228,7 @@ def with_given_threshold(evaluation: Evaluation, table: Sweep) -> Sweep:
     return Sweep(*(np.insert(getattr(table, name), at + 1, added[name]) for name in added))
 
 
-def _has_counts(table: Sweep, counts: Mapping[str, float] | None) -> NDArray[np.bool_]:
+def _has_counts(table: Sweep, counts: Mapping[str, float] | None) -> Flags:
     """Say which rows have these counts."""
     if counts is None:
         return np.zeros(len(table), dtype=np.bool_)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
 from truerisk.labels import in_order
 from truerisk.tallies.counting import count_pairs
@@ -122,11 +123,11 @@ class Cells:
     """The distinct cells of a set of predictions, and how often (or how heavily) each occurs."""
 
     labels: tuple[str, ...]
-    truth: NDArray[np.bool_] = field(repr=False)  # (m, K): which labels are true in the cell
-    predicted: NDArray[np.bool_] = field(repr=False)
+    truth: Flags = field(repr=False)  # (m, K): which labels are true in the cell
+    predicted: Flags = field(repr=False)
     totals: NDArray[Any]  # (m,): exact counts, or sums of weights
     rows: NDArray[np.int64] = field(repr=False)  # (m,): how many examples, whatever their weight
-    squares: NDArray[np.float64] | None = None  # (m,): sums of squared weights
+    squares: Array | None = None  # (m,): sums of squared weights
     by_group: NDArray[Any] | None = field(default=None, repr=False)  # (G, m): totals of each group
     multilabel: bool = False
     judgements: Any = field(default=None, repr=False)  # how several refits called each example
@@ -141,7 +142,7 @@ class Cells:
         """Whether the totals are sums of weights rather than counts."""
         return self.squares is not None
 
-    def only(self, chosen: NDArray[np.bool_]) -> "Cells":
+    def only(self, chosen: Flags) -> "Cells":
         """Keep some of the cells."""
         return replace(
             self,
@@ -160,7 +161,7 @@ class Cells:
             return float(self.n)
         return float(self.totals.sum() ** 2 / self.squares.sum())
 
-    def design(self, cell_costs: NDArray[np.float64] | None = None) -> Any:  # noqa: ANN401
+    def design(self, cell_costs: Array | None = None) -> Any:  # noqa: ANN401
         """Give the (m, 3K + 3) matrix that takes cell totals to the features of `ClassCounts`."""
         correct = (self.truth == self.predicted).all(axis=1)
         costs = np.zeros(len(correct)) if cell_costs is None else cell_costs
@@ -211,7 +212,7 @@ class CellTally:
         truth: NDArray[Any],
         predicted: NDArray[Any],
         *,
-        weight: NDArray[np.float64] | None = None,
+        weight: Array | None = None,
         group: NDArray[Any] | None = None,
     ) -> "CellTally":
         """Count one batch; return the tally itself."""
@@ -298,7 +299,7 @@ class CellTally:
             multilabel=multilabel,
         )
 
-    def _totals(self, names: list[int]) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    def _totals(self, names: list[int]) -> tuple[NDArray[Any], Array | None]:
         if not self.weighted:
             return np.array([self.counts[name] for name in names], dtype=np.int64), None
         weights = [as_float(self.units[name]) for name in names]

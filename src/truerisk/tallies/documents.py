@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
-from truerisk.tallies.exact_sum import ExactSum
+from truerisk.tallies.exact_sum import ExactSum, WeightedSums
 from truerisk.tallies.ranking import as_weights
 
 LEVELS = 11  # recall 0, .1, …, 1
@@ -27,8 +28,7 @@ class DocumentTally:
     precision: list[ExactSum] = field(default_factory=lambda: [ExactSum() for _ in range(LEVELS)])
     weights: ExactSum = field(default_factory=ExactSum)
     square_weights: ExactSum = field(default_factory=ExactSum)
-    crossed: ExactSum = field(default_factory=ExactSum)  # Σ w²·x, x a document's own average
-    squares: ExactSum = field(default_factory=ExactSum)  # Σ w²·x²
+    averages: WeightedSums = field(default_factory=WeightedSums)  # of each document's own
 
     def add(
         self, scores: ArrayLike, truth: ArrayLike, weight: ArrayLike | None = None
@@ -61,11 +61,10 @@ class DocumentTally:
             mine.merge(others)
         self.weights.merge(other.weights)
         self.square_weights.merge(other.square_weights)
-        self.crossed.merge(other.crossed)
-        self.squares.merge(other.squares)
+        self.averages.merge(other.averages)
         return self
 
-    def _take(self, precisions: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    def _take(self, precisions: Array, weights: Array) -> None:
         precisions, weights = precisions[weights > 0], weights[weights > 0]
         known = ~np.isnan(precisions[:, 0])
         defined, weights = precisions[known], weights[known]
@@ -73,14 +72,12 @@ class DocumentTally:
         self.undefined += len(precisions) - len(defined)
         for level, total in enumerate(self.precision):
             total.add(weights * defined[:, level])
-        own = defined.sum(axis=1) / LEVELS
         self.weights.add(weights)
         self.square_weights.add(weights**2)
-        self.crossed.add(weights**2 * own)
-        self.squares.add((weights * own) ** 2)
+        self.averages.add(defined.sum(axis=1) / LEVELS, weights)
 
 
-def eleven_precisions(scores: NDArray[Any], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+def eleven_precisions(scores: NDArray[Any], truth: Flags) -> Array:
     """Give the interpolated precision of each document at recall 0, .1, …, 1 (steps 1 to 4).
 
     A document ranks its categories by descending score.  Categories of equal score stand at one

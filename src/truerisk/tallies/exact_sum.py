@@ -4,11 +4,13 @@ Every finite double is a whole number of units of 2⁻¹⁰⁷⁴.  Counting tho
 integers makes addition exact, and any chunking, order or number of workers gives the same sum.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 
 UNIT_EXPONENT = 1074  # 2**-1074 is the smallest positive double
@@ -47,12 +49,55 @@ class ExactSum:
         return as_float(self.units)
 
 
+@dataclass
+class WeightedSums:
+    r"""Exact sums behind a weighted mean of one number per example, and its standard error.
+
+    .. math:: \frac{1}{\sum w_i} \sqrt{\frac{n}{n - 1} \sum_i w_i^2 (x_i - \bar x)^2}
+
+    which for equal weights is the standard deviation over :math:`\sqrt n`.
+
+    Examples
+    --------
+    >>> weights = np.ones(2)
+    >>> sums = WeightedSums().add(np.array([0.0, 1.0]), weights)
+    >>> sums.standard_error(0.5, ExactSum().add(weights), ExactSum().add(weights), 2)  # .707 / √2
+    0.5
+    """
+
+    first: ExactSum = field(default_factory=ExactSum)  # Σ w·x
+    crossed: ExactSum = field(default_factory=ExactSum)  # Σ w²·x
+    second: ExactSum = field(default_factory=ExactSum)  # Σ w²·x²
+
+    def add(self, values: Array, weight: Array) -> "WeightedSums":
+        """Add the numbers of one batch; return the sums themselves."""
+        self.first.add(weight * values)
+        self.crossed.add(weight**2 * values)
+        self.second.add((weight * values) ** 2)
+        return self
+
+    def merge(self, other: "WeightedSums") -> None:
+        """Add another batch's sums."""
+        self.first.merge(other.first)
+        self.crossed.merge(other.crossed)
+        self.second.merge(other.second)
+
+    def standard_error(
+        self, mean: float, weights: ExactSum, square_weights: ExactSum, rows: int
+    ) -> float:
+        """Give the standard error of the mean over so many rows; NaN for fewer than two."""
+        if rows < 2:
+            return math.nan
+        spread = self.second.value - 2 * mean * self.crossed.value + mean**2 * square_weights.value
+        return math.sqrt(max(spread, 0.0) * rows / (rows - 1)) / weights.value
+
+
 def as_float(units: int) -> float:
     """Round a number of units to the nearest double."""
     return float(units / 2**UNIT_EXPONENT)
 
 
-def units_by_code(values: NDArray[np.float64], codes: NDArray[np.intp], size: int) -> list[int]:
+def units_by_code(values: Array, codes: Indices, size: int) -> list[int]:
     """Sum the values of each code 0 … size − 1 exactly, in units of 2⁻¹⁰⁷⁴."""
     if not np.all(np.isfinite(values)):
         raise InputError("`values` must be finite to be summed; got NaN or an infinity.")
@@ -63,7 +108,7 @@ def units_by_code(values: NDArray[np.float64], codes: NDArray[np.intp], size: in
     return totals
 
 
-def _add_units(totals: list[int], values: NDArray[np.float64], codes: NDArray[np.intp]) -> None:
+def _add_units(totals: list[int], values: Array, codes: Indices) -> None:
     fraction, exponent = np.frexp(values)
     whole = np.ldexp(fraction, MANTISSA_BITS).astype(np.int64)
     high, low = whole >> HALF_BITS, whole & (2**HALF_BITS - 1)

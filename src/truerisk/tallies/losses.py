@@ -4,10 +4,11 @@ The only formulas of the two losses: values and the widths of their intervals bo
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_same_length
 from truerisk.errors import InputError
-from truerisk.tallies.exact_sum import ExactSum
+from truerisk.tallies.exact_sum import ExactSum, WeightedSums
 from truerisk.tallies.ranking import as_weights
-
-LossName = Literal["log_loss", "brier_score"]
 
 SUM_SLACK = 1e-6
 SUM_SLACK_NARROW = 1e-3  # float32 probabilities are rounded one by one
@@ -97,51 +96,26 @@ def _of_truth(probabilities: Array, truth: NDArray[Any], complement: Array | Non
 
 
 @dataclass
-class LossSums:
-    """Exact weighted sums of one loss and of its square."""
-
-    first: ExactSum = field(default_factory=ExactSum)  # Σ w·loss
-    crossed: ExactSum = field(default_factory=ExactSum)  # Σ w²·loss
-    second: ExactSum = field(default_factory=ExactSum)  # Σ w²·loss²
-
-    def add(self, losses: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
-        """Add the losses of one batch."""
-        self.first.add(weight * losses)
-        self.crossed.add(weight**2 * losses)
-        self.second.add((weight * losses) ** 2)
-
-    def merge(self, other: "LossSums") -> None:
-        """Add another batch's sums."""
-        self.first.merge(other.first)
-        self.crossed.merge(other.crossed)
-        self.second.merge(other.second)
-
-
-@dataclass
 class ProbabilityTally:
-    r"""Log loss and Brier score over any number of batches; tallies of parts merge exactly.
+    """Every loss of `LOSSES` over any number of batches; tallies of parts merge exactly.
 
-    `impossible` counts the examples whose true class was given the probability 0: their log loss is
-    infinite, and nothing is clipped.  The standard error of a mean loss is
-
-    .. math:: \frac{1}{\sum w_i}
-       \sqrt{\frac{n}{n - 1} \sum_i w_i^2 (\ell_i - \bar\ell)^2}
-
-    which for equal weights is the standard deviation over :math:`\sqrt n`.
+    `infinite` counts, for each loss, the examples that have an infinite one: those whose true class
+    was given the probability 0 have an infinite log loss, and nothing is clipped.
 
     Examples
     --------
     >>> tally = ProbabilityTally().add([0.8, 0.5], [True, False])
-    >>> round(tally.brier_score, 3), round(tally.log_loss, 3)
+    >>> round(tally.mean("brier_score"), 3), round(tally.mean("log_loss"), 3)
     (0.145, 0.458)
     """
 
     rows: int = 0
-    impossible: int = 0
     weights: ExactSum = field(default_factory=ExactSum)
     square_weights: ExactSum = field(default_factory=ExactSum)
-    logarithmic: LossSums = field(default_factory=LossSums)
-    brier: LossSums = field(default_factory=LossSums)
+    sums: dict[str, WeightedSums] = field(
+        default_factory=lambda: {name: WeightedSums() for name in LOSSES}
+    )
+    infinite: Counter[str] = field(default_factory=Counter)
 
     def add(
         self,
@@ -152,16 +126,8 @@ class ProbabilityTally:
     ) -> "ProbabilityTally":
         """Take in one batch; return the tally itself.
 
-        Parameters
-        ----------
-        probabilities
-            (n,): of the positive class; or (n, K): of each class, adding up to 1.
-        truth
-            (n,): whether the example is positive; or the code 0 … K − 1 of its class.
-        weight
-            Non-negative weights.
-        complement
-            (n,): of the other of two classes, where it is given for itself.
+        `probabilities`, `truth` and `complement` are those of `log_losses`; the probabilities of
+        several classes add up to 1.
         """
         table, labels = np.asarray(probabilities), np.asarray(truth)
         if len(labels) == 0 and len(table) == 0:
@@ -171,54 +137,40 @@ class ProbabilityTally:
         _check_truth(table, labels)
         wide = table.astype(np.float64)
         weights = np.ones(len(labels)) if weight is None else as_weights(weight, len(labels))
-        logarithmic, brier = log_losses(wide, labels, complement), brier_scores(wide, labels)
-        # A row of no weight says nothing, not even that the impossible has happened.
-        lost = np.isinf(logarithmic) & (weights > 0)
-        logarithmic = np.where(np.isinf(logarithmic), 0.0, logarithmic)
         self.rows += int(np.count_nonzero(weights))
-        self.impossible += int(np.count_nonzero(lost))
         self.weights.add(weights)
         self.square_weights.add(weights**2)
-        self.logarithmic.add(logarithmic, weights)
-        self.brier.add(brier, weights)
+        for name, loss in LOSSES.items():
+            losses = loss(wide, labels, complement)
+            finite = np.isfinite(losses)
+            # A row of no weight says nothing, not even that the impossible has happened.
+            self.infinite[name] += int(np.count_nonzero(~finite & (weights > 0)))
+            self.sums[name].add(np.where(finite, losses, 0.0), weights)
         return self
 
     def merge(self, other: "ProbabilityTally") -> "ProbabilityTally":
         """Take in what another tally has seen; return the tally itself."""
         self.rows += other.rows
-        self.impossible += other.impossible
         self.weights.merge(other.weights)
         self.square_weights.merge(other.square_weights)
-        self.logarithmic.merge(other.logarithmic)
-        self.brier.merge(other.brier)
+        self.infinite.update(other.infinite)
+        for name, sums in self.sums.items():
+            sums.merge(other.sums[name])
         return self
 
-    @property
-    def log_loss(self) -> float:
-        """Mean log loss; infinite when the impossible has happened; NaN with no example."""
-        if self.impossible:
+    def mean(self, loss: str) -> float:
+        """Give a mean loss; infinite where one example's is; NaN with no example."""
+        if self.infinite[loss]:
             return math.inf
-        return self._mean(self.logarithmic)
-
-    @property
-    def brier_score(self) -> float:
-        """Mean Brier score; NaN with no example."""
-        return self._mean(self.brier)
-
-    def standard_error(self, loss: LossName) -> float:
-        """Give the standard error of a mean loss; NaN where it has none."""
-        sums = {"log_loss": self.logarithmic, "brier_score": self.brier}[loss]
-        if self.rows < 2 or (loss == "log_loss" and self.impossible):
-            return math.nan
-        mean, total = self._mean(sums), self.weights.value
-        spread = (
-            sums.second.value - 2 * mean * sums.crossed.value + mean**2 * self.square_weights.value
-        )
-        return math.sqrt(max(spread, 0.0) * self.rows / (self.rows - 1)) / total
-
-    def _mean(self, sums: LossSums) -> float:
         total = self.weights.value
-        return sums.first.value / total if total > 0 else math.nan
+        return self.sums[loss].first.value / total if total > 0 else math.nan
+
+    def standard_error(self, loss: str) -> float:
+        """Give the standard error of a mean loss; NaN where it has none."""
+        mean = self.mean(loss)
+        if not math.isfinite(mean):
+            return math.nan
+        return self.sums[loss].standard_error(mean, self.weights, self.square_weights, self.rows)
 
 
 def check_probabilities(table: NDArray[Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length
 from truerisk.errors import InputError
 
@@ -62,10 +63,10 @@ class RankingSummary:
 
 
 def summarise(
-    thresholds: NDArray[np.float64],
+    thresholds: Array,
     positives: Column,
     negatives: Column,
-    squares: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    squares: tuple[Array, Array] | None = None,
     rows: tuple[int, int] | None = None,
 ) -> RankingSummary:
     r"""Compute every measure of a ranking from its distinct scores.
@@ -119,9 +120,7 @@ def summarise(
     )
 
 
-def breakeven_of(
-    thresholds: NDArray[np.float64], tp: Column, retrieved: Column, n_positive: float
-) -> Breakeven:
+def breakeven_of(thresholds: Array, tp: Column, retrieved: Column, n_positive: float) -> Breakeven:
     """Find the point at which precision and recall are nearest to each other.
 
     They are equal where as many examples are found as there are positives.  Elsewhere both are
@@ -163,7 +162,7 @@ def _delong_variance(
     tp: Column,
     fp: Column,
     *,
-    squares: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    squares: tuple[Array, Array] | None,
     rows: tuple[int, int] | None,
 ) -> float:
     """Spread of the placements, centred first: no cancellation where `auc` is near 0 or 1."""
@@ -183,7 +182,7 @@ def _delong_variance(
     return float(first + second)
 
 
-def _eleven_point(tp: Column, precision: NDArray[np.float64]) -> tuple[float, ...]:
+def _eleven_point(tp: Column, precision: Array) -> tuple[float, ...]:
     """Highest precision among the points with at least the recall 0, .1, …, 1."""
     best_from = np.maximum.accumulate(precision[::-1])[::-1]
     slack = RECALL_SLACK * float(tp[-1]) if tp.dtype.kind == "f" else 0
@@ -228,7 +227,7 @@ class Ranking:
     ([1, 1, 2], [0, 1, 1], 0.5)
     """
 
-    thresholds: NDArray[np.float64]
+    thresholds: Array
     tp: Column
     fp: Column
     n_positive: float
@@ -297,7 +296,7 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
     return rank_parts([(column, positive)])
 
 
-def rank_parts(parts: list[tuple[NDArray[Any], NDArray[np.bool_]]]) -> Ranking:
+def rank_parts(parts: list[tuple[NDArray[Any], Flags]]) -> Ranking:
     """Rank scores that come in several parts of one type, without joining a large number."""
     if sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
         from truerisk.tallies import radix_rank  # noqa: PLC0415  (loads the compiler)
@@ -313,9 +312,7 @@ def rank_parts(parts: list[tuple[NDArray[Any], NDArray[np.bool_]]]) -> Ranking:
     return ranking_of(ordered[ends], tp, ends + 1 - tp)
 
 
-def ranking_of(
-    thresholds: NDArray[np.float64], tp: NDArray[np.int64], fp: NDArray[np.int64]
-) -> Ranking:
+def ranking_of(thresholds: Array, tp: NDArray[np.int64], fp: NDArray[np.int64]) -> Ranking:
     """Make a ranking of all its distinct scores and the counts found at each."""
     summary = summarise(thresholds, np.diff(tp, prepend=0), np.diff(fp, prepend=0))
     rows = int(tp[-1]), int(fp[-1])
@@ -340,7 +337,7 @@ def as_scores(scores: ArrayLike) -> NDArray[Any]:
     return column.astype(np.float32 if column.dtype.itemsize <= 2 else np.float64)
 
 
-def as_labels(is_positive: ArrayLike) -> NDArray[np.bool_]:
+def as_labels(is_positive: ArrayLike) -> Flags:
     """Return one column of booleans."""
     column = np.asarray(is_positive)
     if column.ndim != 1 or (column.dtype != np.bool_ and len(column)):
@@ -351,7 +348,7 @@ def as_labels(is_positive: ArrayLike) -> NDArray[np.bool_]:
     return np.ascontiguousarray(column, dtype=np.bool_)
 
 
-def as_weights(weight: ArrayLike, n: int) -> NDArray[np.float64]:
+def as_weights(weight: ArrayLike, n: int) -> Array:
     """Return one column of weights, not all of them 0."""
     column = np.asarray(weight, dtype=np.float64)
     if column.shape != (n,):
@@ -372,9 +369,7 @@ def refuse_nan(scores: NDArray[Any]) -> None:
         raise InputError(f"`scores` must be numbers; {count} are NaN. Drop these examples first.")
 
 
-def _rank_weighted(
-    scores: NDArray[Any], positive: NDArray[np.bool_], weight: NDArray[np.float64]
-) -> Ranking:
+def _rank_weighted(scores: NDArray[Any], positive: Flags, weight: Array) -> Ranking:
     refuse_nan(scores)
     # A row of no weight is no row; and sums are taken in an order that the content decides.
     kept = weight > 0
@@ -396,7 +391,7 @@ def _rank_weighted(
 
 
 def _thinned(
-    thresholds: NDArray[np.float64],
+    thresholds: Array,
     tp: Column,
     fp: Column,
     summary: RankingSummary,
@@ -429,7 +424,7 @@ def _thinned(
     )
 
 
-def at_steps(running: Column, steps: int = STEPS) -> NDArray[np.bool_]:
+def at_steps(running: Column, steps: int = STEPS) -> Flags:
     """Mark the places at which a running total reaches a further of so many equal steps."""
     total = running[-1]
     if total == 0:

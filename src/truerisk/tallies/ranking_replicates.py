@@ -14,7 +14,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_choice, check_same_length, check_whole_number
 from truerisk.errors import InputError
 from truerisk.tallies.placements import share_below
@@ -31,7 +31,7 @@ from truerisk.tallies.ranking import (
     refuse_nan,
 )
 
-Table = NDArray[np.int64] | NDArray[np.float64]
+Table = NDArray[np.int64] | Array
 MAX_BINS = 1000
 BIN_STEPS = (MAX_BINS - TOP) // 2  # of positives and of negatives, below the highest scores
 ROWS_A_CELL = 10  # fewer than this many rows a cell are drawn one by one
@@ -49,7 +49,7 @@ class Binned:
     positives: Table
     negatives: Table
     inside_auc: Array
-    spread: NDArray[np.bool_]
+    spread: Flags
 
     @cached_property
     def tp(self) -> Array:
@@ -202,7 +202,7 @@ class Bins:
     positives: Column
     negatives: Column
     inside_auc: Array
-    spread: NDArray[np.bool_]  # whether the bin holds several scores
+    spread: Flags  # whether the bin holds several scores
 
 
 def replicates(
@@ -411,7 +411,7 @@ def cluster_auc_variance(
     return float(first + second + 2 * crossed)
 
 
-def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+def _group_codes(groups: ArrayLike, n: int) -> Indices:
     column = np.asarray(groups)
     if column.shape != (n,):
         raise InputError(f"`groups` must have one entry per example; got shape {column.shape}.")

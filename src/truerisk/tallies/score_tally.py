@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
 from truerisk.tallies.ranking import (
@@ -44,8 +45,8 @@ class ScoreTally:
 
     max_bytes: int = FOUR_GIBIBYTES
     rows: int = 0
-    parts: list[tuple[NDArray[Any], NDArray[np.bool_]]] = field(default_factory=list, repr=False)
-    weights: list[NDArray[np.float64]] = field(default_factory=list, repr=False)
+    parts: list[tuple[NDArray[Any], Flags]] = field(default_factory=list, repr=False)
+    weights: list[Array] = field(default_factory=list, repr=False)
     histogram: ScoreHistogram | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -97,8 +98,8 @@ class ScoreTally:
 
     def _take(
         self,
-        parts: list[tuple[NDArray[Any], NDArray[np.bool_]]],
-        weights: list[NDArray[np.float64]],
+        parts: list[tuple[NDArray[Any], Flags]],
+        weights: list[Array],
     ) -> "ScoreTally":
         if parts and self.rows and bool(weights) != bool(self.weights):
             raise InputError("`weight` must be given for every batch or for none.")

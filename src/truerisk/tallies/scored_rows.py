@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.documents import LEVELS, eleven_precisions
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.ranking_replicates import cluster_replicates
@@ -31,7 +31,7 @@ class GroupedScores:
     """
 
     score: NDArray[Any]
-    is_positive: NDArray[np.bool_]
+    is_positive: Flags
     group: NDArray[Any]
     weight: Array | None
     complement: Array | None = None
@@ -56,7 +56,7 @@ def joined(parts: Sequence[GroupedScores]) -> GroupedScores:
     return replace(rows, group=_numbered_by_content(rows))
 
 
-def _numbered_by_content(rows: GroupedScores) -> NDArray[np.intp]:
+def _numbered_by_content(rows: GroupedScores) -> Indices:
     """Give each group a number that depends on what is in it, not on the order of the rows."""
     keys = [rows.score.astype(np.float64), rows.is_positive]
     keys += [] if rows.weight is None else [rows.weight]
@@ -120,7 +120,7 @@ class JointScores:
     """Scores and truth of n examples and K classes."""
 
     score: Array
-    truth: NDArray[np.bool_]
+    truth: Flags
     weight: Array | None = None
 
     def correlations(self, names: Sequence[str], random_state: int) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Codes, Flags, Indices
 from truerisk.tallies.cells import Cells
 
 NOT_JUDGED = -1
@@ -27,7 +27,7 @@ class Judgements:
     how often it was, and `examples[p]` how many examples are of that kind.
     """
 
-    cells: NDArray[np.intp]
+    cells: Indices
     votes: Array
     examples: Array
 
@@ -57,7 +57,7 @@ class Judgements:
         counted = np.bincount(self.cells.ravel(), weights.ravel(), minlength=cells)
         return counted.astype(np.float64, copy=False)
 
-    def merged(self, outcome: NDArray[np.intp]) -> "Judgements":
+    def merged(self, outcome: Indices) -> "Judgements":
         """Put each cell where `outcome` says."""
         return replace(self, cells=outcome[self.cells])
 
@@ -97,8 +97,8 @@ class GroupedJudgements:
     `cells[r, i]` is the cell of example i in repetition r, `NOT_JUDGED` where it has none.
     """
 
-    cells: NDArray[np.intp]
-    groups: NDArray[np.intp]
+    cells: Indices
+    groups: Indices
 
     @property
     def n(self) -> int:
@@ -106,7 +106,7 @@ class GroupedJudgements:
         return int(self.cells.shape[1])
 
     @cached_property
-    def _sizes(self) -> NDArray[np.intp]:
+    def _sizes(self) -> Indices:
         return np.bincount(self.groups)
 
     @property
@@ -120,7 +120,7 @@ class GroupedJudgements:
         return float((self._sizes**2).sum() / self._sizes.sum())
 
     @cached_property
-    def _judged(self) -> NDArray[np.bool_]:
+    def _judged(self) -> Flags:
         return np.asarray(self.cells != NOT_JUDGED)
 
     @property
@@ -134,7 +134,7 @@ class GroupedJudgements:
         counted = np.bincount(self.cells[self._judged], share, minlength=cells)
         return counted.astype(np.float64, copy=False)
 
-    def merged(self, outcome: NDArray[np.intp]) -> "GroupedJudgements":
+    def merged(self, outcome: Indices) -> "GroupedJudgements":
         """Put each cell where `outcome` says."""
         cells = np.where(self._judged, outcome[self.cells], NOT_JUDGED)
         return replace(self, cells=cells)
@@ -196,10 +196,10 @@ class Votes:
 
     truth: NDArray[Any]
     labels: tuple[str, ...]
-    groups: NDArray[np.intp] | None = None
+    groups: Indices | None = None
     repetitions: int = 1
-    counts: NDArray[np.int32] = field(init=False)
-    sheets: NDArray[np.int32] | None = field(init=False, default=None)
+    counts: Codes = field(init=False)
+    sheets: Codes | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         n = len(self.truth)
@@ -222,7 +222,7 @@ class Votes:
         return self
 
     @property
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Flags:
         """Which examples were judged at all."""
         return np.asarray(self.counts.any(axis=1))
 
@@ -249,7 +249,7 @@ class Votes:
         )
 
     def _judgements(
-        self, truth: NDArray[Any], counts: NDArray[np.int32], place: NDArray[np.intp]
+        self, truth: NDArray[Any], counts: Codes, place: Indices
     ) -> Judgements | GroupedJudgements:
         if self.sheets is not None and self.groups is not None:
             judged = self.judged
@@ -265,7 +265,7 @@ class Votes:
         )
 
 
-def _distinct(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+def _distinct(rows: Codes) -> tuple[Codes, Indices]:
     """Give the distinct rows and how often each occurs; rows of few small numbers by one code."""
     span = rows.max(axis=0).astype(object) + 1
     if np.prod(span) < 2**62:

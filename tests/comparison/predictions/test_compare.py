@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from truerisk.comparison.multiplicity import holm
 from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.paired_difference import clustered_paired_p
+from truerisk.comparison.predictions.paired_difference import by_groups
 from truerisk.comparison.predictions.right_answers import cochran_q, mcnemar
 from truerisk.errors import InputError
 from truerisk.evaluation import evaluate
@@ -146,7 +146,7 @@ def test_groups_are_the_units_of_the_test():
     groups = np.arange(120) // 6
     result = compare(truth, *called, scores=scores, groups=groups, probabilities=True)
     differences = (called[1] == truth).astype(float) - (called[0] == truth)
-    assert result["accuracy"].p_value == pytest.approx(clustered_paired_p(differences, groups))
+    assert result["accuracy"].p_value == pytest.approx(by_groups(differences, groups).p_value)
     right, wrong = (result[name].difference.interval for name in ("accuracy", "error_rate"))
     assert (wrong.low, wrong.high) == pytest.approx((-right.high, -right.low))
     for measure in ("f1", "roc_auc", "average_precision", "log_loss"):
@@ -303,6 +303,7 @@ def test_kappa_of_one_class_is_no_evidence_of_equivalence():
     assert (kappa.difference.value, kappa.p_value) == (0.0, 1.0)
     assert (kappa.difference.interval.low, kappa.difference.interval.high) == (-2.0, 2.0)
     assert kappa.finding == "no evidence"
+    assert has_code(kappa.notes, "no_variation")
     assert kappa.settled_by is None
 
 

@@ -12,8 +12,7 @@ from scipy.stats import multinomial, norm, t
 
 from truerisk.comparison.predictions.paired_difference import (
     PAIRED_DIFFERENCES,
-    clustered_paired_ends,
-    clustered_paired_p,
+    by_groups,
     paired_difference_bounds,
     paired_difference_ends,
     paired_score_p,
@@ -106,9 +105,9 @@ def test_groups_by_hand():
     differences, groups = [1, 1, 1, 0, 0, 0], ["a", "a", "b", "b", "c", "c"]
     error = math.sqrt(2 / 3 * (0.25**2 + 0.25**2))
     spread = t.isf(0.15, 2) * error
-    ends = clustered_paired_ends(differences, groups, 0.7)
+    ends = by_groups(differences, groups).ends_at(0.7)
     assert ends == pytest.approx((0.5 - spread, 0.5 + spread), rel=1e-12)
-    p_value = clustered_paired_p(differences, groups)
+    p_value = by_groups(differences, groups).p_value
     assert p_value == pytest.approx(2 * t.sf(0.5 / error, 2), rel=1e-12)
 
 
@@ -120,15 +119,14 @@ def test_groups_by_hand():
 )
 def test_in_groups_test_and_interval_agree_and_swapping_negates(differences, number, level):
     groups = np.arange(len(differences)) % number
-    low, high = clustered_paired_ends(differences, groups, level)
-    p_value = clustered_paired_p(differences, groups)
-    assert -1 <= low <= np.mean(differences) + 1e-12
-    assert np.mean(differences) - 1e-12 <= high <= 1
+    low, high = by_groups(differences, groups).ends_at(level)
+    p_value = by_groups(differences, groups).p_value
+    assert low - 1e-12 <= np.mean(differences) <= high + 1e-12
     assume(min(abs(low), abs(high)) > 1e-9)
     assert (p_value < 1 - level) == (not low <= 0 <= high)
     negated = np.negative(differences)
-    assert clustered_paired_p(negated, groups) == pytest.approx(p_value, abs=1e-12)
-    swapped = clustered_paired_ends(negated, groups, level)
+    assert by_groups(negated, groups).p_value == pytest.approx(p_value, abs=1e-12)
+    swapped = by_groups(negated, groups).ends_at(level)
     assert swapped == pytest.approx((-high, -low), abs=1e-12)
 
 
@@ -142,7 +140,7 @@ def test_with_groups_of_one_size_the_error_is_obuchowskis(sums):
     squares = sum((s - 3 * value) ** 2 for s in sums)
     error = math.sqrt(number / (number - 1) * squares) / n
     expected = 2 * t.sf(abs(value) / error, number - 1)
-    assert clustered_paired_p(differences, groups) == pytest.approx(expected, rel=1e-9)
+    assert by_groups(differences, groups).p_value == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_error_is_that_of_leaving_one_group_out():
@@ -152,22 +150,22 @@ def test_the_error_is_that_of_leaving_one_group_out():
     without = [differences[groups != group].mean() for group in range(8)]
     error = math.sqrt(7 / 8 * np.sum(np.subtract(without, differences.mean()) ** 2))
     expected = 2 * t.sf(abs(differences.mean()) / error, 7)
-    assert clustered_paired_p(differences, groups) == pytest.approx(expected, rel=1e-9)
+    assert by_groups(differences, groups).p_value == pytest.approx(expected, rel=1e-9)
 
 
 def test_groups_that_do_not_vary_count_as_examples():
     groups = np.repeat(np.arange(10), 3)
-    assert clustered_paired_p(np.zeros(30), groups) == 1.0
-    low, high = clustered_paired_ends(np.zeros(30), groups, 0.95)
+    assert by_groups(np.zeros(30), groups).p_value == 1.0
+    low, high = by_groups(np.zeros(30), groups).ends_at(0.95)
     assert (1 - high) ** 10 == pytest.approx(0.025)
     assert low == -high
     # Ten groups, all of them for the second: a sign test.
-    assert clustered_paired_ends(np.ones(30), groups, 0.95)[1] == 1.0
+    assert by_groups(np.ones(30), groups).ends_at(0.95)[1] == 1.0
     expected = mcnemar(0, 10, method="exact")
-    assert clustered_paired_p(np.ones(30), groups) == pytest.approx(expected)
+    assert by_groups(np.ones(30), groups).p_value == pytest.approx(expected)
     # A tenth and two tenths leave rounding, which is no variance.
     tenths = np.tile([0.1, 0.2, 0.3], 10)
-    assert clustered_paired_p(tenths, groups) == pytest.approx(2 * (1 / 1.2) ** 10)
+    assert by_groups(tenths, groups).p_value == pytest.approx(2 * (1 / 1.2) ** 10)
 
 
 def test_what_is_no_table_is_refused():
@@ -187,11 +185,11 @@ def test_what_is_no_table_is_refused():
 
 def test_what_are_no_groups_is_refused():
     with pytest.raises(InputError, match=r"`groups` must name two groups at least; got 1\."):
-        clustered_paired_p([1, 0], ["a", "a"])
+        by_groups([1, 0], ["a", "a"])
     with pytest.raises(InputError, match=r"`differences` must lie in \[-1, 1\]; got nan\."):
-        clustered_paired_ends([1, math.nan], ["a", "b"], 0.95)
+        by_groups([1, math.nan], ["a", "b"])
     with pytest.raises(InputError, match=r"`differences` has 3, `groups` has 2"):
-        clustered_paired_p([1, 0, 1], ["a", "b"])
+        by_groups([1, 0, 1], ["a", "b"])
 
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "paired_tests.json"

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, chi2
 
-from truerisk.comparison.predictions.paired_difference import paired_difference_ends
+from truerisk.comparison.predictions.paired_difference import by_groups, paired_difference_ends
 from truerisk.comparison.predictions.right_answers import (
     FORMS,
     PairTable,
-    by_groups,
     by_table,
     cochran_q,
     mcnemar,

@@ -114,7 +114,7 @@ def test_lists_are_joined_only_when_sets_are_allowed():
     one = encoder(may_be_empty=True, multilabel_separator="|")
     assert codes(one, lists) == [0, 1, 2]
     assert one.book.texts == ("b|a", "", "b")
-    with pytest.raises(InputError, match="must hold one label a row; got list"):
+    with pytest.raises(InputError, match="must hold one label per row; got list"):
         codes(encoder(), lists)
     with pytest.raises(InputError, match="do not contain 'a'"):
         codes(encoder(multilabel_separator="a"), lists)

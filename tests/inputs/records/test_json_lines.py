@@ -27,7 +27,7 @@ def test_lists_of_scores_are_the_columns_of_a_matrix(write, read):
 
 def test_lists_of_scores_must_keep_their_length_from_block_to_block(write, read):
     lines = '{"y_true": "a", "score": [0.25, 0.75]}\n{"y_true": "b", "score": [1, 0, 0]}\n'
-    with refused("'score' must hold 2 numbers a row, as before; got 3."):
+    with refused("'score' must hold 2 numbers per row, as before; got 3."):
         read(write(lines, "p.jsonl"), block_bytes=45)
 
 
@@ -90,5 +90,5 @@ def test_a_bad_json_score_is_refused(write, read, score, message):
 
 
 def test_a_json_array_is_refused(write, read):
-    with refused("must hold one JSON object a line; got a JSON array."):
+    with refused("must hold one JSON object per line; got a JSON array."):
         read(write('[{"y_true": "a"}]', "p.json"))

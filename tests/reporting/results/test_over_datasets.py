@@ -1,13 +1,17 @@
 import csv
 import io
 import json
-from itertools import pairwise
+from itertools import combinations, pairwise
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from truerisk.comparison.datasets.over_datasets import compare_over_datasets
+from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.page import report_of
 from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result
@@ -232,3 +236,65 @@ def test_many_ranks_are_not_all_numbered():
     ticks = critical_difference_section(ranked(30, control="m0")).data["ticks"]
     assert len(ticks) == 30
     assert sum(bool(tick["words"]) for tick in ticks) == 10
+
+
+def spread_out(k, n=12, **options):
+    scores = np.random.default_rng(k).normal(size=(n, k)) + 0.4 * np.arange(k)
+    return compare_over_datasets(scores, **options)
+
+
+def drawn(found):
+    figure = Figure(figsize=(7.2, 3))
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    assert found.plot(axes) is axes
+    canvas.draw()
+    return axes
+
+
+def drawn_bars(axes, colour):
+    return [
+        tuple(segment[:, 0])
+        for lines in axes.collections
+        if tuple(lines.get_color()[0]) == mpl.colors.to_rgba(colour)
+        for segment in lines.get_segments()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "ink"), [({}, "first"), ({"control": "classifier 3"}, "second")]
+)
+def test_matplotlib_draws_the_bars_that_the_section_describes(options, ink):
+    found = spread_out(5, **options)
+    bars = critical_difference_section(found).data["bars"]
+    assert bars
+    expected = [[bar["low"], bar["high"]] for bar in bars]
+    assert np.array(drawn_bars(drawn(found), FIGURE[ink])) == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize("k", [2, 3, 8])
+def test_no_two_names_of_the_drawing_collide_and_all_are_there(k):
+    found = spread_out(k)
+    axes = drawn(found)
+    renderer = axes.figure.canvas.get_renderer()
+    named = [text for text in axes.texts if "classifier" in text.get_text()]
+    assert len(named) == k
+    boxes = [text.get_window_extent(renderer) for text in named]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    # The best half hangs at the right.
+    right = [text.get_text() for text in named if text.get_horizontalalignment() == "left"]
+    assert all(any(name in text for text in right) for name in found.in_order[: (k + 1) // 2])
+
+
+def test_hostile_and_long_names_are_drawn_as_they_are():
+    found = spread_out(3, names=["_hidden", "$x$", "n" * 200])
+    texts = [text.get_text() for text in drawn(found).texts]
+    assert any(r"\$x\$" in text for text in texts)
+    assert any("_hidden" in text for text in texts)
+    assert all(len(text) < 60 for text in texts)
+
+
+def test_drawing_touches_no_global_state():
+    before = dict(mpl.rcParams)
+    drawn(spread_out(4))
+    assert dict(mpl.rcParams) == before

@@ -92,3 +92,32 @@ def test_a_ledger_with_other_columns_is_refused(tmp_path):
     (tmp_path / "proportions.csv").write_text("method,share\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"proportions\.csv must have the columns method, level"):
         write_pages(tmp_path)
+
+
+FIVE_BY_TEN = {"page": "coverage-of-learners", "design": "5 × 10 folds"}
+PERTURBED = {"page": "coverage-of-perturbation"}
+QUOTED = {
+    "Clopper-Pearson": ("clopper_pearson", {}),
+    "Wald": ("wald", {}),
+    "agreement": ("agreement_binomial", FIVE_BY_TEN),
+    "corrected resampled t": ("corrected_t", FIVE_BY_TEN),
+    "plain t": ("plain_t (invalid)", FIVE_BY_TEN),
+    "perturbation resampling": (
+        "perturbation_effective_size",
+        {**PERTURBED, "design": "cross-validated losses"},
+    ),
+    "the same as published": (
+        "perturbation_percentile",
+        {**PERTURBED, "design": "training losses"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUOTED)
+def test_the_summary_of_the_evidence_quotes_the_ledgers(name):
+    method, where = QUOTED[name]
+    figure = coverage_of(method, "error_rate", **where)
+    page = (pages.DOCS / "evidence.md").read_text(encoding="utf-8")
+    [line] = [line for line in page.splitlines() if line.startswith(f"| {name}")]
+    least = f"{figure.least:.4f}" if 0 < figure.least < 0.001 else f"{figure.least:.3f}"
+    assert line.endswith(f"| {least} | {figure.mean:.3f} |")

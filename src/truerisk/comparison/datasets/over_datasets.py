@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,8 @@ from truerisk.comparison.datasets.rank_tests import (
     FriedmanTest,
     SignedRankTest,
     bonferroni_dunn_difference,
+    by_signed_ranks,
     cliques,
-    difference_interval,
     equivalence_p_value,
     friedman,
     nemenyi_difference,
@@ -40,14 +40,11 @@ from truerisk.comparison.datasets.rank_tests import (
     typical_difference,
     without_noise,
 )
+from truerisk.comparison.datasets.score_table import fold_means, named_scores
 from truerisk.comparison.multiplicity import bonferroni, hochberg, holm
-from truerisk.comparison.predictions.named_scores import fold_means, named_scores
 from truerisk.errors import InputError
 from truerisk.results import Conclusion, Finding, Interval, Reportable, Row, estimate_row
 from truerisk.results import _number as number
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LARGEST_SEED = 2**32
 OPPOSITE: dict[Conclusion, Conclusion] = {"better": "worse", "worse": "better"}
@@ -199,14 +196,6 @@ data sets in all would detect a difference as clear as the one seen.
     def rank_of(self, name: str) -> float:
         """Give the average rank of a classifier."""
         return self.average_ranks[self.names.index(name)]
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the critical-difference picture into axes, and give them back."""
-        from truerisk.comparison.datasets.critical_difference import (  # noqa: PLC0415  (who draws needs it)
-            plot_critical_difference,
-        )
-
-        return plot_critical_difference(self, ax)
 
     def _content(self) -> dict[str, Any]:
         return {**super()._content(), "verdict": list(self.verdict)}
@@ -363,8 +352,8 @@ def _pairs(
         at = names.index(control)
         places = [(at, other) for other in range(k) if other != at]
     columns = [_differences(means[:, first], means[:, second]) for first, second in places]
-    tests = [signed_rank(column) for column in columns]
-    adjusted = holm([test.p_value for test in tests])
+    outcomes = [by_signed_ranks(column) for column in columns]
+    adjusted = holm([np.nan if one.p_value is None else one.p_value for one in outcomes])
     averages = ranks_of(means, higher_is_better=higher_is_better).mean(axis=0)
     equivalence: list[float | None] = [None] * len(places)
     if region is not None:
@@ -383,12 +372,14 @@ def _pairs(
                 region=margin,
                 random_state=seed,
             )
-        test, p_value, equal_p = tests[row], float(adjusted[row]), equivalence[row]
+        test, p_value, equal_p = signed_rank(column), float(adjusted[row]), equivalence[row]
+        low, high = outcomes[row].ends_at(level)
+        method = outcomes[row].interval_method
         pairs.append(
             PairOverDatasets(
                 names=(names[first], names[second]),
                 difference=typical_difference(column),
-                interval=difference_interval(column, level),
+                interval=Interval(low, high, level, method) if math.isfinite(low) else None,
                 wins=counted.wins,
                 ties=counted.ties,
                 losses=counted.losses,

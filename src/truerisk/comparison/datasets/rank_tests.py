@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, fdtrc, log_ndtr, ndtr, ndtri
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
+from truerisk.comparison.outcome import TestOutcome
+from truerisk.comparison.spread import OPEN
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.results import Interval
@@ -211,6 +213,29 @@ def difference_interval(differences: ArrayLike, level: float = 0.95) -> Interval
     )
 
 
+def by_signed_ranks(differences: ArrayLike) -> TestOutcome:
+    """Give the signed-rank test and the interval that inverts it; open for too few data sets.
+
+    Examples
+    --------
+    >>> outcome = by_signed_ranks([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07])
+    >>> outcome.p_value, [round(end, 3) for end in outcome.ends_at(0.95)]
+    (0.015625, [0.02, 0.06])
+    """
+    column = check_differences(differences)
+
+    def ends_at(level: float) -> Ends:
+        interval = difference_interval(column, level)
+        return OPEN if interval is None else (interval.low, interval.high)
+
+    return TestOutcome(
+        ends_at=ends_at,
+        p_value=signed_rank(column).p_value,
+        method="wilcoxon",
+        interval_method="sign" if column.size > MAX_WALSH else "signed_rank",
+    )
+
+
 def _largest_rejected(n: int, tail: float) -> int:
     """Give the largest t with P(T ≤ t) ≤ tail, −1 if there is none."""
     if n <= MAX_EXACT:
@@ -342,11 +367,6 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     on one order without ties, F is infinite, and the p-value is the exact one,
     :math:`(k!)^{1 - N}`.  The correction for ties divides χ² by
     :math:`1 - \sum (t^3 - t) / (N (k^3 - k))` over all groups of t tied ranks.
-
-    Parameters
-    ----------
-    ranks
-        N × k, each row the ranks of the classifiers on one data set, as `ranks_of` gives them.
 
     References
     ----------

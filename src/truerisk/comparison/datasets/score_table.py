@@ -1,18 +1,22 @@
-"""A file of scores, one row per data set and one column per classifier → arrays and names."""
+"""Scores of classifiers on data sets, from arrays, frames or a file: checked, and with names."""
 
+import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import Places, refusal
 
+WHAT = {"names": "classifier", "datasets": "data set"}
 USUAL_NAMES = frozenset({"", "dataset", "data_set", "data set", "data", "task", "problem"})
 
 
@@ -20,7 +24,7 @@ USUAL_NAMES = frozenset({"", "dataset", "data_set", "data set", "data", "task", 
 class ScoreTable:
     """Scores, data sets × classifiers × folds, and their names."""
 
-    scores: NDArray[np.float64]
+    scores: Array
     names: tuple[str, ...]
     datasets: tuple[str, ...]
     source: dict[str, Any]
@@ -60,7 +64,7 @@ def read_scores(
     # Both load the parser, which is not needed to name a table.
     from truerisk.inputs.records.csv_rows import CsvFile  # noqa: PLC0415
     from truerisk.inputs.records.formats import recognise  # noqa: PLC0415
-    from truerisk.inputs.records.rows import Wanted  # noqa: PLC0415
+    from truerisk.inputs.records.rows import Selection  # noqa: PLC0415
 
     path = Path(path)
     options = options or ReadingOptions()
@@ -73,7 +77,7 @@ def read_scores(
         raise refusal(path, f"must have columns of different names; {shown(twice[0])} is twice.")
     cells: dict[str, list[str]] = {name: [] for name in file.columns}
     places: list[tuple[Places, int]] = []
-    for rows in file.rows(Wanted(texts=file.columns)):
+    for rows in file.rows(Selection(texts=file.columns)):
         for name, column in cells.items():
             column.extend(rows.columns[name].to_pylist())
         places += [(rows.places, row) for row in range(rows.count)]
@@ -87,6 +91,31 @@ def read_scores(
     table, datasets = _by_dataset(path, scores, of_row, places, folds=folds)
     source = {"path": str(path), "bytes": facts.bytes, "rows": len(places), "sha256": file.sha256}
     return ScoreTable(scores=table, names=names, datasets=datasets, source=source)
+
+
+def named_scores(
+    scores: ArrayLike, names: Sequence[str] | None, datasets: Sequence[str] | None
+) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
+    """Give data sets × classifiers × folds, the classifiers' names, and the data sets'.
+
+    Examples
+    --------
+    >>> folds, names, datasets = named_scores([[0.9, 0.8], [0.7, 0.6]], ["a", "b"], None)
+    >>> folds.shape, names, datasets
+    ((2, 2, 1), ('a', 'b'), ('data set 1', 'data set 2'))
+    """
+    folds = _check_scores(scores)
+    classifiers = _check_names(_names(scores, names, "columns", "names"), folds.shape[1], "names")
+    rows = _check_names(_names(scores, datasets, "index", "datasets"), folds.shape[0], "datasets")
+    _check_finite(folds, classifiers, rows)
+    return folds, classifiers, rows
+
+
+def fold_means(folds: Array) -> Array:
+    """Give the mean of folds, exactly rounded: the same folds in another order are a tie."""
+    if folds.shape[2] == 1:
+        return folds[:, :, 0]
+    return np.array([[math.fsum(one) / len(one) for one in row] for row in folds.tolist()])
 
 
 def _column_of_names(
@@ -128,12 +157,12 @@ def _numbers(
 
 def _by_dataset(
     path: Path,
-    scores: NDArray[np.float64],
+    scores: Array,
     of_row: list[str] | None,
     places: list[tuple[Places, int]],
     *,
     folds: bool,
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+) -> tuple[Array, tuple[str, ...]]:
     """Gather the rows of each data set, in the order in which they first appear."""
     if of_row is None:
         if folds:
@@ -162,3 +191,56 @@ def _by_dataset(
         )
     table = np.array([scores[of].T for of in rows.values()])
     return table, tuple(rows)
+
+
+def _check_scores(scores: ArrayLike) -> Array:
+    """Give data sets × classifiers × folds; one score is one fold."""
+    try:
+        table = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "`scores` must be numbers, as many for each data set; got something else."
+        ) from None
+    shape = " × ".join(map(str, table.shape)) or "one number"
+    if table.ndim not in {2, 3}:
+        raise InputError(
+            f"`scores` must be data sets × classifiers, or × folds as well; got {shape}."
+        )
+    if table.shape[0] < 2 or table.shape[1] < 2 or table.size == 0:
+        raise InputError(f"`scores` must be of two data sets and classifiers or more; got {shape}.")
+    return table[:, :, None] if table.ndim == 2 else table
+
+
+def _check_finite(folds: Array, names: tuple[str, ...], datasets: tuple[str, ...]) -> None:
+    wrong = np.argwhere(~np.isfinite(folds))
+    if len(wrong):
+        row, column, fold = wrong[0]
+        raise InputError(
+            f"`scores` must all be finite; got {folds[row, column, fold]} for {names[column]} on "
+            f"{datasets[row]}. Leave out data sets that a classifier has no score on."
+        )
+
+
+def _names(
+    scores: object, given: Sequence[str] | None, attribute: str, argument: str
+) -> Sequence[object] | None:
+    if given is not None:
+        if isinstance(given, str):
+            raise InputError(f"`{argument}` must be a list of names; got {shown(given)}.")
+        return given
+    # A data frame names its columns and rows; so do some arrays, which is as well.
+    labels = getattr(scores, attribute, None)
+    return None if labels is None or callable(labels) else list(labels)
+
+
+def _check_names(given: Sequence[object] | None, count: int, argument: str) -> tuple[str, ...]:
+    what = WHAT[argument]
+    if given is None:
+        return tuple(f"{what} {place + 1}" for place in range(count))
+    texts = tuple(map(str, given))
+    if len(texts) != count:
+        raise InputError(f"`{argument}` must be {count}, one for each {what}; got {len(texts)}.")
+    twice = next((name for name in texts if texts.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"`{argument}` must differ; got {shown(twice)} twice.")
+    return texts

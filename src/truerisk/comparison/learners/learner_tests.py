@@ -22,7 +22,6 @@ from truerisk.intervals.resampled_tests import (
     corrected_standard_error,
     correlated_t_posterior,
     five_by_two_f,
-    five_by_two_t,
 )
 from truerisk.results import Finding
 from truerisk.tallies.votes import GroupedJudgements, Judgements
@@ -128,11 +127,8 @@ def by_five_by_two_t(differences: Array, units: float) -> TestOutcome:
     >>> [round(end, 4) for end in outcome.ends_at(0.95)]
     [-0.023, 0.063]
     """
-    test = five_by_two_t(differences)
-    if not test.is_defined:
-        return refits_without_spread(test.difference, units, "five_by_two_t")
     spread = Spread(math.sqrt(_variance_within(differences) / 5), 5)
-    return spread.outcome(float(differences[0, 0]), "five_by_two_t")
+    return _of_spread(spread, float(differences[0, 0]), units, "five_by_two_t")
 
 
 def by_five_by_two_f(differences: Array, units: float) -> TestOutcome:
@@ -152,14 +148,13 @@ def by_five_by_two_f(differences: Array, units: float) -> TestOutcome:
     >>> [round(end, 4) for end in outcome.ends_at(0.95)]  # .026 ± √(.0028 · 4.735 / 10)
     [-0.0104, 0.0624]
     """
-    test = five_by_two_f(differences)
-    if not test.is_defined:
+    test, within = five_by_two_f(differences), 2 * _variance_within(differences)
+    if Spread(math.sqrt(within)).is_zero:
         return refits_without_spread(test.difference, units, "five_by_two_f")
-    mean, within = test.difference, 2 * _variance_within(differences)
 
     def ends(level: float) -> Ends:
         half = math.sqrt(within * float(fdtri(10, 5, level)) / 10)
-        return mean - half, mean + half
+        return test.difference - half, test.difference + half
 
     return TestOutcome(
         ends_at=ends,
@@ -207,7 +202,7 @@ def by_nested_cross_validation(differences: NDArray[np.int8], parts: Indices) ->
     Parameters
     ----------
     differences
-        R × K × n: second loss less first, laid out as `nested_interval` wants the losses.
+        R × K × n: second loss less first, laid out as `nested_interval` takes the losses.
     parts
         R × n: the fold of each example.
 

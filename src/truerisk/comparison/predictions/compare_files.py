@@ -51,10 +51,10 @@ class ModelFile:
 
     def column(self, name: str) -> NDArray[Any] | None:
         """Return a column that files may have to agree about; groups by their names."""
-        found: NDArray[Any] | None = getattr(self.rows, name)
-        if name == "group" and found is not None:
-            return np.asarray(np.array(self.files.groups.texts, dtype=object)[found])
-        return found
+        column: NDArray[Any] | None = getattr(self.rows, name)
+        if name == "group" and column is not None:
+            return np.asarray(np.array(self.files.groups.texts, dtype=object)[column])
+        return column
 
 
 def compare_files(
@@ -371,8 +371,8 @@ def _agreed(name: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
 def _columns_of(role: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
     """Return the column of a role, or all of them where models have columns of their own."""
     columns = dict.fromkeys(getattr(model.files.roles, role) for model in models)
-    found = [column for column in columns if column]
-    return tuple(found) if len(found) > 1 else next(iter(found), None)
+    names = [column for column in columns if column]
+    return tuple(names) if len(names) > 1 else next(iter(names), None)
 
 
 def _source(models: list[ModelFile], how: Join, left_out: list[int]) -> dict[str, Any]:
@@ -382,7 +382,7 @@ def _source(models: list[ModelFile], how: Join, left_out: list[int]) -> dict[str
     facts = dict.fromkeys(fact for model in models for fact in model.files.files)
     source: dict[str, Any] = {
         "files": tuple(facts),
-        "roles": {name: found for name, found in columns.items() if found},
+        "roles": {role: name for role, name in columns.items() if name},
         "guessed": roles.guessed,
         "joined_by": "id" if how == "inner" else how,
     }

@@ -14,9 +14,11 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies, with_one_score
 from truerisk.evaluation.request import Request
+from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import (
     AS_WRITTEN,
     Predictions,
+    made_predictions,
     positive_of_pair,
     score_classes,
 )
@@ -88,11 +90,11 @@ class JoinedPredictions:
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
         """The place of each code in the order of the labels, wherever the codes came from."""
-        found = np.empty(len(self.members), dtype=np.int64)
-        found[sorted(range(len(found)), key=self.members.__getitem__)] = np.arange(len(found))
-        return found
+        ranks = np.empty(len(self.members), dtype=np.int64)
+        ranks[sorted(range(len(ranks)), key=self.members.__getitem__)] = np.arange(len(ranks))
+        return ranks
 
-    def taken(self, rows: NDArray[np.intp]) -> "JoinedPredictions":
+    def taken(self, rows: Indices) -> "JoinedPredictions":
         """Take some rows, in this order."""
 
         def of(column: NDArray[Any] | None) -> Any:  # noqa: ANN401
@@ -173,8 +175,12 @@ class JoinedPredictions:
         self, score: NDArray[Any] | None, request: Request, book: dict[tuple[str, ...], int]
     ) -> NDArray[Any] | None:
         threshold = request.threshold
-        if score is None or (threshold is None and (score.ndim == 1 or self.multilabel)):
+        if score is None or (threshold is None and score.ndim == 1):
             return None
+
+        def code_of(label_set: tuple[str, ...]) -> int:
+            return book.setdefault(label_set, len(book))
+
         if score.ndim == 1:
             pos_label = positive_of_two(self.labels, request.pos_label)
             others = [one for one in other_of_pair(pos_label, self.labels) if one != pos_label]
@@ -182,16 +188,13 @@ class JoinedPredictions:
                 raise InputError(
                     f"`threshold` must divide two classes; the labels are {shown(self.labels)}."
                 )
-            codes = [book.setdefault((label,), len(book)) for label in (*others, pos_label)]
+            codes = [code_of((label,)) for label in (*others, pos_label)]
             return np.array(codes)[(score >= threshold).astype(np.intp)]
         if self.classes is None:
             return None
-        if not self.multilabel:
-            codes = [book.setdefault((label,), len(book)) for label in self.classes]
-            return np.asarray(np.array(codes)[score.argmax(axis=1)])
-        patterns, at = np.unique(score >= threshold, axis=0, return_inverse=True)
-        sets = [tuple(sorted(np.array(self.classes)[row].tolist())) for row in patterns]
-        return np.asarray(np.array([book.setdefault(one, len(book)) for one in sets])[at.ravel()])
+        return made_predictions(
+            score, self.classes, code_of, multilabel=self.multilabel, threshold=threshold
+        )
 
 
 def join_arrays(
@@ -242,7 +245,8 @@ def join_arrays(
         )
         for one, score in zip(models, scores, strict=True)
     ]
-    return JoinedPredictions.of(model_names, in_one_order(model_names, named))
+    notes = tuple(label_notes(joined.members, "" if multilabel else None))
+    return JoinedPredictions.of(model_names, in_one_order(model_names, named), notes=notes)
 
 
 def in_one_order(names: tuple[str, ...], models: Sequence[Predictions]) -> list[Predictions]:
@@ -287,7 +291,7 @@ def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
 
     Rows of weight 0 are left out; weights that are all alike, and groups of one row each, are
     dropped.  Neither the order in which the rows came nor that of the models changes the order
-    here, so that resamples of one seed fall on the same examples.
+    here: resamples of one seed fall on the same examples.
 
     Examples
     --------
@@ -314,8 +318,8 @@ def _keys(joined: JoinedPredictions) -> list[NDArray[Any]]:
     keys.append(ranks[joined.truth])
     keys += [] if joined.weight is None else [joined.weight]
     models = [
-        [*_score_columns(score), *([] if called is None else [ranks[called]])]
-        for called, score in zip(joined.predicted, joined.scores, strict=True)
+        [*_score_columns(score), *([] if predicted is None else [ranks[predicted]])]
+        for predicted, score in zip(joined.predicted, joined.scores, strict=True)
     ]
     return keys + [column for model in sorted(models, key=_fingerprint) for column in model]
 
@@ -328,5 +332,5 @@ def _score_columns(score: NDArray[Any] | None) -> list[NDArray[Any]]:
 
 
 def _fingerprint(columns: list[NDArray[Any]]) -> tuple[bytes, ...]:
-    """Tell one model from another, whatever the order of the rows."""
+    """Distinguish models, whatever the order of the rows."""
     return tuple(hashlib.sha256(np.sort(column).tobytes()).digest() for column in columns)

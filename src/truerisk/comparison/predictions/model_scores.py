@@ -1,4 +1,12 @@
-"""One model's scores, seen so that two models can be compared: influences, and shared resamples."""
+"""One model's scores, prepared for the comparison of two: influences, and shared resamples.
+
+Of many examples blocks are drawn, at a cost that does not grow with their number.  The examples are
+dealt out to blocks of one size, at random (whole groups, where they come in groups), and blocks are
+drawn with replacement.  Scores are put into bins, and a block is what it adds to each bin: drawing
+is one product of matrices.  Two models are resampled alike by one deal and one draw.  With r
+resamples of b blocks a standard error is off by √(1/2r + 1/2b) of itself, one time in three: by 1.9
+% for 2000 of 4000.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,19 +16,108 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
-from truerisk.comparison.predictions.block_resamples import BlockDraw
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.measures.registry import base_and_average
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
-from truerisk.tallies.ranking_replicates import cluster_replicates
+from truerisk.tallies.ranking import rank
+from truerisk.tallies.ranking_replicates import (
+    Binned,
+    Bins,
+    bins_of,
+    cluster_replicates,
+    evaluate,
+    values_of,
+)
 from truerisk.tallies.scored_rows import GroupedScores, document_averages, loss_of_rows
 
 DOCUMENTS = "eleven_point_documents"
 MAX_ENTRIES = 2 * 10**7  # rows × classes × replicates: about a second
 MANY_ROWS = 20_000  # beyond it blocks of rows are drawn, which then costs less
 MIN_REPLICATES = 200  # a standard error from these is 5 % off, one time in three
+BLOCKS, RESAMPLES = 4000, 2000
+MIN_BLOCKS, MIN_RESAMPLES = 1000, 500
+AT_ONCE = 250  # resamples
+
+
+@dataclass(frozen=True)
+class BlockDraw:
+    """Which block each example is in, and how often each resample draws each block."""
+
+    block: NDArray[np.intp]
+    times: Array
+
+    @classmethod
+    def of(cls, units: NDArray[np.intp], classes: int, rng: np.random.Generator) -> "BlockDraw":
+        """Deal out the units and draw the blocks; the more classes to rank, the fewer of both.
+
+        Examples
+        --------
+        >>> units = np.repeat(np.arange(6000), 2)
+        >>> drawn = BlockDraw.of(units, 1, np.random.default_rng(0))
+        >>> drawn.times.shape, bool((drawn.block[::2] == drawn.block[1::2]).all())
+        ((2000, 4000), True)
+        """
+        number = int(units.max()) + 1
+        blocks = min(max(BLOCKS // classes, MIN_BLOCKS), number)
+        block = rng.permutation(np.arange(number) % blocks)[units]
+        size = max(RESAMPLES // classes, MIN_RESAMPLES)
+        drawn = rng.integers(blocks, size=(size, blocks)) + blocks * np.arange(size)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=size * blocks).reshape(size, blocks)
+        return cls(np.asarray(block, dtype=np.intp), times.astype(np.float64))
+
+    @property
+    def words(self) -> str:
+        """What was drawn, in words."""
+        resamples, blocks = self.times.shape
+        return f"{resamples:,} resamples of {blocks:,} blocks of examples"
+
+    def repeated(self, times: int) -> "BlockDraw":
+        """Give every example so many rows in turn."""
+        return BlockDraw(np.repeat(self.block, times), self.times)
+
+    def replicates(
+        self,
+        score: NDArray[Any],
+        is_positive: NDArray[np.bool_],
+        names: Sequence[str],
+        weight: Array | None = None,
+    ) -> dict[str, Array]:
+        """Give measures of the ranking of each resample."""
+        ranking = rank(score, is_positive, weight)
+        bins = bins_of(ranking)
+        whole = np.concatenate([bins.positives, bins.negatives])
+        table = self._table(score, is_positive, bins, weight)
+        # What binning does to the value is taken off again.
+        observed = evaluate(_binned(bins, whole[None].astype(np.float64)), names)
+        off = {name: values_of(ranking, name) - observed[name][0] for name in names}
+        replicates: dict[str, list[Array]] = {name: [] for name in names}
+        for start in range(0, len(self.times), AT_ONCE):
+            drawn = self.times[start : start + AT_ONCE] @ table
+            for name, values in evaluate(_binned(bins, drawn), names).items():
+                replicates[name].append(np.clip(values + off[name], 0.0, 1.0))
+        return {name: np.concatenate(values) for name, values in replicates.items()}
+
+    def _table(
+        self,
+        score: NDArray[Any],
+        is_positive: NDArray[np.bool_],
+        bins: Bins,
+        weight: Array | None,
+    ) -> Array:
+        """Count what every block adds to every bin: of positives, then of negatives."""
+        ends = np.cumsum(bins.positives + bins.negatives)
+        order = np.argsort(-(score.astype(np.float64) + 0.0), kind="stable")  # −0.0 + 0.0 is 0.0
+        each = np.ones(len(order)) if weight is None else weight[order]
+        # The middle of an example lies within its bin, however sums of weights were rounded.
+        middle = np.cumsum(each) - each / 2
+        of_row = np.empty(len(order), dtype=np.intp)
+        of_row[order] = np.minimum(np.searchsorted(ends, middle), len(ends) - 1)
+        size, blocks = len(ends), self.times.shape[1]
+        cell = self.block * (2 * size) + of_row + np.where(is_positive, 0, size)
+        counts = np.bincount(cell, weights=weight, minlength=blocks * 2 * size)
+        return counts.reshape(blocks, 2 * size).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -28,9 +125,10 @@ class ModelScores:
     """The scores of n examples for c classes, and which examples belong to each class."""
 
     score: NDArray[Any]
-    truth: NDArray[np.bool_]
+    truth: Flags
     weight: Array | None = None
-    group: NDArray[np.intp] | None = None
+    group: Indices | None = None
+    complement: Array | None = None  # the probability of the other of two classes
 
     @classmethod
     def of(
@@ -41,15 +139,16 @@ class ModelScores:
         members: Sequence[tuple[str, ...]],
         *,
         weight: Array | None = None,
-        group: NDArray[np.intp] | None = None,
+        group: Indices | None = None,
+        complement: Array | None = None,
     ) -> "ModelScores":
         """Take the scores of a model that has been tallied: its rankings name their classes."""
         belongs = [np.array([label in one for one in members])[truth] for label in tallies.rankings]
         table = score[:, None] if score.ndim == 1 else score
-        return cls(table, np.column_stack(belongs), weight, group)
+        return cls(table, np.column_stack(belongs), weight, group, complement)
 
     @property
-    def units(self) -> NDArray[np.intp]:
+    def units(self) -> Indices:
         """What is drawn together: the groups, or each example for itself."""
         return np.arange(len(self.score)) if self.group is None else self.group
 
@@ -58,7 +157,7 @@ class ModelScores:
         return np.ones(len(self.score)) if self.weight is None else self.weight
 
     @cached_property
-    def strata(self) -> NDArray[np.intp]:
+    def strata(self) -> Indices:
         """What is true of each example, as a number."""
         packed = np.packbits(self.truth, axis=1)
         return np.unique(packed, axis=0, return_inverse=True)[1].ravel()
@@ -76,7 +175,9 @@ class ModelScores:
     def rows_of_loss(self, name: str) -> Array | None:
         """Give the loss, or the precision, of each example; None for what is no mean."""
         by_label = {
-            str(at): GroupedScores(self.score[:, at], self.truth[:, at], self.units, self.weight)
+            str(at): GroupedScores(
+                self.score[:, at], self.truth[:, at], self.units, self.weight, self.complement
+            )
             for at in range(self.score.shape[1])
         }
         if name == DOCUMENTS:
@@ -133,7 +234,7 @@ class ModelScores:
     ) -> dict[str, Array]:
         """Resample the examples, or whole groups; the same seed draws the same for every model."""
 
-        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Array]:
+        def drawn(score: NDArray[Any], truth: Flags, repeat: int) -> dict[str, Array]:
             return cluster_replicates(
                 score,
                 truth,
@@ -151,7 +252,7 @@ class ModelScores:
     ) -> dict[str, Array]:
         """Resample blocks of examples, of which there are too many to be drawn one by one."""
 
-        def drawn(score: NDArray[Any], truth: NDArray[np.bool_], repeat: int) -> dict[str, Array]:
+        def drawn(score: NDArray[Any], truth: Flags, repeat: int) -> dict[str, Array]:
             weight = None if self.weight is None else np.repeat(self.weight, repeat)
             return draw.repeated(repeat).replicates(score, truth, names, weight)
 
@@ -159,7 +260,7 @@ class ModelScores:
 
     def _averaged(
         self,
-        drawn: Callable[[NDArray[Any], NDArray[np.bool_], int], dict[str, Array]],
+        drawn: Callable[[NDArray[Any], Flags, int], dict[str, Array]],
         names: Sequence[str],
         average: str | None,
     ) -> dict[str, Array]:
@@ -182,9 +283,7 @@ def _mean_over_classes(each: list[Array], shares: Array) -> Array:
     return np.where(total > 0, summed / np.where(total > 0, total, 1.0), np.nan)
 
 
-def auc_influences(
-    score: NDArray[Any], is_positive: NDArray[np.bool_], weight: Array
-) -> tuple[float, Array]:
+def auc_influences(score: NDArray[Any], is_positive: Flags, weight: Array) -> tuple[float, Array]:
     r"""Give an area under the ROC curve, and what each example adds to its error.
 
     .. math:: u_i = \frac{w_i (V_i - A)}{P} \text{ (positive)}, \qquad
@@ -232,3 +331,8 @@ def mean_influences(values: Array, weight: Array) -> Array:
         return np.full(len(values), np.nan)
     filled = np.where(known, values, 0.0)
     return np.asarray(used * (filled - float(used @ filled) / total) / total)
+
+
+def _binned(bins: Bins, counts: Array) -> Binned:
+    positives, negatives = np.split(counts, 2, axis=1)
+    return Binned(positives, negatives, bins.inside_auc, bins.spread)

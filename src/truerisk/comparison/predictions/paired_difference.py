@@ -6,6 +6,7 @@ The table of two models has four counts: `both` are right on an example, `only_f
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -25,6 +26,11 @@ from truerisk.comparison.outcome import TestOutcome
 from truerisk.comparison.spread import NEGLIGIBLE, Spread, without_spread
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import Alternative, wilson
+from truerisk.results import Finding
+
+AGREE = Finding(
+    "no discordant pairs: both are right on the same examples", code="no_discordant_pairs"
+)
 
 PairedMethod = Literal["tango", "newcombe", "bonett_price", "wald"]
 PairedBounds = Callable[[Array, Array, Array, Array, float], Bounds]
@@ -55,15 +61,6 @@ def paired_difference_ends(
     bonett_price  0.891  0.963
     wald          0.262  0.913
     ============  =====  =======
-
-    Parameters
-    ----------
-    both, only_first, only_second, neither
-        Examples by which of the two models is right.
-    level
-        Confidence level.
-    method
-        A key of `PAIRED_DIFFERENCES`.
 
     References
     ----------
@@ -140,15 +137,6 @@ def paired_score_p(
     Two-sided it rejects at 1 − level exactly when `paired_difference_ends` by "tango" leaves `null`
     out.
 
-    Parameters
-    ----------
-    only_first, only_second, n
-        Examples that only the one or the other model gets right, and examples in all.
-    null
-        The difference that is tested, in [−1, 1].
-    alternative
-        Whether the difference may be other than `null`, or is "less" or "greater" than it.
-
     References
     ----------
     .. [1] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
@@ -177,8 +165,8 @@ def paired_score_p(
     return float(ndtr(z if alternative == "less" else -z))
 
 
-def clustered_paired_ends(differences: ArrayLike, groups: ArrayLike, level: float) -> Ends:
-    r"""Give the ends of the interval for the difference where examples come in groups.
+def by_groups(differences: ArrayLike, groups: ArrayLike) -> TestOutcome:
+    r"""Compare shares of right, or of wrong, answers on examples that come in groups.
 
     Several examples of one patient, author or video are no independent examples.  With the sum
     :math:`S_g` of the differences and the number :math:`m_g` of the examples of each of G groups,
@@ -186,12 +174,12 @@ def clustered_paired_ends(differences: ArrayLike, groups: ArrayLike, level: floa
     .. math:: d \pm t_{G-1} \sqrt{\frac{G - 1}{G} \sum_g
               \left(\frac{S_g - m_g d}{n - m_g}\right)^2}, \qquad d = \frac{1}{n} \sum_g S_g
 
-    held in [−1, 1]: the error is the spread of the differences that leave one group out.  With
-    groups of one size it is Obuchowski's; else it gives the large groups more weight than his.
-    Right for many independent groups, however the examples of one group depend on each other.
-    Simulated with 5, 10, 20 and 50 groups (twelve populations each, with groups of one or of many
-    sizes, 600 data sets), intervals at 95 % covered 96, 95, 95 and 95 % on the average, and 90, 89,
-    93 and 94 % at the least.  Where the groups do not vary at all, their number bounds the
+    and the t-test that inverts it: the error is the spread of the differences that leave one group
+    out.  With groups of one size it is Obuchowski's; else it gives the large groups more weight
+    than his.  Right for many independent groups, however the examples of one group depend on each
+    other.  Simulated with 5, 10, 20 and 50 groups (twelve populations each, with groups of one or
+    of many sizes, 600 data sets), intervals at 95 % covered 96, 95, 95 and 95 % on the average, and
+    90, 89, 93 and 94 % at the least.  Where the groups do not vary at all, their number bounds the
     difference (`without_spread`).
 
     Parameters
@@ -201,8 +189,6 @@ def clustered_paired_ends(differences: ArrayLike, groups: ArrayLike, level: floa
         any loss differences within [−1, 1]).
     groups
         The group of each example; two groups at least.
-    level
-        Confidence level.
 
     References
     ----------
@@ -214,34 +200,10 @@ def clustered_paired_ends(differences: ArrayLike, groups: ArrayLike, level: floa
     Examples
     --------
     >>> differences, patients = [1, 1, 0, 0, -1, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
-    >>> low, high = clustered_paired_ends(differences, patients, 0.95)
-    >>> round(low, 3), round(high, 3)
-    (-0.387, 1.0)
+    >>> outcome = by_groups(differences, patients)
+    >>> round(outcome.p_value, 3), [round(end, 3) for end in outcome.ends_at(0.95)]
+    (0.215, [-0.387, 1.137])
     """
-    low, high = _clustered(differences, groups).ends_at(check_level(level))
-    return max(-1.0, low), min(1.0, high)
-
-
-def clustered_paired_p(differences: ArrayLike, groups: ArrayLike) -> float:
-    """Give the two-sided p-value of no difference where examples come in groups.
-
-    The t-test of the difference over its error, with G − 1 degrees of freedom, as in
-    `clustered_paired_ends`: it rejects at 1 − level exactly when that interval leaves 0 out.  1
-    where no example has a difference.
-
-    Examples
-    --------
-    >>> differences, patients = [1, 1, 0, 0, -1, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
-    >>> round(clustered_paired_p(differences, patients), 3)
-    0.215
-    >>> clustered_paired_p([0, 0, 0], ["a", "a", "b"])
-    1.0
-    """
-    p_value = _clustered(differences, groups).p_value
-    return math.nan if p_value is None else p_value
-
-
-def _clustered(differences: ArrayLike, groups: ArrayLike) -> TestOutcome:
     values = np.asarray(differences, dtype=np.float64)
     labels = np.asarray(groups)
     n = check_same_length(differences=values, groups=labels)
@@ -257,7 +219,8 @@ def _clustered(differences: ArrayLike, groups: ArrayLike) -> TestOutcome:
     # How much the difference moves when one group is left out.
     moves = (sums - sizes * value) / (n - sizes)
     if np.max(np.abs(moves)) <= NEGLIGIBLE:
-        return without_spread(value, number, method="clustered_t")
+        outcome = without_spread(value, number, method="clustered_t", interval_method="clustered_t")
+        return outcome if values.any() else replace(outcome, notes=(AGREE,))
     error = math.sqrt((number - 1) / number * math.fsum(moves**2))
     return Spread(error, number - 1.0).outcome(value, "clustered_t")
 

@@ -25,11 +25,10 @@ from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
 from truerisk.comparison.predictions.paired_cells import PairedCells
-from truerisk.comparison.predictions.paired_difference import PairedMethod
+from truerisk.comparison.predictions.paired_difference import PairedMethod, by_groups
 from truerisk.comparison.predictions.paired_scores import PairedScores
 from truerisk.comparison.predictions.right_answers import (
     PairTable,
-    by_groups,
     by_table,
     within_region,
 )
@@ -39,11 +38,15 @@ from truerisk.evaluation.request import Request
 from truerisk.labels import in_order
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.results import Comparison, Evaluation, has_code
+from truerisk.results import Comparison, Evaluation, Finding, has_code
 
 RIGHT_ANSWERS = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
 MAX_PLANNED = 4  # models between which every open question gets a plan of its own
 OF_COUNTS = ("binary counts", "class counts")
+NO_VARIATION = Finding(
+    "does not vary on these examples, whatever is predicted: nothing bounds its difference",
+    code="no_variation",
+)
 
 Pair = tuple[int, int]
 
@@ -145,7 +148,8 @@ class PairedMeasures:
             return self.scores.outcome(pair, name, value)
         spread = self.cells(pair).difference(name, self.average_over, self.request.zero_division)
         method = "paired_delta" if self.rows.group is None else "cluster_paired_delta"
-        return spread.outcome(value, method)
+        is_open = spread.is_zero and not math.isnan(value)
+        return spread.outcome(value, method, (NO_VARIATION,) if is_open else ())
 
     def _is_of_right_answers(self, name: str) -> bool:
         """Whether a measure is the share of right, or of wrong, answers, by whatever name."""

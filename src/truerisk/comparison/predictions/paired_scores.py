@@ -9,9 +9,8 @@ import numpy as np
 
 from truerisk.aliases import Array
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
-from truerisk.comparison.predictions.block_resamples import BlockDraw
 from truerisk.comparison.predictions.joined import JoinedPredictions
-from truerisk.comparison.predictions.model_scores import ModelScores
+from truerisk.comparison.predictions.model_scores import BlockDraw, ModelScores
 from truerisk.comparison.spread import (
     Drawn,
     Spread,
@@ -22,8 +21,9 @@ from truerisk.comparison.spread import (
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import delong_paired
-from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Finding
+from truerisk.tallies.ranking_replicates import FORMULAS
 
 DRAWN_AVERAGES = ("average_precision", "breakeven_point", "eleven_point_precision")
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it they say little
@@ -84,6 +84,7 @@ class PairedScores:
                 self.joined.members,
                 weight=self.joined.weight,
                 group=self.joined.group,
+                complement=self.joined.complements[model] if self.joined.complements else None,
             )
         return self._scores[model]
 
@@ -103,6 +104,8 @@ class PairedScores:
     def _drawn_spread(self, pair: tuple[int, int], name: str) -> Drawn:
         """Take mean and standard deviation of the differences in resamples that both share."""
         base, average = base_and_average(name)
+        if base not in FORMULAS:
+            return Drawn(Spread(math.nan), math.nan)
         first, second = (self._replicates(at, average)[base] for at in pair)
         apart = (second - first)[~np.isnan(second - first)]
         if len(apart) < MAX_UNDEFINED * len(first):
@@ -118,7 +121,7 @@ class PairedScores:
         """Draw the replicates of all ranking measures at once, and keep them for other pairs."""
         key = (model, average)
         if key not in self._drawn:
-            ranked = [one.name for one in measures_that_need("ranking") if one.name != "roc_auc"]
+            ranked = [name for name in FORMULAS if name != "roc_auc"]
             names = self.request.wanted_somehow(ranked if average is None else DRAWN_AVERAGES)
             scores = self.of_model(model)
             self._drawn[key] = (

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, ndtr
 
-from truerisk.aliases import Array, Ends, Indices
+from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.comparison.conclusion import planned_difference
 from truerisk.comparison.equivalence import (
@@ -21,22 +21,17 @@ from truerisk.comparison.equivalence import (
 )
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.paired_difference import (
+    AGREE,
     PairedMethod,
-    clustered_paired_ends,
-    clustered_paired_p,
     paired_difference_ends,
 )
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test, log_probability
 from truerisk.intervals.planning import sample_size
-from truerisk.results import Finding
 
 McNemarMethod = Literal["mid_p", "exact", "asymptotic", "continuity_corrected"]
 NamePair = tuple[str, str]
 
-AGREE = Finding(
-    "no discordant pairs: both are right on the same examples", code="no_discordant_pairs"
-)
 MIN_PLANNED = 1e-6  # a smaller difference is not planned for
 
 
@@ -124,17 +119,6 @@ def by_table(
     )
 
 
-def by_groups(differences: Array, groups: Indices) -> TestOutcome:
-    """Compare shares of right, or of wrong, answers on examples that come in groups."""
-    return TestOutcome(
-        ends_at=partial(clustered_paired_ends, differences, groups),
-        p_value=clustered_paired_p(differences, groups),
-        method="clustered_t",
-        interval_method="clustered_t",
-        notes=() if differences.any() else (AGREE,),
-    )
-
-
 def planned_size(table: PairTable, level: float, region: float | None = None) -> int | None:
     """Plan a test set on which the difference seen, or a larger region, would be detected.
 
@@ -207,14 +191,7 @@ def mcnemar(only_first: int, only_second: int, *, method: McNemarMethod = "mid_p
     with up to 99 % discordant 0.058, 0.039 and 0.058 at most.
 
     With no discordant example the p-value is 1, by every method.  The examples must be independent:
-    for several of one patient see `paired_difference.clustered_paired_p`.
-
-    Parameters
-    ----------
-    only_first, only_second
-        Examples that only the first, or only the second, model gets right (or wrongly).
-    method
-        Which form of the test.
+    for several of one patient see `paired_difference.by_groups`.
 
     References
     ----------

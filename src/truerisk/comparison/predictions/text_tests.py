@@ -157,11 +157,6 @@ def proportion_test(first_k: int, first_n: int, second_k: int, second_n: int) ->
     `micro_sign_test` is the paired one.  `n` is n₁ + n₂; with no trial of one the test is
     undefined, NaN.
 
-    Parameters
-    ----------
-    first_k, first_n, second_k, second_n
-        Successes and trials of either system, pooled over all categories.
-
     Examples
     --------
     >>> test = proportion_test(30, 100, 50, 100)  # 0.2 / √(0.4 · 0.6 · 0.02)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truerisk.aliases import Flags, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.corpora.documents import Documents, read_folders, read_records, visible
@@ -72,14 +72,14 @@ class Corpus:
         """Every label that occurs, sorted."""
         return tuple(sorted({label for labels in self.labels for label in labels}))
 
-    def members(self, category: str) -> NDArray[np.bool_]:
-        """Tell which documents have a label."""
-        found = np.fromiter((category in labels for labels in self.labels), np.bool_, len(self))
-        if not found.any():
+    def members(self, category: str) -> Flags:
+        """Return which documents have a label."""
+        has_label = np.fromiter((category in labels for labels in self.labels), np.bool_, len(self))
+        if not has_label.any():
             raise InputError(f"`category` must be a label of the corpus; got {shown(category)}.")
-        return found
+        return has_label
 
-    def part(self, name: str) -> NDArray[np.intp]:
+    def part(self, name: str) -> Indices:
         """Give the places of the documents of one part of the split."""
         parts = self.split or ()
         places = [place for place, part in enumerate(parts) if part == name]
@@ -201,25 +201,25 @@ def _read(
     if kind == "reuters sgml":
         from truerisk.inputs.corpora.reuters_sgml import read_reuters  # noqa: PLC0415
 
-        found = read_reuters([path], options)
+        documents = read_reuters([path], options)
     else:
-        found = read_records(path, open_reader(facts, path, options), columns, options)
-    found.bytes = path.stat().st_size
-    return _corpus(path, kind, found)
+        documents = read_records(path, open_reader(facts, path, options), columns, options)
+    documents.bytes = path.stat().st_size
+    return _corpus(path, kind, documents)
 
 
 def _from_vectors(source: TextBytes) -> Corpus:
     from truerisk.inputs.records.svmlight import read_svmlight  # noqa: PLC0415
 
-    found, path = read_svmlight(source), source.path
-    _check_some(path, found.labels)
-    matrix = found.matrix()
+    vectors, path = read_svmlight(source), source.path
+    _check_some(path, vectors.labels)
+    matrix = vectors.matrix()
     if matrix.shape[1] == 0:
         raise refusal(path, "must hold vectors; no line has a feature.")
-    notes = tuple(label_notes(found.labels, ","))
-    if found.queries:
-        notes += (f"{shown_path(path)}: qid of {found.queries} lines is not used.",)
-    if found.from_zero:
+    notes = tuple(label_notes(vectors.labels, ","))
+    if vectors.queries:
+        notes += (f"{shown_path(path)}: qid of {vectors.queries} lines is not used.",)
+    if vectors.from_zero:
         notes += (f"{shown_path(path)}: index 0 occurs, so indices count from 0.",)
     facts = CorpusSource(
         path=str(path),
@@ -229,36 +229,39 @@ def _from_vectors(source: TextBytes) -> Corpus:
         sha256=source.sha256,
     )
     return Corpus(
-        ids=tuple(map(str, range(1, len(found.labels) + 1))),
+        ids=tuple(map(str, range(1, len(vectors.labels) + 1))),
         texts=None,
-        labels=tuple(found.labels),
+        labels=tuple(vectors.labels),
         matrix=matrix,
         source=facts,
         notes=notes,
     )
 
 
-def _corpus(path: Path, kind: CorpusFormat, found: Documents) -> Corpus:
-    _check_some(path, found.labels)
-    notes = (*found.notes, *label_notes(found.labels, found.options.multilabel_separator))
-    if found.dropped:
-        rows = found.dropped + len(found.ids)
-        notes += (f"{found.dropped} of {rows} documents dropped for a missing value.",)
-    empty = sum(not text.strip() for text in found.texts)
+def _corpus(path: Path, kind: CorpusFormat, documents: Documents) -> Corpus:
+    _check_some(path, documents.labels)
+    notes = (
+        *documents.notes,
+        *label_notes(documents.labels, documents.options.multilabel_separator),
+    )
+    if documents.dropped:
+        rows = documents.dropped + len(documents.ids)
+        notes += (f"{documents.dropped} of {rows} documents dropped for a missing value.",)
+    empty = sum(not text.strip() for text in documents.texts)
     if empty:
         notes += (f"{empty} documents have no text.",)
     return Corpus(
-        ids=tuple(found.ids),
-        texts=tuple(found.texts),
-        labels=tuple(found.labels),
-        split=tuple(found.splits) if any(part is not None for part in found.splits) else None,
+        ids=tuple(documents.ids),
+        texts=tuple(documents.texts),
+        labels=tuple(documents.labels),
+        split=tuple(documents.splits) if any(documents.splits) else None,
         source=CorpusSource(
             path=str(path),
             format=kind,
-            files=found.files,
-            bytes=found.bytes,
-            sha256=found.sha256,
-            dropped=found.dropped,
+            files=documents.files,
+            bytes=documents.bytes,
+            sha256=documents.sha256,
+            dropped=documents.dropped,
         ),
         notes=notes,
     )

@@ -12,7 +12,7 @@ from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import (
     GZIP_MAGIC,
     Fingerprint,
-    machine_failure,
+    read_failure,
     refusal,
     shown_path,
 )
@@ -121,18 +121,18 @@ def read_records(
         columns = given.settled(reader.columns)
     except InputError as error:
         raise refusal(path, str(error)) from None
-    found = Documents(options)
+    documents = Documents(options)
     text, labels = columns.text or "", columns.labels or ""
-    wanted = tuple(name for name in (text, labels, columns.id, columns.split) if name is not None)
+    names = tuple(name for name in (text, labels, columns.id, columns.split) if name is not None)
     may_be_empty = {columns.id, labels if options.multilabel else columns.id}
-    for record, refuse in records(reader, wanted):
+    for record, refuse in records(reader, names):
         if reader.empty_is_missing:
             empty = [name for name, cell in record.items() if cell == ""]
             record.update(dict.fromkeys(name for name in empty if name not in may_be_empty))
         words = record[text]
         if type(words) is not str and words is not None:
             raise refuse(f"{shown(text)} must be a string; got {shown(words)}.")
-        found.add(
+        documents.add(
             words,
             _labels(record[labels], labels, options, refuse),
             refuse=refuse,
@@ -140,8 +140,8 @@ def read_records(
             id=_word(record, columns.id, refuse, "Give every document an id, or use --id ''."),
             split=_part(record, columns.split, refuse),
         )
-    found.sha256 = reader.sha256
-    return found
+    documents.sha256 = reader.sha256
+    return documents
 
 
 def _labels(
@@ -188,7 +188,7 @@ def read_folders(folder: Path, options: ReadingOptions) -> Documents:
     Two files of one name in two folders are two documents.  Hidden files are left out.  The SHA-256
     is that of the list of all files with theirs.
     """
-    found = Documents(options, files=0)
+    documents = Documents(options, files=0)
     digest = hashlib.sha256()
     inside = visible(folder)
     categories = [path for path in inside if path.is_dir()]
@@ -203,9 +203,9 @@ def read_folders(folder: Path, options: ReadingOptions) -> Documents:
             name = path.relative_to(folder).as_posix()
             text, source = _text(path, options)
             digest.update(f"{source.sha256}  {name}\n".encode(errors="surrogateescape"))
-            found.files += 1
-            found.bytes += path.stat().st_size
-            found.add(
+            documents.files += 1
+            documents.bytes += path.stat().st_size
+            documents.add(
                 text,
                 [category.name],
                 id=name,
@@ -213,9 +213,9 @@ def read_folders(folder: Path, options: ReadingOptions) -> Documents:
             )
     if len(inside) > len(categories):
         others = len(inside) - len(categories)
-        found.notes.append(f"{shown_path(folder)}: {others} files in no category left out.")
-    found.sha256 = digest.hexdigest()
-    return found
+        documents.notes.append(f"{shown_path(folder)}: {others} files in no category left out.")
+    documents.sha256 = digest.hexdigest()
+    return documents
 
 
 def visible(folder: Path) -> list[Path]:
@@ -225,7 +225,7 @@ def visible(folder: Path) -> list[Path]:
     except PermissionError:
         raise refusal(folder, "must be readable; permission was denied.") from None
     except OSError as error:
-        raise machine_failure(folder, error) from error
+        raise read_failure(folder, error) from error
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -263,7 +263,7 @@ def whole_text(path: Path, options: ReadingOptions) -> tuple[bytes, TextBytes]:
     except PermissionError:
         raise refusal(path, "must be readable; permission was denied.") from None
     except OSError as error:
-        raise machine_failure(path, error) from error
+        raise read_failure(path, error) from error
     source = TextBytes(path, "gzip" if head == GZIP_MAGIC else None, options)
     try:
         data = b"".join(source.pieces(options.block_bytes))

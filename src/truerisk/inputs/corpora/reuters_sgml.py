@@ -38,28 +38,28 @@ LEWIS_SPLITS = ("TRAIN", "TEST", "NOT-USED")
 
 def read_reuters(paths: Sequence[Path], options: ReadingOptions) -> Documents:
     """Read SGML files in the order that is given."""
-    found = Documents(options, files=len(paths))
+    documents = Documents(options, files=len(paths))
     digest = hashlib.sha256()
     for path in paths:
         data, source = whole_text(path, options)
-        found.bytes += path.stat().st_size
+        documents.bytes += path.stat().st_size
         digest.update(f"{source.sha256}  {path.name}\n".encode(errors="surrogateescape"))
         try:
             text = data.decode()
         except UnicodeDecodeError:
             text = data.decode("latin-1")
-            found.notes.append(f"{shown_path(path)}: not UTF-8 throughout; read as Latin-1.")
-        _read(path, text.replace("\r\n", "\n"), found)
-    found.sha256 = digest.hexdigest()
-    return found
+            documents.notes.append(f"{shown_path(path)}: not UTF-8 throughout; read as Latin-1.")
+        _read(path, text.replace("\r\n", "\n"), documents)
+    documents.sha256 = digest.hexdigest()
+    return documents
 
 
-def _read(path: Path, text: str, found: Documents) -> None:
+def _read(path: Path, text: str, documents: Documents) -> None:
     at = 0
     while (document := _element(text, "REUTERS", at)) is not None:
         _check_between(path, text, at, document.start)
         refuse = _refuser(path, text, document.start)
-        _add(found, dict(ATTRIBUTE.findall(document.attributes)), document.content, refuse)
+        _add(documents, dict(ATTRIBUTE.findall(document.attributes)), document.content, refuse)
         at = document.end
     _check_between(path, text, at, len(text))
     if at == 0:
@@ -99,7 +99,7 @@ def _check_between(path: Path, text: str, low: int, high: int) -> None:
         )
 
 
-def _add(found: Documents, attributes: dict[str, str], body: str, refuse: Refuse) -> None:
+def _add(documents: Documents, attributes: dict[str, str], body: str, refuse: Refuse) -> None:
     if "<REUTERS" in body:
         raise refuse("must end every document with </REUTERS>; this one does not end.")
     for name in ("NEWID", "LEWISSPLIT", "TOPICS"):
@@ -111,7 +111,7 @@ def _add(found: Documents, attributes: dict[str, str], body: str, refuse: Refuse
     topics = _element(body, "TOPICS")
     if topics is None:
         raise refuse("must have <TOPICS> … </TOPICS>; got none.")
-    found.add(
+    documents.add(
         _text(body, refuse),
         [_plain(topic) for topic in TOPIC.findall(topics.content)],
         id=attributes["NEWID"],
@@ -142,7 +142,7 @@ def _character(entity: re.Match[str]) -> str:
 
 
 def is_reuters(head: str) -> bool:
-    r"""Tell by its start whether a text is a file of the collection.
+    r"""Whether a text is a file of the collection, by its start.
 
     Examples
     --------

@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from truerisk.aliases import Flags
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import Places, refusal
-from truerisk.inputs.records.rows import Floats, Rows, Wanted
+from truerisk.inputs.records.rows import Floats, Rows, Selection
 
 FRAME = Path("frame")
 
@@ -42,8 +43,8 @@ def filled(array: Any, value: Any) -> Any:  # noqa: ANN401
     return array.fill_null(value) if array.null_count else array
 
 
-def nulls(array: Any) -> NDArray[np.bool_]:  # noqa: ANN401
-    """Tell the rows that have no value."""
+def nulls(array: Any) -> Flags:  # noqa: ANN401
+    """Return which rows have no value."""
     if not array.null_count:
         return np.zeros(len(array), dtype=np.bool_)
     return as_numpy(array.is_null())
@@ -76,7 +77,7 @@ def as_floats(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN40
 
 
 def all_finite(values: Floats) -> bool:
-    """Tell whether no value is NaN or infinite."""
+    """Whether no value is NaN or infinite."""
     return bool(np.isfinite(values).all())
 
 
@@ -98,8 +99,8 @@ def _from_integers(array: Any, column: str, places: Places) -> Floats:  # noqa: 
 
 def _matrix(array: Any, column: str, places: Places) -> Floats:  # noqa: ANN401
     lengths = array.value_lengths()
-    known = lengths.drop_null()
-    width = known[0].as_py() if len(known) else 1
+    present = lengths.drop_null()
+    width = present[0].as_py() if len(present) else 1
     wrong = (as_numpy(filled(lengths, width)) != width) & ~nulls(array)
     if wrong.any() or width == 0:
         row = int(np.argmax(wrong))
@@ -126,7 +127,7 @@ class Frame:
         import narwhals  # noqa: PLC0415  (only frames need it)
 
         try:
-            known = narwhals.from_native(frame)
+            native = narwhals.from_native(frame)
         except TypeError:
             raise InputError(
                 f"`frame` must be a frame of pandas, polars, pyarrow or modin; got "
@@ -134,14 +135,14 @@ class Frame:
             ) from None
         except ValueError as error:  # pandas allows several columns of one name
             raise InputError(f"`frame` must have different column names; {error}.") from None
-        self.frame: Any = known.collect() if isinstance(known, narwhals.LazyFrame) else known
+        self.frame: Any = native.collect() if isinstance(native, narwhals.LazyFrame) else native
         self.options = options
         self.columns = tuple(map(str, self.frame.columns))
         self.count = len(self.frame)
 
-    def rows(self, wanted: Wanted) -> Iterator[Rows]:
-        """Read the wanted columns from start to end."""
-        names = list(dict.fromkeys(wanted.columns))
+    def rows(self, selection: Selection) -> Iterator[Rows]:
+        """Read the selected columns from start to end."""
+        names = list(dict.fromkeys(selection.columns))
         table = pa.table({name: self._column(name) for name in names})
         first_row = 1
         for batch in table.to_batches(max_chunksize=self.options.batch_rows):

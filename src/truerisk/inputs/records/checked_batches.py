@@ -1,4 +1,4 @@
-"""Rows as they were read → checked batches of predictions; ids are told apart by their hashes.
+"""Rows as they were read → checked batches of predictions; ids are compared by their hashes.
 
 Rows that may not stay are refused, or dropped when that is allowed.  Ids must be unique: that is
 seen by 64-bit hashes, 8 bytes per row, and confirmed by the ids themselves.
@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from truerisk.aliases import Flags
+from truerisk.aliases import Codes, Flags
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook, LabelColumn
@@ -67,7 +67,7 @@ class BatchMaker:
         codes = self._codes(rows, missing)
         numbers = {name: self._numbers(rows, name, missing) for name in self.roles.number_columns}
         ids = self._ids(rows, missing)
-        keep = self._kept(rows, missing)
+        keep = self._staying(rows, missing)
         if keep is not None:
             codes = {name: column[keep] for name, column in codes.items()}
             numbers = {name: column[keep] for name, column in numbers.items()}
@@ -92,18 +92,18 @@ class BatchMaker:
         )
         return batch, 0 if keep is None else rows.count - int(keep.sum())
 
-    def _codes(self, rows: Rows, missing: dict[str, Flags]) -> dict[str, NDArray[np.int32]]:
-        found: dict[str, NDArray[np.int32]] = {}
+    def _codes(self, rows: Rows, missing: dict[str, Flags]) -> dict[str, Codes]:
+        by_column: dict[str, Codes] = {}
         for encoders in (self.labels, self.groups):
             arrays = [rows.columns[encoder.column] for encoder in encoders]
             if not encoders:
                 continue
             columns = encode(encoders, arrays, rows.places)
             for encoder, codes in zip(encoders, columns, strict=True):
-                found[encoder.column] = codes
+                by_column[encoder.column] = codes
                 if len(codes) and codes.min() < 0:
                     missing[encoder.column] = codes == MISSING
-        return found
+        return by_column
 
     def _numbers(self, rows: Rows, name: str, missing: dict[str, Flags]) -> Floats:
         values = as_floats(rows.columns[name], name, rows.places)
@@ -113,7 +113,7 @@ class BatchMaker:
             if values.shape[1] != self._score_width or name not in self.roles.score_columns:
                 raise rows.places.refusal(
                     0,
-                    f"{shown(name)} must hold {self._score_width} numbers a row, as before; "
+                    f"{shown(name)} must hold {self._score_width} numbers per row, as before; "
                     f"got {values.shape[1]}.",
                 )
         if not all_finite(values):
@@ -132,7 +132,7 @@ class BatchMaker:
             missing[name] = empty
         return ids
 
-    def _kept(self, rows: Rows, missing: dict[str, Flags]) -> Flags | None:
+    def _staying(self, rows: Rows, missing: dict[str, Flags]) -> Flags | None:
         if not missing:
             return None
         if self.options.missing == "refuse":
@@ -195,12 +195,12 @@ class BatchMaker:
 
 
 def _by_row(mask: Flags) -> Flags:
-    """Tell which rows have it in any of their columns."""
+    """Return which rows have it in any of their columns."""
     return np.asarray(mask.any(axis=1)) if mask.ndim == 2 else mask
 
 
 def _spread(wrong: Flags, keep: Flags | None) -> Flags:
-    """Put a mask of the kept rows back among all rows."""
+    """Put a mask of the rows that stay back among all rows."""
     if keep is None:
         return wrong
     full = np.zeros(len(keep), bool)
@@ -252,8 +252,8 @@ def as_text(rows: Rows, name: str) -> Any:  # noqa: ANN401
     return array.cast(pa.large_string())
 
 
-def is_empty(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401
-    """Tell which rows have no id."""
+def is_empty(ids: Any) -> Flags:  # noqa: ANN401
+    """Return which rows have no id."""
     from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
 
     lengths = as_numpy(filled(compute.binary_length(ids), 0))
@@ -287,17 +287,17 @@ class UniqueIds:
             return
         suspects = np.unique(twice)[:CONFIRMED]
         seen: dict[str, str] = {}
-        found: list[str] = []
+        repeated: list[str] = []
         for file, first_row, ids in again():
             for row in np.flatnonzero(np.isin(hashes(ids), suspects)).tolist():
                 text = ids[row].as_py()
                 place = f"row {first_row + row} of {file}"
-                if text in seen and len(found) < EXAMPLES:
-                    found.append(f"{shown(text)} in {seen[text]} and {place}")
+                if text in seen and len(repeated) < EXAMPLES:
+                    repeated.append(f"{shown(text)} in {seen[text]} and {place}")
                 seen.setdefault(text, place)
-        if found:
+        if repeated:
             raise InputError(
                 f"{shown(column)} must name each example once; {len(twice)} rows repeat an id: "
-                f"{'; '.join(found)}. Rows of one patient or document are a --group; "
+                f"{'; '.join(repeated)}. Rows of one patient or document are a --group; "
                 f"--id '' leaves the ids aside."
             )

@@ -14,7 +14,7 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import Places, refusal, such_rows
-from truerisk.inputs.records.rows import Rows, Wanted, ahead, in_order
+from truerisk.inputs.records.rows import Rows, Selection, ahead, in_order
 from truerisk.inputs.records.text_blocks import (
     BOM,
     Block,
@@ -60,11 +60,11 @@ class CsvFile:
         check_quotes(first, self.delimiter)
         self.columns = tuple(_cells(first.text_of(0), self.delimiter))
 
-    def rows(self, wanted: Wanted) -> Iterator[Rows]:
-        """Read the wanted columns from start to end."""
+    def rows(self, selection: Selection) -> Iterator[Rows]:
+        """Read the selected columns from start to end."""
         source = TextBytes(self.path, self.compression, self.options)
         data = self._after_header(self._blocks(source, self.options.block_bytes))
-        yield from in_order(lambda block: self._parsed(block, wanted), ahead(data))
+        yield from in_order(lambda block: self._parsed(block, selection), ahead(data))
         self.sha256 = source.sha256
 
     def _blocks(self, source: TextBytes, size: int) -> Iterator[Block]:
@@ -78,23 +78,23 @@ class CsvFile:
             yield first
         yield from data
 
-    def _parsed(self, block: Block, wanted: Wanted) -> Rows:
+    def _parsed(self, block: Block, selection: Selection) -> Rows:
         check_block(block, max_line=self.options.max_line_bytes)
         check_line_ends(block, may_be_blank=len(self.columns) == 1)
         check_quotes(block, self.delimiter)
         try:
-            table = self._table(block, wanted)
+            table = self._table(block, selection)
         except pa.ArrowInvalid as error:
-            raise self._explained(block, wanted, error) from None
+            raise self._explained(block, selection, error) from None
         if table.num_rows != block.rows:
             raise refusal(
                 self.path,
-                f"must have one row a record; {block.rows} records gave {table.num_rows} rows.",
+                f"must have one row per record; {block.rows} records gave {table.num_rows} rows.",
                 f"from line {block.first_line}",
             )
         arrays = {
             name: table.column(str(self.columns.index(name))).combine_chunks()
-            for name in wanted.columns
+            for name in selection.columns
         }
         columns = {
             name: array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
@@ -103,11 +103,11 @@ class CsvFile:
         places = Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
         return Rows(columns, block.rows, block.first_row, places)
 
-    def _table(self, block: Block, wanted: Wanted, handler: object = None) -> pa.Table:
+    def _table(self, block: Block, selection: Selection, handler: object = None) -> pa.Table:
         # Columns go by their position: names may be doubled among those that are not used.
-        kinds = dict.fromkeys(wanted.labels, LABEL)
-        kinds |= dict.fromkeys(wanted.numbers, pa.float64())
-        kinds |= dict.fromkeys(wanted.texts, pa.string())
+        kinds = dict.fromkeys(selection.labels, LABEL)
+        kinds |= dict.fromkeys(selection.numbers, pa.float64())
+        kinds |= dict.fromkeys(selection.texts, pa.string())
         types = {str(self.columns.index(name)): kind for name, kind in kinds.items()}
         # Arrow drops a byte order mark, though one that opens a block belongs to its first cell.
         data = BOM + block.data if block.data.startswith(BOM) else block.data
@@ -134,7 +134,7 @@ class CsvFile:
             ),
         )
 
-    def _explained(self, block: Block, wanted: Wanted, error: Exception) -> InputError:
+    def _explained(self, block: Block, selection: Selection, error: Exception) -> InputError:
         """Find the row that Arrow could not parse; slow, once, and only for the message."""
         ragged: list[arrow_csv.InvalidRow] = []
 
@@ -142,11 +142,11 @@ class CsvFile:
             ragged.append(row)
             return "skip"
 
-        as_text = Wanted(texts=wanted.columns)
+        as_text = Selection(texts=selection.columns)
         table = self._table(block, as_text, keep)
         if ragged:
             return self._ragged(block, ragged)
-        for name in wanted.numbers:
+        for name in selection.numbers:
             cells = table.column(str(self.columns.index(name))).to_pylist()
             wrong = [row for row, cell in enumerate(cells) if not self._is_number(cell)]
             if wrong:

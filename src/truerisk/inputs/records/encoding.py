@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from truerisk.aliases import Codes
+from truerisk.aliases import Codes, Flags
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
@@ -26,27 +26,27 @@ TABLE_RANGE = 2**20  # integers whose range is below this go through a table, ot
 
 @dataclass
 class Keys:
-    """One batch of a column: a key a row, a code a key, and which rows have no value."""
+    """One batch of a column: one key per row, one code per key, and which rows have no value."""
 
     keys: NDArray[Any]
     codes: Codes
     text_of: Callable[[int], str]
-    null: NDArray[np.bool_] | None
+    null: Flags | None
 
     def looked_up(self) -> Codes:
         """Give the code of every row; negative where it is missing or not yet in the book."""
-        found = self._of_two() if len(self.codes) == 2 else self.codes[self.keys]
+        codes = self._of_two() if len(self.codes) == 2 else self.codes[self.keys]
         if self.null is not None:
-            found[self.null] = MISSING
-        return found
+            codes[self.null] = MISSING
+        return codes
 
     def _of_two(self) -> Codes:
         # Two points lie on a line, and a line is five times as fast as a table.
         first, second = self.codes.tolist()
-        found = self.keys.astype(np.int32)
-        found *= second - first
-        found += first
-        return found
+        codes = self.keys.astype(np.int32)
+        codes *= second - first
+        codes += first
+        return codes
 
 
 class LabelEncoder:
@@ -122,7 +122,7 @@ class LabelEncoder:
         null = nulls(array) if array.null_count else None
         is_bool = pa.types.is_boolean(array.type)
         if null is not None:
-            # The least value, and not zero, so that the range stays that of the column.
+            # The least value, and not zero: the range stays that of the column.
             array = array.fill_null(False if is_bool else _least(array))
         values = as_numpy(array)
         if is_bool:
@@ -147,15 +147,15 @@ class LabelEncoder:
         """Make the table reach from `low` to `high`, keeping what it knows; False if too far."""
         if self._kind != kind:
             self._kind, self._lowest, self._integer_codes = kind, low, np.empty(0, np.int32)
-        known = self._integer_codes
-        highest = self._lowest + len(known) - 1
+        old = self._integer_codes
+        highest = self._lowest + len(old) - 1
         if self._lowest <= low and high <= highest:
             return True
         low, high = min(low, self._lowest), max(high, highest)
         if high - low >= TABLE_RANGE:
             return False
         codes = np.full(high - low + 1, UNKNOWN, np.int32)
-        codes[self._lowest - low : self._lowest - low + len(known)] = known
+        codes[self._lowest - low : self._lowest - low + len(old)] = old
         self._integer_codes, self._lowest = codes, low
         return True
 
@@ -180,8 +180,8 @@ class LabelEncoder:
         if separator is None:
             raise refusal(
                 places.path,
-                f"{shown(self.column)} must hold one label a row; got {array.type}. "
-                f"Use --multilabel-sep for several labels an example.",
+                f"{shown(self.column)} must hold one label per row; got {array.type}. "
+                f"Use --multilabel-sep for several labels per example.",
             )
         from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
 
@@ -204,7 +204,7 @@ def encode(
 ) -> tuple[Codes, ...]:
     """Give the codes of columns that share one book; MISSING where there is no label.
 
-    New labels enter the book row by row, in a row in the order of the columns, so that codes do
+    New labels enter the book row by row, in a row in the order of the columns: codes do
     not depend on how the rows were cut into batches.
     """
     prepared = [
@@ -218,8 +218,8 @@ def encode(
             # Of several writes to one place the last stays: written backwards, the first row.
             first_row = np.full(len(prepared[place].codes), -1)
             first_row[prepared[place].keys[rows[::-1]]] = rows[::-1]
-            met = np.flatnonzero(first_row >= 0).tolist()
-            new += [(int(first_row[key]), place, key) for key in met]
+            keys_met = np.flatnonzero(first_row >= 0).tolist()
+            new += [(int(first_row[key]), place, key) for key in keys_met]
     if not new:
         return tuple(looked_up)
     for row, place, key in sorted(new):

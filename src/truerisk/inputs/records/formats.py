@@ -1,4 +1,4 @@
-"""What a file is, told by its first bytes and not by its name; and what is known of it."""
+"""The format of a file, recognised by its first bytes and not by its name."""
 
 import zlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from truerisk.inputs.records.places import (
     GZIP_MAGIC,
     Fingerprint,
     ending,
-    machine_failure,
+    read_failure,
     refusal,
     shown_path,
 )
@@ -22,7 +22,7 @@ HEAD_BYTES = 2**16
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: how it is called and known, and which class of which module reads it."""
+    """A file format: its name, its marks, and which class of which module reads it."""
 
     name: str
     module: str
@@ -60,7 +60,7 @@ UTF32_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32"}
 
 @dataclass(frozen=True, kw_only=True)
 class FileFacts:
-    """What is known of a file: rows, dropped rows and SHA-256 only once it has been read.
+    """The facts of a file: rows, dropped rows and SHA-256 only once it has been read.
 
     A `sha256` of None after reading says "not hashed": the file is larger than the limit.
     """
@@ -75,7 +75,7 @@ class FileFacts:
 
 
 def recognise(path: Path, options: ReadingOptions) -> tuple[FileFacts, Fingerprint, str | None]:
-    """Tell a file's format by its content; the third value is a note when its name lies."""
+    """Recognise a file by its content; the third value is a note when its name lies."""
     fingerprint = Fingerprint.of(path)
     if fingerprint.size == 0:
         raise refusal(path, "must hold predictions; the file is empty.")
@@ -85,29 +85,32 @@ def recognise(path: Path, options: ReadingOptions) -> tuple[FileFacts, Fingerpri
     except PermissionError:
         raise refusal(path, "must be readable; permission was denied.") from None
     except OSError as error:
-        raise machine_failure(path, error) from error
+        raise read_failure(path, error) from error
     compression: Literal["gzip"] | None = None
     if head.startswith(GZIP_MAGIC):
         compression = "gzip"
         head = _gunzipped_head(path, head)
-    found = _format_of(path, head, compression, options)
+    file_format = _format_of(path, head, compression, options)
     facts = FileFacts(
-        path=str(path), format=found.name, compression=compression, bytes=fingerprint.size
+        path=str(path), format=file_format.name, compression=compression, bytes=fingerprint.size
     )
     expected = ENDINGS.get(ending(path))
     note = None
     zipped_name = path.suffix.lower() == ".gz"
-    if (expected is not None and expected != found) or zipped_name != (compression is not None):
-        content = found.name if compression is None else f"{found.name}, compressed by gzip"
+    lies = expected is not None and expected != file_format
+    if lies or zipped_name != (compression is not None):
+        content = (
+            file_format.name if compression is None else f"{file_format.name}, compressed by gzip"
+        )
         note = f"{shown_path(path)}: read as {content}, whatever its name says."
     return facts, fingerprint, note
 
 
 def open_reader(facts: FileFacts, path: Path, options: ReadingOptions) -> Reader:
     """Open a file with the reader of its format, which is loaded when a file needs it."""
-    known = next(one for one in FORMATS if one.name == facts.format)
-    module = import_module(f"truerisk.inputs.records.{known.module}")
-    reader: Reader = getattr(module, known.reader)(path, facts.compression, options)
+    file_format = next(one for one in FORMATS if one.name == facts.format)
+    module = import_module(f"truerisk.inputs.records.{file_format.module}")
+    reader: Reader = getattr(module, file_format.reader)(path, facts.compression, options)
     return reader
 
 
@@ -119,14 +122,15 @@ def _gunzipped_head(path: Path, head: bytes) -> bytes:
 
 
 def _format_of(path: Path, head: bytes, compression: str | None, options: ReadingOptions) -> Format:
-    for known in FORMATS:
-        if known.is_text or not head.startswith(known.start):
+    for candidate in FORMATS:
+        if candidate.is_text or not head.startswith(candidate.start):
             continue
         if compression is not None:
             raise refusal(
-                path, f"must not be gzip around {known.name.title()}. Decompress it first: gunzip."
+                path,
+                f"must not be gzip around {candidate.name.title()}. Decompress it first: gunzip.",
             )
-        return known
+        return candidate
     for magic, name in FOREIGN.items():
         if head.startswith(magic):
             raise refusal(path, f"must be CSV, Parquet or JSON lines, plain or .gz; it is {name}.")
@@ -135,11 +139,11 @@ def _format_of(path: Path, head: bytes, compression: str | None, options: Readin
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not options.is_utf8:
         start = head.decode(options.encoding, "ignore").lstrip("\ufeff \t\r\n").encode()
-    known = next(one for one in FORMATS if one.is_text and start.startswith(one.start))
+    candidate = next(one for one in FORMATS if one.is_text and start.startswith(one.start))
     expected = ENDINGS.get(ending(path))
     if start.startswith(b"[") and expected is not None and expected.name == "json lines":
-        raise refusal(path, "must hold one JSON object a line; got a JSON array. jq -c '.[]' …")
-    return known
+        raise refusal(path, "must hold one JSON object per line; got a JSON array. jq -c '.[]' …")
+    return candidate
 
 
 def _check_not_utf16(path: Path, head: bytes) -> None:

@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, strict; a number that is a label keeps its spelling."""
+"""JSON lines: one object per line, strict; a number that is a label keeps its spelling."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import Places, refusal
-from truerisk.inputs.records.rows import Rows, Wanted, ahead
+from truerisk.inputs.records.rows import Rows, Selection, ahead
 from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
 
 HEAD_BYTES = 2**16
@@ -41,11 +41,11 @@ class JsonLinesFile:
         check_block(first, max_line=options.max_line_bytes)
         self.columns = tuple(self._object(first, 0, first.data.split(b"\n", 1)[0]))
 
-    def rows(self, wanted: Wanted) -> Iterator[Rows]:
-        """Read the wanted keys from start to end."""
+    def rows(self, selection: Selection) -> Iterator[Rows]:
+        """Read the selected keys from start to end."""
         source = TextBytes(self.path, self.compression, self.options)
         for block in ahead(self._blocks(source, self.options.block_bytes)):
-            yield self._parsed(block, wanted)
+            yield self._parsed(block, selection)
         self.sha256 = source.sha256
 
     def records(
@@ -54,9 +54,9 @@ class JsonLinesFile:
         """Give the values of each object as they are, and how to refuse it."""
         source = TextBytes(self.path, self.compression, self.options)
         for block in ahead(self._blocks(source, self.options.block_bytes)):
-            for row, found in self._objects(block):
+            for row, record in self._objects(block):
                 refuse = partial(self._refusal, block, row)
-                yield {name: found.get(name) for name in names}, refuse
+                yield {name: record.get(name) for name in names}, refuse
         self.sha256 = source.sha256
 
     def all_keys(self) -> tuple[str, ...]:
@@ -64,8 +64,8 @@ class JsonLinesFile:
         keys = dict.fromkeys(self.columns)
         source = TextBytes(self.path, self.compression, self.options)
         for block in self._blocks(source, self.options.block_bytes):
-            for _, found in self._objects(block):
-                keys |= dict.fromkeys(found)
+            for _, record in self._objects(block):
+                keys |= dict.fromkeys(record)
         return tuple(keys)
 
     def _objects(self, block: Block) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -77,18 +77,18 @@ class JsonLinesFile:
         limit = self.options.max_line_bytes
         return blocks(source, size, quotes=False, has_header=False, max_line=limit)
 
-    def _parsed(self, block: Block, wanted: Wanted) -> Rows:
-        names = wanted.columns
+    def _parsed(self, block: Block, selection: Selection) -> Rows:
+        names = selection.columns
         cells: tuple[list[Any], ...] = tuple([] for _ in names)
-        # Objects are not kept: thousands of live ones would be walked by the collector.
-        for _, found in self._objects(block):
+        # Objects do not stay: thousands of live ones would be walked by the collector.
+        for _, record in self._objects(block):
             for name, column in zip(names, cells, strict=True):
-                column.append(found.get(name))
+                column.append(record.get(name))
         columns: dict[str, Any] = {}
         for name, column in zip(names, cells, strict=True):
-            if name in wanted.numbers:
+            if name in selection.numbers:
                 columns[name] = self._numbers(block, name, column)
-            elif name in wanted.labels:
+            elif name in selection.labels:
                 texts = [self._label(block, row, name, cell) for row, cell in enumerate(column)]
                 columns[name] = self._strings(block, name, texts).dictionary_encode()
             else:
@@ -100,7 +100,7 @@ class JsonLinesFile:
     def _object(self, block: Block, row: int, line: bytes) -> dict[str, Any]:
         try:
             text = line.decode().strip(" \t\r")
-            found, end = DECODER.raw_decode(text)
+            value, end = DECODER.raw_decode(text)
             if end != len(text):
                 _refuse_rest(text[end:])
         except RecursionError:
@@ -111,9 +111,9 @@ class JsonLinesFile:
                 row,
                 f"must be one JSON object; got {shown(line.decode(errors='replace'))} ({error}).",
             ) from None
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise self._refusal(block, row, f"must be one JSON object; got {shown(text)}.")
-        return found
+        return value
 
     def _strings(self, block: Block, name: str, texts: list[str | None]) -> pa.Array:
         try:
@@ -144,7 +144,7 @@ class JsonLinesFile:
                 block,
                 row,
                 f"{shown(name)} must be one label; got the list {shown(value)}. "
-                f"Use --multilabel-sep for several labels an example.",
+                f"Use --multilabel-sep for several labels per example.",
             )
         labels = [self._text(block, row, name, label) for label in value]
         if any(not label or separator in label for label in labels):
@@ -191,10 +191,10 @@ class JsonLinesFile:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    record = dict(pairs)
+    if len(record) != len(pairs):
         _refuse_double(pairs)
-    return found
+    return record
 
 
 def _refuse_double(pairs: list[tuple[str, Any]]) -> NoReturn:

@@ -1,7 +1,9 @@
 """Parquet files: streamed by row group, only the columns needed, every page checksum verified."""
 
+import copy
+import dataclasses
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -11,8 +13,8 @@ from pyarrow import parquet
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import MIB, ReadingOptions
-from truerisk.inputs.records.places import Places, machine_failure, refusal, shown_path
-from truerisk.inputs.records.rows import Rows, Wanted, ahead
+from truerisk.inputs.records.places import Places, read_failure, refusal, shown_path
+from truerisk.inputs.records.rows import Rows, Selection, ahead
 
 # Names in a damaged footer need not be UTF-8.
 DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
@@ -32,9 +34,22 @@ class ParquetFile:
             self.count = file.metadata.num_rows
             self.size = path.stat().st_size
         self.columns = tuple(self.schema.names)
+        self.row_groups: list[int] | None = None  # all of them
+        self.rows_before = 0
 
-    def rows(self, wanted: Wanted) -> Iterator[Rows]:
-        """Read the wanted columns from start to end, and the file's hash beside them."""
+    def part(self, row_groups: Sequence[int], first_row: int) -> "ParquetFile":
+        """Return a reader of some row groups, the first row of which is `first_row` of the file."""
+        part = copy.copy(self)
+        part.row_groups, part.rows_before = list(row_groups), first_row - 1
+        with self._open() as file:
+            part.count = sum(file.metadata.row_group(at).num_rows for at in row_groups)
+        if part.rows_before:
+            # One worker is enough to hash the file.
+            part.options = dataclasses.replace(self.options, hash_all=False, max_hashed_bytes=0)
+        return part
+
+    def rows(self, selection: Selection) -> Iterator[Rows]:
+        """Read the selected columns from start to end, and the file's hash beside them."""
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             digest: Future[str | None] | None = None
@@ -42,7 +57,7 @@ class ParquetFile:
                 digest = pool.submit(_sha256, self.path, stop)
             try:
                 row = 1
-                for batch in ahead(self._batches(wanted)):
+                for batch in ahead(self._batches(selection)):
                     yield self._numbered(batch, row)
                     row += batch.num_rows
                 if row != self.count + 1:
@@ -55,26 +70,28 @@ class ParquetFile:
                 stop.set()
 
     def _numbered(self, batch: pa.RecordBatch, first_row: int) -> Rows:
+        first_row += self.rows_before
         columns = {name: batch.column(name) for name in batch.schema.names}
         places = Places(self.path, lambda row: f"row {first_row + row}")
         return Rows(columns, batch.num_rows, first_row, places)
 
-    def _batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    def _batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
         try:
-            with self._open(self._text_columns(wanted)) as file:
+            with self._open(self._text_columns(selection)) as file:
                 yield from file.iter_batches(
                     batch_size=self.options.batch_rows,
-                    columns=list(dict.fromkeys(wanted.columns)),
+                    row_groups=self.row_groups,
+                    columns=list(dict.fromkeys(selection.columns)),
                     use_threads=True,
                 )
         except DAMAGE as error:
             raise self._damaged(error) from error
 
-    def _text_columns(self, wanted: Wanted) -> list[str]:
-        """List the label columns whose strings are read as codes, so that none is made twice."""
+    def _text_columns(self, selection: Selection) -> list[str]:
+        """List the label columns whose strings are read as codes: none is made twice."""
         return [
             name
-            for name in dict.fromkeys(wanted.labels)
+            for name in dict.fromkeys(selection.labels)
             if pa.types.is_string(self.schema.field(name).type)
             or pa.types.is_large_string(self.schema.field(name).type)
         ]
@@ -92,9 +109,9 @@ class ParquetFile:
             raise self._damaged(error) from error
 
     def _damaged(self, error: Exception) -> InputError | ResourceError:
-        # Arrow raises OSError for damaged pages too; only the machine's own failures have a number.
+        # Arrow raises OSError for damaged pages too; only failures of the system have a number.
         if isinstance(error, OSError) and error.errno is not None:
-            return machine_failure(self.path, error)
+            return read_failure(self.path, error)
         if isinstance(error, MemoryError):
             return ResourceError(
                 f"{shown_path(self.path)}: needs more memory than there is, or it is damaged."

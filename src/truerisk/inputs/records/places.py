@@ -15,7 +15,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def shown_path(path: Path | str) -> str:
-    r"""Write a path as a message shows it: escaped, and its end kept when it is long.
+    r"""Write a path as a message shows it: escaped, and shortened at its start when it is long.
 
     Examples
     --------
@@ -34,14 +34,14 @@ def refusal(path: Path, sentence: str, place: str = "") -> InputError:
     return InputError(f"{shown_path(path)}{at}: {sentence}")
 
 
-def machine_failure(path: Path, error: OSError) -> ResourceError:
+def read_failure(path: Path, error: OSError) -> ResourceError:
     """Make the error of a disk or a network that failed while the file was read."""
     return ResourceError(f"{shown_path(path)}: reading failed ({error.strerror or error}).")
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the rows of one batch stand in their file, worked out only when it is asked.
+    """Where the rows of one batch stand in their file, worked out only for a message.
 
     `where` turns a row of the batch into words ("line 7"), `text` into the line itself, when the
     file has lines.
@@ -63,7 +63,7 @@ def such_rows(count: int, last_row: int) -> str:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What tells that a path still leads to the same unchanged file."""
+    """The facts by which a file is seen to be the same and unchanged."""
 
     size: int
     modified: int
@@ -74,14 +74,14 @@ class Fingerprint:
     def of(cls, path: Path) -> "Fingerprint":
         """Look at a file that is there and is a file."""
         try:
-            found = path.stat()
+            status = path.stat()
         except FileNotFoundError:
             raise InputError(f"{shown_path(path)}: there is no such file.") from None
         except OSError as error:
-            raise machine_failure(path, error) from error
-        if not stat.S_ISREG(found.st_mode):
+            raise read_failure(path, error) from error
+        if not stat.S_ISREG(status.st_mode):
             raise refusal(path, "must be a regular file. Write a pipe's content to a file first.")
-        return cls(found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev)
+        return cls(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
 
     @contextmanager
     def watched(self, path: Path) -> Iterator[None]:
@@ -124,17 +124,17 @@ def find_files(
             files.append(path)
             continue
         inside = [p for p in sorted(path.rglob("*")) if p.is_file() and p.name[0] not in "._"]
-        known = [p for p in inside if ending(p) in endings]
-        if not known:
+        readable = [p for p in inside if ending(p) in endings]
+        if not readable:
             raise refusal(
                 path,
                 "must hold at least one file that ends in "
                 f"{', '.join(endings)} (or one of these and .gz); got {len(inside)} other files.",
             )
-        if len(known) < len(inside):
-            others = len(inside) - len(known)
+        if len(readable) < len(inside):
+            others = len(inside) - len(readable)
             notes.append(f"{shown_path(path)}: {others} files that hold no predictions left out.")
-        files.extend(known)
+        files.extend(readable)
     if len(set(map(os.path.realpath, files))) < len(files):
         raise InputError("`paths` must name each file once; one of them is there twice.")
     return tuple(files), tuple(notes)

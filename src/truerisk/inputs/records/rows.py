@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelColumn
 from truerisk.inputs.records.places import Places
@@ -17,11 +18,11 @@ from truerisk.inputs.records.places import Places
 T = TypeVar("T")
 S = TypeVar("S")
 WORKERS = 2  # parsing saturates the memory bus of small machines beyond this
-Floats = NDArray[np.float32] | NDArray[np.float64]
+Floats = NDArray[np.float32] | Array
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Selection:
     """The columns to read: labels as text with few distinct values, numbers, and ids as text."""
 
     labels: tuple[str, ...] = ()
@@ -50,7 +51,7 @@ class Rows:
 
 
 class Reader(Protocol):
-    """A file that is open: it has columns, and reads those that are wanted.
+    """A file that is open: it has columns, and reads those that are selected.
 
     `sha256` is there after the last rows, and None when the file was not hashed.
     `empty_is_missing` says that the format has no other sign of a missing value than nothing.
@@ -60,8 +61,8 @@ class Reader(Protocol):
     sha256: str | None
     empty_is_missing: bool
 
-    def rows(self, wanted: Wanted) -> Iterator[Rows]:
-        """Read the wanted columns from start to end."""
+    def rows(self, selection: Selection) -> Iterator[Rows]:
+        """Read the selected columns from start to end."""
         ...
 
 
@@ -73,7 +74,7 @@ def records(
     if own is not None:  # of JSON lines, whose values have no common type
         yield from own(names)
         return
-    for rows in reader.rows(Wanted(texts=names)):
+    for rows in reader.rows(Selection(texts=names)):
         columns = [rows.columns[name].to_pylist() for name in names]
         for row, cells in enumerate(zip(*columns, strict=True)):
             yield dict(zip(names, cells, strict=True)), partial(rows.places.refusal, row)
@@ -93,7 +94,7 @@ class Batch:
     pred: LabelColumn | None
     score: Floats | None
     group: LabelColumn | None
-    weight: NDArray[np.float64] | None
+    weight: Array | None
     ids: Any | None
 
     def __len__(self) -> int:
@@ -102,7 +103,7 @@ class Batch:
 
 
 def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
-    """Produce up to `depth` items in a thread of their own before they are asked for.
+    """Produce up to `depth` items in a thread of their own before they are needed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""Vectors in SVM-light's format: ``label index:value index:value … # comment``, one a line.
+r"""Vectors in SVM-light's format: ``label index:value index:value … # comment``, one per line.
 
 Labels may be several, ``a,b 3:0.5``, or none.  Indices count from 1 and rise within a line; a file
 in which index 0 occurs counts from 0.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.records.rows import ahead
@@ -34,13 +35,13 @@ class Vectors:
 
     labels: list[tuple[str, ...]] = field(default_factory=list)
     indices: list[NDArray[np.int64]] = field(default_factory=list)
-    values: list[NDArray[np.float64]] = field(default_factory=list)
+    values: list[Array] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     queries: int = 0
 
     @property
     def from_zero(self) -> bool:
-        """Whether index 0 occurs, so that indices count from 0."""
+        """Whether index 0 occurs: indices then count from 0."""
         return any(part.size and part.min() == 0 for part in self.indices)
 
     def matrix(self) -> "csr_matrix":
@@ -61,19 +62,19 @@ class Vectors:
 
 def read_svmlight(source: TextBytes) -> Vectors:
     """Read vectors from start to end; lines of nothing but a comment are left out."""
-    found = Vectors()
+    vectors = Vectors()
     limit = source.options.max_line_bytes
     pieces = blocks(
         source, source.options.block_bytes, quotes=False, has_header=False, max_line=limit
     )
     for block in ahead(pieces):
         check_block(block, max_line=limit)
-        _read(block, found)
-    return found
+        _read(block, vectors)
+    return vectors
 
 
 def is_svmlight(head: str) -> bool:
-    r"""Tell by its first line that has a feature whether a text holds vectors.
+    r"""Whether a text holds vectors, by its first line that has a feature.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def is_svmlight(head: str) -> bool:
     return False
 
 
-def _read(block: Block, found: Vectors) -> None:
+def _read(block: Block, vectors: Vectors) -> None:
     parts: list[bytes] = []
     lengths: list[int] = []
     rows: list[int] = []
@@ -102,13 +103,13 @@ def _read(block: Block, found: Vectors) -> None:
         query = QUERY.match(features)
         if query is not None:
             features = features[query.end() :]
-            found.queries += 1
+            vectors.queries += 1
         if FEATURES.fullmatch(features) is None:
             raise _malformed(block, row, features)
         marks = label.decode().split(",") if label else []
         if "" in marks:
             raise _refusal(block, row, f"must hold no empty label; got {shown(label.decode())}.")
-        found.labels.append(tuple(dict.fromkeys(marks)))
+        vectors.labels.append(tuple(dict.fromkeys(marks)))
         parts.append(features)
         lengths.append(features.count(b":"))
         rows.append(row)
@@ -117,9 +118,9 @@ def _read(block: Block, found: Vectors) -> None:
         numbers = np.fromstring(b" ".join(parts).replace(b":", b" "), sep=" ")
     indices, values = numbers[0::2], numbers[1::2].copy()
     _check(block, rows, np.repeat(np.arange(len(rows)), lengths), indices, values)
-    found.indices.append(indices.astype(np.int64))
-    found.values.append(values)
-    found.lengths.extend(lengths)
+    vectors.indices.append(indices.astype(np.int64))
+    vectors.values.append(values)
+    vectors.lengths.extend(lengths)
 
 
 def _cut(content: bytes) -> tuple[bytes, bytes]:
@@ -132,9 +133,9 @@ def _cut(content: bytes) -> tuple[bytes, bytes]:
 def _check(
     block: Block,
     rows: list[int],
-    row_of: NDArray[np.intp],
-    indices: NDArray[np.float64],
-    values: NDArray[np.float64],
+    row_of: Indices,
+    indices: Array,
+    values: Array,
 ) -> None:
     large = np.flatnonzero(indices > LARGEST_INDEX)
     if len(large):

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from truerisk.aliases import Indices
+from truerisk.aliases import Flags, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import MIB, ReadingOptions
-from truerisk.inputs.records.places import GZIP_MAGIC, machine_failure, refusal
+from truerisk.inputs.records.places import GZIP_MAGIC, read_failure, refusal
 
 BOM = codecs.BOM_UTF8
 GZIP_READ = MIB // 4
@@ -65,7 +64,7 @@ class TextBytes:
                     digest.update(piece)
                     yield piece
         except OSError as error:
-            raise machine_failure(self.path, error) from error
+            raise read_failure(self.path, error) from error
         self.sha256 = digest.hexdigest()
 
     def _expanded(self, raw: Iterator[bytes], size: int) -> Iterator[bytes]:
@@ -164,19 +163,19 @@ class Block:
     quoted: bool
 
     def line_at(self, position: int) -> int:
-        """Tell the line of the file, from 1, in which a byte of the block lies."""
+        """Return the line of the file, from 1, in which a byte of the block lies."""
         return self.first_line + self.data.count(b"\n", 0, position)
 
     def record_start(self, record: int) -> int:
-        """Tell where a record of the block, from 0, starts."""
+        """Return where a record of the block, from 0, starts."""
         return 0 if record == 0 else int(self._ends()[record - 1]) + 1
 
     def line_of(self, record: int) -> int:
-        """Tell the line of the file in which a record, from 0, starts."""
+        """Return the line of the file in which a record, from 0, starts."""
         return self.line_at(self.record_start(record))
 
     def text_of(self, record: int) -> str:
-        """Give a record as text, without its line end."""
+        """Return a record as text, without its line end."""
         start = self.record_start(record)
         return self.data[start : int(self._ends()[record])].rstrip(b"\r").decode(errors="replace")
 
@@ -373,7 +372,7 @@ def _wrong_pairs(data: bytes, ends: bytes) -> tuple[Indices, Indices, Indices]:
     return opening, closing, np.flatnonzero(~(starts_cell[:pairs] & ends_cell))
 
 
-def _outside(block: Block, positions: Indices) -> NDArray[np.bool_]:
+def _outside(block: Block, positions: Indices) -> Flags:
     if not block.quoted:
         return np.ones(len(positions), bool)
     before = np.searchsorted(positions_of(block.data, QUOTE), positions)

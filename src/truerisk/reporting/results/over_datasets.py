@@ -8,6 +8,7 @@ from typing import Any
 from truerisk.comparison.datasets.bayesian import HierarchicalPosterior, PracticalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.intervals.measured_coverage import coverage_of
+from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.document import (
     SENTENCE,
     Block,
@@ -23,7 +24,7 @@ from truerisk.reporting.document import (
     sentences,
     table_section,
 )
-from truerisk.reporting.escaping import visible
+from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.comparison import SIDES
 from truerisk.reporting.sections.differences import (
@@ -558,8 +559,34 @@ class RankPicture:
         """The height that it needs, in inches."""
         return 1.6 + ROW_HEIGHT * len(self.found.names)
 
-    def __call__(self, ax: Any) -> Any:  # noqa: ANN401, D102
-        return self.found.plot(ax)
+    def __call__(self, ax: Any) -> None:  # noqa: ANN401
+        """Draw what the section of the page describes: places in percent across, pixels down."""
+        picture = critical_difference_section(self.found).data
+        height, ink = picture["line"]["y"], {True: FIGURE["second"], False: "black"}
+        ax.hlines(height, picture["line"]["low"], picture["line"]["high"], color="black")
+        for tick in picture["ticks"]:
+            ax.vlines(tick["x"], height - 6, height, color="black", linewidth=1)
+            ax.text(tick["x"], height - 8, tick["words"], ha="center", va="bottom", size="small")
+        for bar in picture["bars"]:
+            colour = FIGURE["second" if bar["mark"] == "control" else "first"]
+            ax.hlines(bar["y"], bar["low"], bar["high"], color=colour, linewidth=3.5)
+        for name in picture["names"]:
+            rank, y, colour = name["rank"], name["y"], ink[name["control"]]
+            ax.plot([rank, rank, name["end"]], [height, y, y], color=colour, linewidth=0.9)
+            ax.plot([rank], [height], "o", color=colour, markersize=3)
+            side = "left" if name["side"] == "start" else "right"
+            words = figure_label(name["words"])
+            ax.text(name["text"], y, words, ha=side, va="center", color=colour, size="small")
+        ruler = picture["difference"]
+        if ruler is not None:
+            low, high, y = ruler["low"], ruler["high"], ruler["y"]
+            ax.hlines(y, low, high, color="black", linewidth=1)
+            ax.vlines([low, high], y - 3, y + 3, color="black", linewidth=1)
+            words = ruler["words"]
+            ax.text((low + high) / 2, y - 5, words, ha="center", va="bottom", size="small")
+        ax.set_xlim(0, 100)
+        ax.set_ylim(picture["height"], 0)
+        ax.set_axis_off()
 
 
 def over_datasets_pictures(found: OverDatasets) -> Pictures:

@@ -14,7 +14,6 @@ from scipy.special import ndtri
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError
-from truerisk.evaluation.count_estimates import OVERALL
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
@@ -182,8 +181,10 @@ def _is_weighted(table: Sweep) -> bool:
 
 def _measures(evaluation: Evaluation) -> Iterator[Measure]:
     """List the measures of counts of two classes, in the order in which they are evaluated."""
-    for name in ("rejection_rate", *OVERALL, "cost"):
-        yield find_measure(name)
+    yield find_measure("rejection_rate")
+    for measure in measures_that_need("class counts"):
+        if not measure.label_sets:
+            yield measure
     for measure in measures_that_need("binary counts"):
         if measure.name not in {"f_beta", "e_beta"}:
             yield measure
