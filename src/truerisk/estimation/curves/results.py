@@ -376,12 +376,6 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
         paid = [one for one in self.error_per_cpu_second if one.cpu_seconds <= cpu_seconds]
         return paid[-1] if paid else None
 
-    def plot(self, ax: Any) -> Any:  # noqa: ANN401
-        """Draw the means against the training size with their intervals, one colour per learner."""
-        from truerisk.estimation.curves.plot import plot_curve  # noqa: PLC0415  (needs matplotlib)
-
-        return plot_curve(self, ax)
-
     def report(
         self,
         *,

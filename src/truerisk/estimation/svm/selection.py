@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from itertools import cycle
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -22,16 +21,11 @@ from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimate_of
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, worst_slack
 from truerisk.learners.named_models import as_learner
-from truerisk.measures.curves import plain_label
-from truerisk.measures.registry import title_of
 from truerisk.results import Estimate, Reportable, Row
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.solution import Solution
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BY = ("xi_alpha", "leave_one_out")
 SMALLEST_COST = 1e-12
@@ -68,12 +62,6 @@ class Selection(Reportable):
     best: Mapping[str, Any]
     estimate: Estimate
     corrected: Estimate
-
-    def plot(self, ax: Any) -> Any:  # noqa: ANN401
-        """Draw the estimate against C with its interval, a line for each other setting."""
-        from truerisk.estimation.svm.selection import plot_selection  # noqa: PLC0415
-
-        return plot_selection(self, ax)
 
     def _rows(self) -> Iterator[Row]:
         for one in self.candidates:
@@ -413,37 +401,3 @@ def setting_text(parameters: Mapping[str, Any]) -> str:
     'kernel=rbf, C=0.5'
     """
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
-
-
-# Okabe and Ito: told apart by every kind of colour vision.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-
-
-def plot_selection(selection: Selection, ax: "Axes") -> "Axes":
-    """Draw a line for each setting, its interval behind it, and mark the winner."""
-    lines: dict[str, list[Candidate]] = {}
-    for candidate in selection.candidates:
-        others = {name: value for name, value in candidate.parameters.items() if name != "C"}
-        lines.setdefault(setting_text(others), []).append(candidate)
-    for (name, line), colour in zip(lines.items(), cycle(COLOURS), strict=False):
-        costs = np.array([float(one.parameters.get("C", at)) for at, one in enumerate(line, 1)])
-        values = np.array([one.estimate.value for one in line])
-        ends = [one.estimate.interval for one in line]
-        ax.plot(costs, values, "o-", color=colour, markersize=3, label=plain_label(name))
-        ax.fill_between(
-            costs,
-            [np.nan if end is None else end.low for end in ends],
-            [np.nan if end is None else end.high for end in ends],
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-    if "C" in selection.best:
-        best = float(selection.best["C"])
-        ax.plot(best, selection.estimate.value, "*", color="black", markersize=12)
-    ax.set_xscale("log")
-    ax.set_xlabel("C")
-    ax.set_ylabel(title_of(selection.estimate.measure))
-    if len(lines) > 1:
-        ax.legend()
-    return ax
