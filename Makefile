@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 DOCS_READY := .venv/.docs-ready
+CC_FROM_PYPI := .venv/bin/zigcc
 AXE := .venv/axe/axe.min.js
 AXE_VERSION := 4.10.3
 AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
@@ -64,17 +65,26 @@ lock:  ## choose new versions of the dependencies (needs uv)
 	  --group dev pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --group docs -c requirements.lock pyproject.toml -o docs/requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --group compiler -o compiler.lock
 
 clean:  ## remove what the commands made
-	rm -rf .venv .audit report.html docs/_build docs/examples docs/reference
+	rm -rf .venv .audit build report.html docs/_build docs/examples docs/reference
 
-$(READY): requirements.lock pyproject.toml
+# Without a C compiler, one is fetched from PyPI.
+$(READY): requirements.lock pyproject.toml CMakeLists.txt $(wildcard src/truerisk/kernels/*.py)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "truerisk needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@command -v $${CC:-cc} >/dev/null || $(MAKE) --no-print-directory $(CC_FROM_PYPI)
+	@if ! command -v $${CC:-cc} >/dev/null; then export CC="$(CURDIR)/$(CC_FROM_PYPI)"; fi; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -q src
 	@touch $(READY)
+
+$(CC_FROM_PYPI): compiler.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r compiler.lock
+	@printf '#!/bin/sh\nexec "%s" -m ziglang cc "$$@"\n' "$(CURDIR)/$(BIN)/python" > $@ && chmod +x $@
 
 # Looks at pages for what keeps people out.  Its licence is its own: fetched, never kept here.
 $(AXE): | $(READY)

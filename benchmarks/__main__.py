@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from benchmarks.pages import NAMES, markdown_row, write, write_pages
 
-PEERS = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "polars", "statsmodels")
+PEERS = ("numpy", "scipy", "scikit-learn", "pyarrow", "polars", "statsmodels")
 
 
 def main() -> None:

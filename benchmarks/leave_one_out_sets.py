@@ -14,8 +14,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from truerisk.svm.solvers.gram_dual import solve_gram
-from truerisk.svm.solvers.gram_without import margins_without_gram
+from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import margins_without_gram
 
 TITLE = "Leave-one-out errors: exact paths beside refits by libsvm at tolerance 1e-8"
 COLUMNS = ("data", "n", "kernel", "C", "errors", "ties", "sets", "ξα, ρ = 2", "errors not in ξα")

@@ -15,9 +15,9 @@ from sklearn.svm import SVC
 
 from benchmarks.leave_one_out_sets import Array, Data, from_file, gram_of, sample
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.solvers.cost_path import cost_path
-from truerisk.svm.solvers.gram_dual import solve_gram
-from truerisk.svm.solvers.gram_without import margins_without_gram
+from truerisk.svm.gram.cost_path import cost_path
+from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import margins_without_gram
 
 TITLE = (
     "Exact leave-one-out, fit included, beside cross_val_score(SVC, LeaveOneOut) and an SVC loop"

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from truerisk.svm.solvers.low_rank import solve_features
+from truerisk.svm.dense.features import solve_features
 
 TITLE = "Linear SVM with free bias on tables, exact (gap ≤ 1e-6), beside default tolerances"
 COLUMNS = (

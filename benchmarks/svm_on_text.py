@@ -20,9 +20,9 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 from sklearn.svm import SVC, LinearSVC
 
-from truerisk.svm.solvers.linear_dual import solve_rows
-from truerisk.svm.solvers.rows import Rows, as_rows
-from truerisk.svm.solvers.rows_without import margins_without
+from truerisk.svm.rows.dual import solve_rows
+from truerisk.svm.rows.leave_out import margins_without
+from truerisk.svm.rows.matrix import Rows, as_rows
 from truerisk.text.vectorizer import Vectorizer
 
 TITLE = "Linear machines with a free bias on text, exact, and each document left out in turn"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-HEAVY = ("sklearn", "numba", "matplotlib", "pandas", "scipy.stats", "rich", "jinja2")
+HEAVY = ("sklearn", "matplotlib", "pandas", "scipy.stats", "rich", "jinja2")
 
 
 def loaded_after(code):

@@ -62,7 +62,7 @@ def test_the_level_is_printed_as_it_was_given():
 
 
 def test_small_numbers_keep_their_digits():
-    assert str(Interval(0.0, 3.7e-9, 0.95, "wilson")) == "[0.000, 3.7e-09] at 95 %"
+    assert str(Interval(0.0, 3.7e-9, 0.95, "wilson")) == "[0.000, 3.70e-09] at 95 %"
 
 
 def test_results_cannot_be_changed():

@@ -24,6 +24,10 @@ FrameKind = Literal["pandas", "polars", "arrow"]
 Row = dict[str, Any]
 Target = Literal["this model", "the learner at this sample size", "the models of the folds"]
 Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
+UNDEFINED = "undefined"
+MIN_DECIMALS = 3
+MAX_DECIMALS = 15
+SMALL = 1e-4  # under this a number is written with an exponent
 LARGEST_CONFUSION = 1000  # classes; a larger table has a million entries, nearly all 0
 
 
@@ -544,8 +548,33 @@ def as_plain(result: Any) -> Any:  # noqa: ANN401
     return plain
 
 
+def decimals_for(width: float) -> int:
+    """Give the decimals that show two digits of a width, three at least."""
+    if not 0 < width < math.inf:
+        return MIN_DECIMALS
+    return min(max(MIN_DECIMALS, 1 - math.floor(math.log10(width))), MAX_DECIMALS)
+
+
+def number(value: float, decimals: int = MIN_DECIMALS) -> str:
+    """Write a number; NaN is undefined, and a small one gets an exponent rather than zeros.
+
+    Examples
+    --------
+    >>> number(0.25), number(-0.5), number(math.inf), number(math.nan), number(2.5e-7, 9)
+    ('0.250', '-0.500', '∞', 'undefined', '2.50e-07')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value != 0 and abs(value) < SMALL:
+        digits = math.floor(math.log10(abs(value))) + decimals
+        return f"{value:.{max(2, digits)}e}"
+    return f"{value:.{decimals}f}"
+
+
 def _number(value: float) -> str:
-    """Three decimals, more where three would show nothing."""
-    if value == 0 or not math.isfinite(value) or abs(value) >= 0.001:
+    """Write a number alone, as `number` does; more decimals where three would show nothing."""
+    if not math.isfinite(value):
         return f"{value:.3f}"
-    return f"{value:.3g}"
+    return f"{value:.3g}" if SMALL <= abs(value) < 0.001 else number(value)

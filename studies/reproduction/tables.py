@@ -14,7 +14,7 @@ Experiment = Callable[[Settings], Reproduction]
 
 
 def _table_of_joachims(name: str, settings: Settings) -> Reproduction:
-    from studies.reproduction import joachims  # noqa: PLC0415  (loads scikit-learn and numba)
+    from studies.reproduction import joachims  # noqa: PLC0415  (loads scikit-learn)
 
     return joachims.reproduce(joachims.TABLES[name], settings)
 

@@ -81,6 +81,11 @@ def test_only_the_measures_asked_for_are_printed(run, predictions):
     assert list(found["estimates"]) == ["f1"]
 
 
+def test_measures_may_be_listed_with_commas(run, predictions):
+    printed = run("score", predictions, "--measure", "f1, recall", "--json").stdout
+    assert list(json.loads(printed)["estimates"]) == ["recall", "f1"]
+
+
 @pytest.mark.parametrize(
     ("flag", "beginning"), [("--csv", "measure,class"), ("--markdown", "**Measures**")]
 )

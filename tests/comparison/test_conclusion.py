@@ -109,8 +109,8 @@ def test_an_undefined_test_extrapolates_nothing() -> None:
 def test_sentence_and_table_write_the_ends_alike() -> None:
     found = concluded(0.10, 0.135, 0.034978)
     assert found.finding == "worse"
-    assert str(found.difference.interval) == "[2.2e-05, 0.070] at 95 %"
-    assert "higher by 0.035 [2.2e-05, 0.070]" in found.verdict
+    assert str(found.difference.interval) == "[2.20e-05, 0.070] at 95 %"
+    assert "higher by 0.035 [2.20e-05, 0.070]" in found.verdict
 
 
 @pytest.mark.parametrize(

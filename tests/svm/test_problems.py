@@ -15,7 +15,7 @@ from truerisk.svm.problems import (
     gram_problem,
     linear_problem,
 )
-from truerisk.svm.solvers.rows import as_rows
+from truerisk.svm.rows.matrix import as_rows
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from truerisk import KernelSVM, LinearSVM
 from truerisk.errors import InputError, RefitError
 from truerisk.svm import weighted_refits
-from truerisk.svm.solvers.low_rank import solve_features
+from truerisk.svm.dense.features import solve_features
 from truerisk.svm.weighted_refits import check_model, decisions_under, prepared
 
 RNG = np.random.default_rng(1)

@@ -6,7 +6,6 @@ from hypothesis.extra import numpy as npst
 from sklearn.metrics import confusion_matrix
 
 from truerisk.errors import InputError
-from truerisk.tallies import counting_sweeps
 from truerisk.tallies.counting import COMPILED_FROM, count_labels, count_pairs
 
 
@@ -78,13 +77,20 @@ def test_the_largest_unsigned_label_is_not_taken_for_minus_one():
     assert table.diagonal().tolist() == [1, COMPILED_FROM - 1]
 
 
-def test_the_uncompiled_sweep_counts_alike():
-    first, second = np.array([0, 1, 2, -1]), np.array([1, 1, 0, 0])
-    for function in (counting_sweeps.sweep, counting_sweeps.sweep.py_func):
-        table = np.zeros(4, dtype=np.int64)
-        assert function(first[:2], second[:2], (0, 0), (2, 2), table) == 0
-        assert table.tolist() == [0, 1, 0, 1]
-    assert counting_sweeps.sweep(first, second, (0, 0), (2, 2), np.zeros(4, dtype=np.int64)) == 2
+@pytest.mark.parametrize("kinds", [(np.int8, np.int64), (np.uint64, np.int32), (">i4", ">i4")])
+@pytest.mark.parametrize("top", [2, 7])
+def test_columns_of_two_types_and_strided_ones_are_counted(kinds, top):
+    rng = np.random.default_rng(2)
+    first, second = rng.integers(0, top, size=(2, 2 * COMPILED_FROM))
+    first, second = first.astype(kinds[0])[::2], second.astype(kinds[1])[::2]
+    expected = np.bincount(first.astype(int) * top + second.astype(int), minlength=top * top)
+    np.testing.assert_array_equal(count_pairs(first, second, top, top).ravel(), expected)
+
+
+def test_columns_that_may_not_be_written_are_counted():
+    column = np.zeros(COMPILED_FROM, dtype=np.int8)
+    column.flags.writeable = False
+    assert count_pairs(column, column, 2, 2).tolist() == [[COMPILED_FROM, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("rows", [3, COMPILED_FROM])

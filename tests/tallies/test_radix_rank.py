@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.tallies import radix_narrow, radix_rank, radix_wide
+from truerisk.tallies import radix_rank
 from truerisk.tallies import ranking as ranking_module
-from truerisk.tallies.radix_rank import rank_by_radix
+from truerisk.tallies.radix_rank import NARROW, WIDE, rank_by_radix
 from truerisk.tallies.ranking import rank, rank_parts
 
 SPECIAL = [-np.inf, -1e30, -1.0, -1e-45, -0.0, 0.0, 1e-45, 0.5, 1.0, 1.0000001, 3e38, np.inf]
@@ -139,17 +139,13 @@ def test_too_many_rows_are_refused(monkeypatch):
         rank_by_radix([(np.zeros(3), np.array([True, False, True]))])
 
 
-@pytest.mark.parametrize(
-    ("sweeps", "kind", "bits"),
-    [(radix_narrow, np.float32, np.uint32), (radix_wide, np.float64, np.uint64)],
-)
-def test_keys_keep_the_order_and_lead_back(sweeps, kind, bits):
+@pytest.mark.parametrize(("layout", "kind"), [(NARROW, np.float32), (WIDE, np.float64)])
+def test_keys_keep_the_order_and_lead_back(layout, kind):
     scores = np.unique(np.array(SPECIAL, dtype=kind))
-    counts = np.zeros(2 * sweeps.BUCKETS, dtype=np.int64)
-    sweeps.count(scores.view(bits), np.ones(len(scores), dtype=np.uint8), counts)
+    counts = np.zeros(2 * radix_rank.BUCKETS, dtype=np.int64)
+    layout.count(scores.view(layout.bits), np.ones(len(scores), dtype=np.uint8), counts)
     buckets = np.flatnonzero(counts) // 2
     assert counts.sum() == len(scores)
-    assert buckets[-1] == sweeps.INFINITY_BUCKETS[1]
-    assert buckets[0] == sweeps.INFINITY_BUCKETS[0]
+    assert (buckets[0], buckets[-1]) == layout.infinity_buckets
     found = rank_by_radix([(scores, np.ones(len(scores), dtype=bool))])
     assert found.thresholds[::-1].tolist() == [float(score) for score in scores]

@@ -154,9 +154,12 @@ def _report_bug(error: Exception, *, debug: bool) -> NoReturn:
     import platform  # noqa: PLC0415  (rare)
     import tempfile  # noqa: PLC0415
     import traceback  # noqa: PLC0415
-    from importlib.metadata import version  # noqa: PLC0415
+    from importlib.metadata import metadata  # noqa: PLC0415
 
-    versions = f"truerisk {version('truerisk')}, Python {platform.python_version()}"
+    package = metadata("truerisk")
+    urls = dict(url.split(", ", 1) for url in package.get_all("Project-URL") or [])
+    where = f" at {urls['Issues']}" if "Issues" in urls else ""
+    versions = f"truerisk {package['Version']}, Python {platform.python_version()}"
     text = f"{versions}, {platform.platform()}\n{''.join(traceback.format_exception(error))}"
     kept = ""
     if not debug:
@@ -170,11 +173,8 @@ def _report_bug(error: Exception, *, debug: bool) -> NoReturn:
             debug = True
     if debug:
         click.echo(text, err=True)
-    kind = type(error).__name__
-    _fail(
-        f"{kind}: {error}\nThis is a bug in truerisk; please report it with the command.{kept}",
-        FAILED,
-    )
+    request = f"This is a bug in truerisk. Please report it{where}, with the command.{kept}"
+    _fail(f"{type(error).__name__}: {error}\n{request}", FAILED)
 
 
 @contextmanager

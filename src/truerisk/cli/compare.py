@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import FINDING
-from truerisk.cli.options import (
-    FILE,
-    costs_option,
-    level_option,
-    positive_option,
-    read_costs,
-    reading_from,
-    reading_options,
-    seed_option,
-)
+from truerisk.cli.evaluation_options import evaluation_from, evaluation_options
+from truerisk.cli.options import FILE, reading_from, reading_options
 from truerisk.cli.output import (
     check_outputs,
     deliver,
@@ -24,11 +16,9 @@ from truerisk.cli.output import (
     format_options,
     page_options,
     quiet_option,
-    show,
 )
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
-from truerisk.measures import AVERAGES, MEASURES
 
 if TYPE_CHECKING:
     from truerisk.comparison.predictions.comparisons import Comparisons
@@ -56,8 +46,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
     show_default=True,
     help="By ids where all files have them, else row by row; inner drops ids not in every file.",
 )
-@positive_option
-@level_option
+@evaluation_options
 @click.option(
     "--region",
     multiple=True,
@@ -65,36 +54,11 @@ BETTER, NOT_WORSE = "better", "not-worse"
     help="The smallest difference that matters, for all measures or for one; may be repeated.",
 )
 @click.option(
-    "--measure",
-    "--measures",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help=f"Only this measure, the first being the main one; may be repeated, or listed with "
-    f"commas.  One of {', '.join(MEASURES)}; f and a number is F with that β; averages end in "
-    f"{', '.join(f'_{name}' for name in AVERAGES)}.",
-)
-@click.option(
     "--interval",
     type=click.Choice(INTERVALS),
     default="tango",
     show_default=True,
     help="Interval of the difference of error rates.",
-)
-@click.option("--beta", type=float, multiple=True, help="Also compare by F and E with this β.")
-@costs_option
-@click.option("--threshold", type=float, help="Predict positive from this score on.")
-@click.option("--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier.")
-@click.option(
-    "--replicates", type=int, default=1000, show_default=True, help="Replicates of the bootstrap."
-)
-@seed_option
-@click.option(
-    "--max-classes",
-    type=int,
-    default=10_000,
-    show_default=True,
-    help="Refuse more classes than this.",
 )
 @format_options("json", "csv", "markdown", "latex")
 @page_options
@@ -125,7 +89,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
         raise click.UsageError("--fail-unless not-worse needs --region: not worse by how much?")
     check_outputs(options, files)
     comparisons = _compare(files, region, options)
-    deliver(comparisons, options, lambda: show(comparisons, options["form"]))
+    deliver(comparisons, options)
     _finish(comparisons, check)
 
 
@@ -137,7 +101,7 @@ def _compare(
     from truerisk.comparison.predictions.compare_files import compare_files  # noqa: PLC0415  (start-up time)
 
     roles, strictness = reading_from(options)
-    measures = tuple(one.strip() for text in options["measures"] for one in text.split(","))
+    settings = evaluation_from(options)
     with Progress("Comparing", quiet=options["quiet"]) as progress:
         return compare_files(
             files,
@@ -148,16 +112,7 @@ def _compare(
             interval=options["interval"],
             roles=roles,
             options=strictness,
-            level=options["level"],
-            pos_label=options["pos_label"],
-            betas=options["beta"],
-            costs=read_costs(options["costs"]),
-            replicates=options["replicates"],
-            random_state=options["seed"],
-            probabilities=options["probabilities"],
-            threshold=options["threshold"],
-            measures=measures or None,
-            max_classes=options["max_classes"],
+            **settings,
             progress=progress,
         )
 

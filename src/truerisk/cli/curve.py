@@ -11,7 +11,6 @@ from truerisk.cli.options import FILE, level_option, positive_option, seed_optio
 from truerisk.cli.output import (
     check_measure_names,
     check_outputs,
-    console,
     deliver,
     exit_partial,
     format_options,
@@ -90,7 +89,13 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
     check_measure_names([options["measure"]])
     result = _curve(data, options)
     wanted = options["wanted"]
-    deliver(result, options, lambda: _show(result, options["form"], wanted), wanted=wanted)
+    extra = None if wanted is None else _needed(result, wanted)
+    deliver(
+        result,
+        options,
+        lambda: show(result, options["form"], extra=extra, wanted=wanted),
+        wanted=wanted,
+    )
     _finish(result)
 
 
@@ -137,14 +142,10 @@ def _numbers(text: str | None) -> list[int] | None:
         ) from None
 
 
-def _show(result: "LearningCurve", form: str | None, wanted: float | None) -> None:
-    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+def _needed(result: "LearningCurve", wanted: float) -> dict[str, Any]:
     from truerisk.reporting.results.learning_curve import needed_sizes  # noqa: PLC0415
 
-    if form is None:
-        print_result(result, console(), wanted=wanted)
-    else:
-        show(result, form, **({} if wanted is None else {"needed": needed_sizes(result, wanted)}))
+    return {"needed": needed_sizes(result, wanted)}
 
 
 def _finish(result: "LearningCurve") -> None:

@@ -18,7 +18,6 @@ from truerisk.cli.output import (
     check_names,
     check_options,
     check_outputs,
-    console,
     deliver,
     exit_partial,
     finish,
@@ -44,11 +43,9 @@ from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.learners.named_models import MODELS
 
 if TYPE_CHECKING:
-    from truerisk.estimation.corpus.corpus import CorpusEvaluation
-    from truerisk.estimation.refits.best_of import BestOf
     from truerisk.estimation.refits.estimate import LearnerEvaluation
     from truerisk.inputs.tables import Table
-    from truerisk.results import Comparison, Estimate
+    from truerisk.results import Comparison
 
 WITHOUT_REFITS = ("xi_alpha", "leave_one_out")
 RESAMPLING = (
@@ -260,18 +257,8 @@ def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
             evaluation = by_refits(models[names[0]], table.X, table.y, **settings)
             evaluation = _with_source(evaluation, table, names[0], tuned=options["tune"])
     check_names(evaluation, options)
-
-    def print_result() -> None:
-        form = options["form"]
-        if several:
-            _show_ranking(choice, form)
-        if not several or form is None:
-            show(evaluation, form)
-        if form is None:
-            _show_costs(evaluation)
-
     result = choice if several else evaluation
-    deliver(result, options, print_result, source=evaluation.source)
+    deliver(result, options, source=evaluation.source)
     finish(evaluation, options)
 
 
@@ -286,69 +273,6 @@ def _with_source(
         source=table_source(table, **({"columns": columns} if columns else {})),
         settings={**evaluation.settings, "model": name, "tuned": tuned},
         notes=(*table.notes, *evaluation.notes),
-    )
-
-
-def _show_ranking(choice: "BestOf", form: str | None) -> None:
-    """Print the learners, best first, and what the best of them is worth."""
-    from truerisk.reporting.render.formats import csv_lines, json_text  # noqa: PLC0415  (start-up time)
-
-    if form == "json":
-        click.echo(json_text(choice.to_dict()))
-        return
-    ranked = [(name, choice.evaluations[name]) for name in choice.ranking]
-    rows = [(name, one[choice.measure], one.refits) for name, one in ranked]
-    refits = sum(row[-1] for row in rows)
-    rows.append((f"best of {len(ranked)}, corrected", choice.corrected, refits))
-    if form == "csv":
-        columns = ("learner", choice.measure, "low", "high", "interval", "refits")
-        click.echo(csv_lines(columns, [_csv_row(*row) for row in rows]))
-    else:
-        _draw_ranking(choice, rows, form)
-
-
-def _csv_row(name: str, one: "Estimate", refits: int) -> tuple[Any, ...]:
-    ends = one.interval
-    return (
-        name,
-        one.value,
-        *(("",) * 3 if ends is None else (ends.low, ends.high, ends.method)),
-        refits,
-    )
-
-
-def _draw_ranking(
-    choice: "BestOf", rows: "list[tuple[str, Estimate, int]]", form: str | None
-) -> None:
-    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
-    from truerisk.reporting.render.formats import latex_table, markdown_table  # noqa: PLC0415
-    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.wording import interval_heading, title_of, written  # noqa: PLC0415
-
-    level = choice.evaluations[choice.winner].level
-    numbers = (title_of(choice.measure), interval_heading(level), "Refits")
-    columns = (Column("Learner"), *(Column(heading, numeric=True) for heading in numbers))
-    cells = [(name, written(one), str(refits)) for name, one, refits in rows]
-    lines = tuple((name, words.value, words.interval, refits) for name, words, refits in cells)
-    table = Table("Learners, best first", columns, lines)
-    if form is not None:
-        click.echo({"markdown": markdown_table, "latex": latex_table}[form](table))
-        return
-    print_table(table, console())
-    click.echo(str(choice).splitlines()[-1])
-    click.echo()
-
-
-def _show_costs(evaluation: "LearnerEvaluation") -> None:
-    if evaluation.costs is None:
-        return
-    induce, classify = evaluation.costs.seconds
-    always = evaluation.baseline.get("error_rate")
-    if always is not None:
-        click.echo(f"Always answering the commonest class: {always}")
-    click.echo(
-        f"One training took {induce:.3g} s on average, classifying a thousand examples "
-        f"{classify:.3g} s."
     )
 
 
@@ -388,11 +312,12 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
             **_design(options, ("folds", "repeats")),
         )
     comparison = replace(comparison, notes=(*table.notes, *comparison.notes))
-
-    def print_result() -> None:
-        show_difference(comparison, table, options["form"])
-
-    deliver(comparison, options, print_result, source=table_source(table, seed=seed))
+    deliver(
+        comparison,
+        options,
+        lambda: show_difference(comparison, table, options["form"]),
+        source=table_source(table, seed=seed),
+    )
     if not comparison.difference.is_defined:
         exit_partial(comparison.verdict.removesuffix("."))
 
@@ -443,19 +368,14 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
         )
     for message in dict.fromkeys(str(one.message) for one in met):
         click.echo(f"Warning: {message}", err=True)
-    deliver(evaluation, options, lambda: _show_categories(evaluation, options))
+    deliver(
+        evaluation,
+        options,
+        lambda: show(evaluation, options["form"], width=CATEGORY_WIDTH, top=options["top"]),
+    )
     undefined = [one.name for one in evaluation.categories if one.reason is not None]
     undefined = [name for name in undefined if name in categories]
     if undefined or evaluation.undefined:
         exit_partial(
             f"undefined on these documents: {', '.join([*undefined, *evaluation.undefined])}"
         )
-
-
-def _show_categories(evaluation: "CorpusEvaluation", options: dict[str, Any]) -> None:
-    if options["form"] is not None:
-        show(evaluation, options["form"])
-        return
-    from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
-
-    print_result(evaluation, console(CATEGORY_WIDTH), top=options["top"])

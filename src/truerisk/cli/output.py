@@ -206,16 +206,23 @@ def _columns(default: int) -> int:
     return int(text) if text.isdecimal() and int(text) > 0 else default
 
 
-def show(result: Reportable, form: str | None, **extra: Any) -> None:  # noqa: ANN401
+def show(
+    result: Reportable,
+    form: str | None,
+    *,
+    extra: Mapping[str, Any] | None = None,
+    width: int = DEFAULT_WIDTH,
+    **terminal_options: Any,  # noqa: ANN401
+) -> None:
     """Print a result: as tables, or in a format; `extra` is part of the JSON only."""
     if form is None:
         from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
 
-        print_result(result, console())
+        print_result(result, console(width), **terminal_options)
     else:
         from truerisk.reporting.render.formats import formatted  # noqa: PLC0415  (start-up time)
 
-        click.echo(formatted(result, form, **extra))
+        click.echo(formatted(result, form, **(extra or {})))
 
 
 def show_rows(
@@ -276,7 +283,8 @@ def show_difference(
     **facts: Any,  # noqa: ANN401
 ) -> None:
     """Print the comparison of two learners: as a table, or in a format."""
-    show(comparison, form, source={"file": table.source, "target": table.target, **facts})
+    source = {"file": table.source, "target": table.target, **facts}
+    show(comparison, form, extra={"source": source})
 
 
 # Files first, then the printed result
@@ -285,7 +293,7 @@ def show_difference(
 def deliver(
     result: Any,  # noqa: ANN401
     options: dict[str, Any],
-    print_result: Callable[[], None],
+    print_result: Callable[[], None] | None = None,
     **chapter_options: Any,  # noqa: ANN401
 ) -> None:
     """Write the page and the figures, print the result, then say where the files are.
@@ -299,8 +307,10 @@ def deliver(
         places = write_files(result, options, **chapter_options)
     except Exception as error:  # noqa: BLE001  (raised again below)
         failure = error
-    if not quiet:
+    if not quiet and print_result is not None:
         print_result()
+    elif not quiet:
+        show(result, options["form"])
     if failure is not None:
         raise failure
     if not quiet and options.get("form") is None:

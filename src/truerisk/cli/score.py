@@ -5,17 +5,8 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import (
-    FILE,
-    READING_NAMES,
-    costs_option,
-    level_option,
-    positive_option,
-    read_costs,
-    reading_from,
-    reading_options,
-    seed_option,
-)
+from truerisk.cli.evaluation_options import evaluation_from, evaluation_options
+from truerisk.cli.options import FILE, READING_NAMES, reading_from, reading_options
 from truerisk.cli.output import (
     check_bounds,
     check_names,
@@ -27,12 +18,10 @@ from truerisk.cli.output import (
     page_options,
     quiet_option,
     refuse_options,
-    show,
 )
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import place_of
 from truerisk.errors import InputError
-from truerisk.measures import AVERAGES, MEASURES
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
@@ -43,10 +32,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 @click.command(short_help="Every measure of a file of predictions, with its interval.")
 @click.argument("files", nargs=-1, type=FILE, metavar="FILE...")
 @reading_options
-@positive_option
-@level_option
-@click.option("--beta", type=float, multiple=True, help="Also report F and E with this β.")
-@costs_option
+@evaluation_options
 @click.option(
     "--interval",
     type=click.Choice(BINOMIAL_INTERVALS),
@@ -61,12 +47,6 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     show_default=True,
     help="Interval of the other measures of counts.",
 )
-@click.option(
-    "--replicates", type=int, default=1000, show_default=True, help="Replicates of the bootstrap."
-)
-@seed_option
-@click.option("--threshold", type=float, help="Predict positive from this score on.")
-@click.option("--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier.")
 @click.option("--reject-label", metavar="LABEL", help="Predicted label that means undecided.")
 @click.option(
     "--zero-division",
@@ -79,21 +59,6 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     multiple=True,
     metavar="LABEL",
     help="Average over this class; may be repeated.",
-)
-@click.option(
-    "--max-classes",
-    type=int,
-    default=10_000,
-    show_default=True,
-    help="Refuse more classes than this.",
-)
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help=f"Only this measure; may be repeated.  One of {', '.join(MEASURES)}; f and a number is F "
-    f"with that β; averages end in {', '.join(f'_{name}' for name in AVERAGES)}.",
 )
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
 @format_options("json", "csv", "markdown", "latex")
@@ -123,7 +88,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     check_bounds(options)
     evaluation = _evaluation(files, options)
     check_names(evaluation, options)
-    deliver(evaluation, options, lambda: show(evaluation, options["form"]))
+    deliver(evaluation, options)
     finish(evaluation, options)
 
 
@@ -139,33 +104,19 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         refuse_options(OF_FILES, "files of predictions, not for --counts")
     roles, strictness = reading_from(options)
     settings = {
-        "level": options["level"],
-        "pos_label": options["pos_label"],
-        "betas": options["beta"],
-        "costs": read_costs(options["costs"]),
+        **evaluation_from(options),
         "binomial": options["interval"],
         "cell_interval": options["cell_interval"],
-        "replicates": options["replicates"],
-        "random_state": options["seed"],
         "zero_division": options["zero_division"],
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
-        "measures": options["measures"] or None,
-        "max_classes": options["max_classes"],
     }
     if options["counts"] is not None:
+        del settings["threshold"], settings["probabilities"]
         return evaluate_counts(read_counts(options["counts"]), **settings)
     place = place_of(options["cluster"])
     with place, Progress("Reading", quiet=options["quiet"]) as progress:
-        return evaluate_files(
-            files,
-            roles=roles,
-            options=strictness,
-            probabilities=options["probabilities"],
-            threshold=options["threshold"],
-            progress=progress,
-            **settings,
-        )
+        return evaluate_files(files, roles=roles, options=strictness, progress=progress, **settings)
 
 
 def read_counts(text: str) -> list[list[int]]:

@@ -8,8 +8,15 @@ from scipy.special import ndtri
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.errors import InputError
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
-from truerisk.results import Comparison, Conclusion, Estimate, Finding, Interval
-from truerisk.results import _number as number
+from truerisk.results import (
+    Comparison,
+    Conclusion,
+    Estimate,
+    Finding,
+    Interval,
+    decimals_for,
+    number,
+)
 
 MAX_EXAMPLES = 1e12  # nobody has more
 POWER = 0.8  # with which `settled_by` examples would detect the difference that is planned for
@@ -267,13 +274,15 @@ def _settles(value: float, region: float | None, settled_by: int | None) -> str:
 
 def _apart(value: float, interval: Interval) -> str:
     """Say by how much the second's measure is higher or lower, with the interval."""
+    words = number(abs(value), decimals_for(interval.width))
     if value == 0:
         return f"is the same {between(interval.low, interval.high)}"
     if value > 0:
-        return f"is higher by {number(value)} {between(interval.low, interval.high)}"
-    return f"is lower by {number(-value)} {between(0.0 - interval.high, 0.0 - interval.low)}"
+        return f"is higher by {words} {between(interval.low, interval.high)}"
+    return f"is lower by {words} {between(0.0 - interval.high, 0.0 - interval.low)}"
 
 
 def between(low: float, high: float) -> str:
-    """Write the ends of an interval, within a sentence."""
-    return f"[{number(low)}, {number(high)}]"
+    """Write the ends of an interval, within a sentence, as tables write them."""
+    decimals = decimals_for(high - low)
+    return f"[{number(low, decimals)}, {number(high, decimals)}]"

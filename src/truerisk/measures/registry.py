@@ -57,6 +57,17 @@ AVERAGED_COUNTS = ("precision", "recall", "f1", "jaccard", "specificity")
 AVERAGED_RANKINGS = ("roc_auc", "average_precision", "breakeven_point", "eleven_point_precision")
 AVERAGED = AVERAGED_COUNTS + AVERAGED_RANKINGS
 
+# Functions whose formula the page holds, too (`reporting/templates/interval_numbers.js`): with it
+# the threshold explorer computes the measure live.  Others are left out of it, with a note.
+LIVE = frozenset(
+    {
+        "accuracy", "error_rate", "balanced_accuracy", "matthews_correlation", "cohen_kappa",
+        "cost", "rejection_rate", "precision", "recall", "specificity",
+        "negative_predictive_value", "jaccard", "f1", "f_beta", "e_beta", "gmean", "youden",
+        "positive_likelihood_ratio", "negative_likelihood_ratio",
+    }
+)  # fmt: skip
+
 SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
 NAMESAKES = ("Matthews", "Cohen", "Hamming", "Jaccard", "Youden", "Kolmogorov", "Brier")
 SPOKEN_AVERAGES = {"samples": "per-example"}
@@ -89,6 +100,11 @@ class Measure:
             r"\.\. math::\s*(.+?)(?:\n\s*\n|\Z)", self.function.__doc__ or "", re.DOTALL
         )
         return " ".join(formula.group(1).split()) if formula else ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a page can compute it at any threshold."""
+        return self.function.__name__ in LIVE
 
     def __call__(self, tally: Any) -> Any:  # noqa: ANN401
         """Apply the formula; a `Proportion` where the value is k of n."""

@@ -52,6 +52,33 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
+def heads(*headings: "str | Column") -> tuple[Column, ...]:
+    """Give columns; a heading of ours that begins with "#" is of numbers.
+
+    Examples
+    --------
+    >>> [column.numeric for column in heads("Measure", "#Value")]
+    [False, True]
+    """
+    return tuple(
+        Column(one.removeprefix("#"), numeric=one.startswith("#")) if isinstance(one, str) else one
+        for one in headings
+    )
+
+
+def number_columns(headings: Iterable[str]) -> tuple[Column, ...]:
+    """Give columns of numbers; the headings may come from data."""
+    return tuple(Column(heading, numeric=True) for heading in headings)
+
+
+def each_once(notes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Gather what each note is about: pairs of a title and a note → note, its titles."""
+    gathered: dict[str, list[str]] = {}
+    for title, note in notes:
+        gathered.setdefault(note, []).append(title)
+    return gathered
+
+
 @dataclass(frozen=True)
 class Section:
     """One picture, table or control; `kind` names the template that draws `data`."""
@@ -337,7 +364,8 @@ Shape = Line | Band | Dots | Bars | Upright
 class Chart:
     """A picture: two scales and what is drawn on them, the first shape undermost.
 
-    `caption` is read by all, `description` by those who hear the page; `name` is that of its file.
+    `caption` says what the picture is for, `key` what bands and whiskers are; `description` is
+    for those who hear the page; `name` is that of its file.
     """
 
     title: str
@@ -345,6 +373,7 @@ class Chart:
     y: Scale
     shapes: Sequence[Shape]
     caption: str = ""
+    key: str = ""
     description: str = ""
     name: str = ""
 

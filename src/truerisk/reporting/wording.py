@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.measures.registry import measure_of, title_of
-from truerisk.results import Estimate
+from truerisk.results import MIN_DECIMALS, UNDEFINED, Estimate, decimals_for, number
 
 __all__ = [
     "NO_INTERVAL",
@@ -29,12 +29,8 @@ __all__ = [
 ]
 
 MIN_P = 1e-4  # a smaller p-value is written as being smaller
-UNDEFINED = "undefined"
 NO_INTERVAL = "–"
-MIN_DECIMALS = 3
-MAX_DECIMALS = 15
 MAX_NAMED = 4  # measures in one remark
-SMALL = 1e-4  # under this a number is written with an exponent
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
@@ -73,31 +69,6 @@ def with_interval(estimate: Estimate) -> str:
     """Write a value and its interval; what is undefined has no interval."""
     words = written(estimate)
     return f"{words.value} {words.interval}" if estimate.is_defined else words.value
-
-
-def decimals_for(width: float) -> int:
-    """Give the decimals that show two digits of a width, three at least."""
-    if not 0 < width < math.inf:
-        return MIN_DECIMALS
-    return min(max(MIN_DECIMALS, 1 - math.floor(math.log10(width))), MAX_DECIMALS)
-
-
-def number(value: float, decimals: int = MIN_DECIMALS) -> str:
-    """Write a number; NaN is undefined, and a small one gets an exponent rather than zeros.
-
-    Examples
-    --------
-    >>> number(0.25), number(-0.5), number(math.inf), number(math.nan), number(2.5e-7, 9)
-    ('0.250', '-0.500', '∞', 'undefined', '2.50e-07')
-    """
-    if math.isnan(value):
-        return UNDEFINED
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    if value != 0 and abs(value) < SMALL:
-        digits = math.floor(math.log10(abs(value))) + decimals
-        return f"{value:.{max(2, digits)}e}"
-    return f"{value:.{decimals}f}"
 
 
 def count(n: float) -> str:

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import ResourceError
+from truerisk.svm.dense.features import solve_features
+from truerisk.svm.gram.cost_path import cost_path
+from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import margins_without_gram
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.radius import squared_radius
+from truerisk.svm.rows.dual import solve_rows
+from truerisk.svm.rows.leave_out import margins_without
+from truerisk.svm.rows.matrix import Rows, as_rows
 from truerisk.svm.solution import LinearSolution, Solution
-from truerisk.svm.solvers.cost_path import cost_path
-from truerisk.svm.solvers.gram_dual import solve_gram
-from truerisk.svm.solvers.gram_without import margins_without_gram
-from truerisk.svm.solvers.linear_dual import solve_rows
-from truerisk.svm.solvers.low_rank import solve_features
-from truerisk.svm.solvers.rows import Rows, as_rows
-from truerisk.svm.solvers.rows_without import margins_without
 
 FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on dense data
 PATH_EXAMPLES = 4000  # up to here leave-one-out follows the path on a Gram matrix

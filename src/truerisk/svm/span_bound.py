@@ -14,8 +14,9 @@ import math
 import numpy as np
 
 from truerisk.aliases import Array
+from truerisk.kernels import gram as loops
+from truerisk.svm.gram.path import Dual
 from truerisk.svm.solution import Solution
-from truerisk.svm.solvers.smo import Dual, descend, open_doors
 from truerisk.svm.training_kernel import TrainingKernel
 
 TOLERANCE = 1e-6  # of the largest k(x, x)
@@ -69,7 +70,7 @@ def _constrained_spans(kernel: TrainingKernel, solution: Solution, squared_radiu
             block, np.diagonal(block).copy(), fall, rise, start, gram[p, others] - block @ start
         )
         scale = float(gram.diagonal().max())
-        descend(dual, open_doors(len(others)), 1e-12 * scale, TOLERANCE * scale, MAX_STEPS)
-        square = gram[p, p] - dual.z @ (gram[p, others] + dual.remainder)
+        loops.improve(dual, 1e-12 * scale, TOLERANCE * scale, MAX_STEPS)
+        square = gram[p, p] - dual.z @ (gram[p, others] + dual.gradient)
         spans[p] = min(max(float(square), 0.0), spans[p])
     return spans

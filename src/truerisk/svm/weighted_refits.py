@@ -23,7 +23,13 @@ from sklearn.utils import _safe_indexing
 from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, RefitError
+from truerisk.svm.batch.features import batch_decisions
+from truerisk.svm.batch.gram import gram_decisions
+from truerisk.svm.batch.logistic import logistic_decisions
+from truerisk.svm.batch.rows import row_decisions
 from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.svm.dense.features import solve_features
+from truerisk.svm.dense.pivoted_cholesky import pivoted_features
 from truerisk.svm.example_forms import (
     as_numbers,
     centred,
@@ -38,13 +44,7 @@ from truerisk.svm.linear import LinearSVM
 from truerisk.svm.one_vs_rest import Targets, check_cost, upper_bounds
 from truerisk.svm.problems import FEW_FEATURES as FEATURES
 from truerisk.svm.problems import gram_problem
-from truerisk.svm.solvers.batch_gram import gram_decisions
-from truerisk.svm.solvers.batch_interior_point import batch_decisions
-from truerisk.svm.solvers.batch_logistic import logistic_decisions
-from truerisk.svm.solvers.batch_rows import row_decisions
-from truerisk.svm.solvers.low_rank import solve_features
-from truerisk.svm.solvers.pivoted_cholesky import pivoted_features
-from truerisk.svm.solvers.rows import as_rows
+from truerisk.svm.rows.matrix import as_rows
 
 Solver = Callable[..., Array]  # of bounds, a row a refit, and a number of workers
 ACCEPTED = (

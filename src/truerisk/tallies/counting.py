@@ -1,9 +1,13 @@
 """How often each pair of codes occurs: the confusion table of two columns.
 
-Few rows are counted by NumPy; from a million on, a compiled loop shares the rows among threads and
-looks at each of them once, checks included.
+Few rows are counted by NumPy; from a million on, a compiled loop reads each row once, checks
+included, and the rows are shared among threads.  Two columns of 0 and 1 need no table: three sums,
+which the processor takes several rows at a time, are enough.
 """
 
+import itertools
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,9 +15,14 @@ from numpy.typing import NDArray
 
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
+from truerisk.kernels import threads_for
 
-COMPILED_FROM = 1_000_000  # rows; below it, loading the compiler costs more than it saves
+COMPILED_FROM = 1_000_000  # rows; below it, NumPy is as fast
 LARGEST_SPAN = 1024  # integer labels of a smaller span are counted in a table of that width
+GUESSED_LOW = -128  # most integer labels are small: they are counted without being looked at first
+GUESSED_SPAN = 256
+FIRST_ROWS = 1000  # other labels than 0 and 1 mostly occur among them
+BLOCK = 2**16  # rows of columns of two types that are converted at a time
 CODE_DTYPES = "int8, int16, int32, int64, uint8, uint16, uint32 or uint64"
 
 
@@ -40,12 +49,10 @@ def count_pairs(
     check_whole_number(n_second, "n_second", low=1)
     n = _check_columns(first, second)
     if n >= COMPILED_FROM and n_first * n_second <= LARGEST_SPAN**2:
-        from truerisk.tallies import counting_sweeps  # noqa: PLC0415  (loads the compiler)
-
         spans = n_first, n_second
-        table = counting_sweeps.count_binary(first, second) if spans == (2, 2) else None
+        table = _count_binary(first, second) if spans == (2, 2) else None
         if table is None:
-            table = counting_sweeps.count_table(first, second, (0, 0), spans)
+            table = _count_table(first, second, (0, 0), spans)
         if table is not None:
             return table
     _refuse_strange_codes(first, n_first, "first")
@@ -74,9 +81,7 @@ def count_labels(
     n = _check_columns(first, second)
     found = None
     if n >= COMPILED_FROM:
-        from truerisk.tallies import counting_sweeps  # noqa: PLC0415  (loads the compiler)
-
-        found = counting_sweeps.count_small_labels(first, second)
+        found = _count_small_labels(first, second)
     if found is None:
         labels = np.union1d(first, second)
         width = len(labels)
@@ -87,6 +92,88 @@ def count_labels(
         labels = np.arange(low, low + len(table))
     present = np.flatnonzero(table.any(axis=0) | table.any(axis=1))
     return labels[present].astype(np.int64), table[np.ix_(present, present)]
+
+
+def _count_binary(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Count two columns of 0 and 1; None when something else occurs."""
+    from truerisk.kernels import counts as kernel  # noqa: PLC0415  (only for many rows)
+
+    # Read as signed, a large unsigned value shows as a sign bit, and sums stay integers.
+    columns = [column.view(f"i{column.dtype.itemsize}") for column in (first, second)]
+    if any(np.any(column[:FIRST_ROWS] & -2) for column in columns):
+        return None
+
+    def count(part: slice) -> list[tuple[int, int, int, int]]:
+        return [kernel.count_ones(*pair) for pair in _of_one_type(columns[0], columns[1], part)]
+
+    parts = _parts(len(first))
+    with ThreadPoolExecutor(len(parts)) as pool:
+        sums = [*itertools.chain.from_iterable(pool.map(count, parts))]
+    if any(bits not in (0, 1) for *_, bits in sums):
+        return None
+    ones_first, ones_second, both = (sum(column) for column in list(zip(*sums, strict=True))[:3])
+    neither = len(first) - ones_first - ones_second + both
+    return np.array([[neither, ones_second - both], [ones_first - both, both]], dtype=np.int64)
+
+
+def _count_table(
+    first: NDArray[Any], second: NDArray[Any], low: tuple[int, int], span: tuple[int, int]
+) -> NDArray[np.int64] | None:
+    """Count all rows in threads; None when some lie outside of the table."""
+    from truerisk.kernels import counts as kernel  # noqa: PLC0415  (only for many rows)
+
+    parts = _parts(len(first))
+    tables = [np.zeros(span[0] * span[1], dtype=np.int64) for _ in parts]
+
+    def count(part: slice, table: NDArray[np.int64]) -> int:
+        pairs = _of_one_type(first, second, part)
+        return sum(kernel.count_pairs(*pair, *low, *span, table) for pair in pairs)
+
+    with ThreadPoolExecutor(len(parts)) as pool:
+        outside = sum(pool.map(count, parts, tables))
+    return None if outside else sum(tables[1:], start=tables[0]).reshape(span)
+
+
+def _count_small_labels(
+    first: NDArray[Any], second: NDArray[Any]
+) -> tuple[int, NDArray[np.int64]] | None:
+    """Count labels of a small span; give the least label with the table, or None if too wide."""
+    table = _count_binary(first, second)
+    if table is not None:
+        return 0, table
+    if np.uint64 in (first.dtype, second.dtype):
+        return None  # the sweep reads int64, where the largest of them would turn negative
+    table = _count_table(first, second, (GUESSED_LOW,) * 2, (GUESSED_SPAN,) * 2)
+    if table is not None:
+        return GUESSED_LOW, table
+    low = min(int(first.min()), int(second.min()))
+    span = max(int(first.max()), int(second.max())) - low + 1
+    if span > LARGEST_SPAN:
+        return None
+    table = _count_table(first, second, (low, low), (span, span))
+    return None if table is None else (low, table)
+
+
+def _parts(rows: int) -> list[slice]:
+    threads = threads_for(rows)
+    ends = [rows * part // threads for part in range(threads + 1)]
+    return [slice(*pair) for pair in itertools.pairwise(ends)]
+
+
+def _of_one_type(
+    first: NDArray[Any], second: NDArray[Any], part: slice
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Give the rows of a part as two plain columns of one type: if need be int64, in blocks."""
+    first, second = first[part], second[part]
+    plain = all(column.dtype.isnative and column.flags.c_contiguous for column in (first, second))
+    if first.dtype == second.dtype and plain:
+        # A uint64 beyond 2⁶³ turns negative, and so lies outside of every table that is tried.
+        kind = np.int64 if first.dtype == np.uint64 else first.dtype
+        yield first.view(kind), second.view(kind)
+        return
+    for start in range(0, len(first), BLOCK):
+        rows = slice(start, start + BLOCK)
+        yield first[rows].astype(np.int64), second[rows].astype(np.int64)
 
 
 def _check_columns(first: NDArray[Any], second: NDArray[Any]) -> int:

@@ -1,24 +1,25 @@
 """Ranking scores too many to be sorted: count, scatter, sweep; in threads, in exact integers.
 
 The rows are counted by the upper 16 bits of their keys and scattered into these buckets.  The
-counts above each bucket are then known, so that buckets are swept independently of each other;
-those whose counts at both ends show that a best point may lie inside are swept once more.
+counts above each bucket are then known, and the buckets are swept independently of each other;
+those whose counts at both ends show that a best point may lie inside are swept once more.  The
+loops are in `truerisk.kernels.counts`.
 """
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.errors import InputError
-from truerisk.tallies import radix, radix_narrow, radix_wide
-from truerisk.tallies.radix_threads import threads_for
+from truerisk.kernels import counts as kernel
+from truerisk.kernels import threads_for
+from truerisk.tallies.radix_keys import scores_of_narrow, scores_of_wide
 from truerisk.tallies.ranking import (
     COMPLETE_UP_TO,
     LEVELS,
@@ -36,16 +37,59 @@ from truerisk.tallies.ranking import (
 Part = tuple[NDArray[Any], NDArray[np.bool_]]
 
 MAX_ROWS = 2**31  # products of two counts must fit in int64
-MAX_GROUPS = 64  # of buckets; the rows decide, so that sums are rounded alike in any threads
-ROWS_A_GROUP = 2**18
+MAX_GROUPS = 64  # of buckets; the rows decide: sums are rounded alike in any number of threads
+ROWS_PER_GROUP = 2**18
 ROUNDING = 1e-12
+BUCKETS = 2**16
+
+# Places in the arrays that the kernel fills: a state, sums, best points and their values.
+TP, FP, AUC, DISTINCT, FULL_USED, THIN_USED, STATE_SIZE = range(7)
+PRECISION, PLACED_POSITIVE, PLACED_NEGATIVE, SUMS_SIZE = range(4)
+F1_POINT, KS_POINT, BREAKEVEN_POINT = range(3)
+F1, DISTANCE, MEAN = range(3)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How scores of one width are read, scattered and swept."""
+
+    bits: type[np.unsignedinteger[Any]]
+    low: type[np.unsignedinteger[Any]]  # what is kept of a row
+    infinity_buckets: tuple[int, int]  # what lies outside is NaN; in the upper one, it may be
+    scores_of: Callable[[NDArray[Any]], NDArray[np.float64]]
+    count: Callable[..., None]
+    scatter: Callable[..., None]
+    sweep: Callable[..., None]
+    peaks: Callable[..., None]
+
+
+NARROW = Layout(
+    bits=np.uint32,
+    low=np.uint16,
+    infinity_buckets=(0x0080, 0xFF80),
+    scores_of=scores_of_narrow,
+    count=kernel.count_narrow,
+    scatter=kernel.scatter_narrow,
+    sweep=kernel.sweep_narrow,
+    peaks=kernel.peaks_narrow,
+)
+WIDE = Layout(
+    bits=np.uint64,
+    low=np.uint64,
+    infinity_buckets=(0x0010, 0xFFF0),
+    scores_of=scores_of_wide,
+    count=kernel.count_wide,
+    scatter=kernel.scatter_wide,
+    sweep=kernel.sweep_wide,
+    peaks=kernel.peaks_wide,
+)
 
 
 @dataclass(frozen=True)
 class Buckets:
     """The rows, scattered: where each bucket begins and what is ranked above it."""
 
-    sweeps: ModuleType
+    layout: Layout
     low: NDArray[Any]
     starts: NDArray[np.int64]  # of (bucket, label), ascending
     above: NDArray[np.int64]  # (bucket, 2): positives and negatives in higher buckets
@@ -69,11 +113,11 @@ def rank_by_radix(parts: list[Part]) -> Ranking:
         buckets = _scatter(parts, pool, threads_for(n))
         state, sums, points, complete = _sweep(buckets, pool)
         special, levels = _peaks(buckets, pool)
-    distinct = int(state[radix.DISTINCT])
+    distinct = int(state[DISTINCT])
     if not complete:
         points = np.unique(np.vstack([points, special]), axis=0)
     points = points[np.argsort(points[:, 1] + points[:, 2])]
-    score_of = buckets.sweeps.scores_of
+    score_of = buckets.layout.scores_of
     return Ranking(
         thresholds=score_of(points[:, 0]),
         tp=points[:, 1].astype(np.int64),
@@ -95,39 +139,43 @@ def rank_by_radix(parts: list[Part]) -> Ranking:
 
 
 def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Buckets:
-    narrow = parts[0][0].dtype == np.float32
-    sweeps = radix_narrow if narrow else radix_wide
-    unsigned = np.uint32 if narrow else np.uint64
-    columns = [(scores.view(unsigned), labels.view(np.uint8)) for scores, labels in parts]
+    layout = NARROW if parts[0][0].dtype == np.float32 else WIDE
+    columns = [
+        (
+            np.ascontiguousarray(scores).view(layout.bits),
+            np.ascontiguousarray(labels).view(np.uint8),
+        )
+        for scores, labels in parts
+    ]
     shares = list(_shares([len(bits) for bits, _ in columns], threads))
-    counts = np.zeros((len(shares), 2 * sweeps.BUCKETS), dtype=np.int64)
+    counts = np.zeros((len(shares), 2 * BUCKETS), dtype=np.int64)
 
     def count(thread: int) -> None:
         for part, rows in shares[thread]:
             bits, labels = columns[part]
-            sweeps.count(bits[rows], labels[rows], counts[thread])
+            layout.count(bits[rows], labels[rows], counts[thread])
 
     list(pool.map(count, range(len(shares))))
     in_all = counts.sum(axis=0)
-    least, greatest = sweeps.INFINITY_BUCKETS
+    least, greatest = layout.infinity_buckets
     if in_all[: 2 * least].any() or in_all[2 * greatest :].any():
         for scores, _ in parts:
             refuse_nan(scores)
     starts = np.concatenate([[0], np.cumsum(in_all)])
-    low = np.empty(starts[-1], dtype=np.uint16 if narrow else np.uint64)
+    low = np.empty(starts[-1], dtype=layout.low)
     places = starts[:-1] + np.cumsum(counts, axis=0) - counts
 
     def scatter(thread: int) -> None:
         for part, rows in shares[thread]:
             bits, labels = columns[part]
-            sweeps.scatter(bits[rows], labels[rows], places[thread], low)
+            layout.scatter(bits[rows], labels[rows], places[thread], low)
 
     list(pool.map(scatter, range(len(shares))))
     by_label = in_all.reshape(-1, 2)[:, ::-1]
     totals = by_label.sum(axis=0)
     filled = np.flatnonzero(by_label.any(axis=1))[::-1].copy()
     above = totals - np.cumsum(by_label, axis=0)
-    return Buckets(sweeps, low, starts, above, filled, *totals.tolist())
+    return Buckets(layout, low, starts, above, filled, *totals.tolist())
 
 
 def _shares(lengths: list[int], threads: int) -> Iterator[list[tuple[int, slice]]]:
@@ -147,7 +195,7 @@ def _groups(buckets: Buckets, chosen: NDArray[np.int64]) -> list[NDArray[np.int6
     """Cut descending buckets into groups of nearly as many rows each."""
     sizes = buckets.starts[2 * chosen + 2] - buckets.starts[2 * chosen]
     before = np.cumsum(sizes) - sizes
-    groups = min(max(int(sizes.sum()) // ROWS_A_GROUP, 1), MAX_GROUPS)
+    groups = min(max(int(sizes.sum()) // ROWS_PER_GROUP, 1), MAX_GROUPS)
     group = before * groups // max(int(sizes.sum()), 1)
     return np.split(chosen, np.flatnonzero(np.diff(group)) + 1)
 
@@ -157,19 +205,19 @@ def _sweep(
 ) -> tuple[NDArray[np.int64], list[float], NDArray[np.uint64], bool]:
     n_positive, n_negative = max(buckets.n_positive, 1), max(buckets.n_negative, 1)
     totals = n_positive, n_negative, STEPS, _rough_auc(buckets)
-    state = np.zeros(radix.STATE_SIZE, dtype=np.int64)
+    state = np.zeros(STATE_SIZE, dtype=np.int64)
 
     def sweep(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-        own, sums = np.zeros(radix.STATE_SIZE, dtype=np.int64), np.zeros(radix.SUMS_SIZE)
+        own, sums = np.zeros(STATE_SIZE, dtype=np.int64), np.zeros(SUMS_SIZE)
         # Once the finished groups have more distinct scores than are kept, none need be.
-        left = COMPLETE_UP_TO + 1 - int(state[radix.DISTINCT])
+        left = COMPLETE_UP_TO + 1 - int(state[DISTINCT])
         full = np.empty((max(left, TOP), 3), dtype=np.uint64)
         thin = np.empty((THINNED_TO, 3), dtype=np.uint64)
-        buckets.sweeps.sweep(
-            buckets.low, buckets.starts, buckets.above, group, totals, own, sums, full, thin
+        buckets.layout.sweep(
+            buckets.low, buckets.starts, buckets.above, group, *totals, own, sums, full, thin
         )
-        points = full[: own[radix.FULL_USED]].copy()
-        return own, sums, points, thin[: own[radix.THIN_USED]].copy()
+        points = full[: own[FULL_USED]].copy()
+        return own, sums, points, thin[: own[THIN_USED]].copy()
 
     each_sums = []
     every: list[NDArray[np.uint64]] = []
@@ -180,9 +228,9 @@ def _sweep(
         top -= len(kept[-2])
         state += own
         each_sums.append(sums)
-        if state[radix.DISTINCT] <= COMPLETE_UP_TO:
+        if state[DISTINCT] <= COMPLETE_UP_TO:
             every.append(points)
-    complete = bool(state[radix.DISTINCT] <= COMPLETE_UP_TO)
+    complete = bool(state[DISTINCT] <= COMPLETE_UP_TO)
     exact_sums = [math.fsum(column) for column in np.transpose(each_sums)]
     return state, exact_sums, np.vstack(every if complete else kept), complete
 
@@ -208,16 +256,16 @@ def _peaks(
         best = np.array([-1.0, np.inf, -1.0])
         gain = np.array([-n_positive * max(n_negative, 1) - 1], dtype=np.int64)
         highest = np.zeros(LEVELS)
-        buckets.sweeps.sweep_peaks(
+        buckets.layout.peaks(
             buckets.low, buckets.starts, buckets.above, group, n_positive, n_negative,
             points, best, gain, highest,
         )  # fmt: skip
         return points, best, gain, highest
 
     found = list(pool.map(search, _groups(buckets, chosen)))
-    f1 = max(found, key=lambda one: one[1][radix.F1])
+    f1 = max(found, key=lambda one: one[1][F1])
     ahead = max(found, key=lambda one: one[2][0])
-    even = min(found, key=lambda one: (one[1][radix.DISTANCE], -one[1][radix.MEAN]))
+    even = min(found, key=lambda one: (one[1][DISTANCE], -one[1][MEAN]))
     points = np.array([one[0][at] for at, one in enumerate((f1, ahead, even))])
     levels = np.max([levels, *(one[3] for one in found)], axis=0)
     return points, np.maximum.accumulate(levels[::-1])[::-1]
@@ -267,20 +315,18 @@ def _summary(
     auc = variance = ks = ks_threshold = precision = f1 = f1_threshold = math.nan
     breakeven = NO_BREAKEVEN
     if n_positive:
-        precision = sums[radix.PRECISION] / n_positive
-        thresholds = buckets.sweeps.scores_of(special[:, 0])
+        precision = sums[PRECISION] / n_positive
+        thresholds = buckets.layout.scores_of(special[:, 0])
         counts = special[:, 1:].astype(np.int64)
-        tp, fp = counts[radix.F1_POINT].tolist()
-        f1, f1_threshold = 2 * tp / (n_positive + tp + fp), float(thresholds[radix.F1_POINT])
-        breakeven = _breakeven(
-            thresholds[radix.BREAKEVEN_POINT :], counts[radix.BREAKEVEN_POINT :], n_positive
-        )
+        tp, fp = counts[F1_POINT].tolist()
+        f1, f1_threshold = 2 * tp / (n_positive + tp + fp), float(thresholds[F1_POINT])
+        breakeven = _breakeven(thresholds[BREAKEVEN_POINT:], counts[BREAKEVEN_POINT:], n_positive)
     if n_positive and n_negative:
-        auc = int(state[radix.AUC]) / (2 * n_positive * n_negative)
+        auc = int(state[AUC]) / (2 * n_positive * n_negative)
         variance = _variance(buckets, distinct, auc, sums)
-        tp, fp = counts[radix.KS_POINT].tolist()
+        tp, fp = counts[KS_POINT].tolist()
         ks = (tp * n_negative - fp * n_positive) / (n_positive * n_negative)
-        ks_threshold = float(thresholds[radix.KS_POINT])
+        ks_threshold = float(thresholds[KS_POINT])
     return RankingSummary(
         auc=auc,
         delong_variance=variance,
@@ -309,6 +355,6 @@ def _variance(buckets: Buckets, distinct: int, auc: float, sums: list[float]) ->
     if distinct == 1 or auc in (0.0, 1.0):
         return 0.0
     off = (auc - _rough_auc(buckets)) ** 2
-    first = (sums[radix.PLACED_POSITIVE] / n_positive - off) / (n_positive - 1)
-    second = (sums[radix.PLACED_NEGATIVE] / n_negative - off) / (n_negative - 1)
+    first = (sums[PLACED_POSITIVE] / n_positive - off) / (n_positive - 1)
+    second = (sums[PLACED_NEGATIVE] / n_negative - off) / (n_negative - 1)
     return first + second

@@ -31,14 +31,17 @@ class ScoreHistogram:
 
     def add(self, scores: NDArray[Any], is_positive: NDArray[np.bool_]) -> None:
         """Count one batch of float32 or float64 scores."""
-        from truerisk.tallies import score_buckets  # noqa: PLC0415  (loads the compiler)
+        from truerisk.kernels import counts as kernel  # noqa: PLC0415  (only for many rows)
 
         refuse_nan(scores)
         with np.errstate(over="ignore"):
             narrow = scores.astype(np.float32, copy=False)
         rounded_up = narrow > scores if narrow is not scores else np.zeros(1, dtype=bool)
-        score_buckets.count(
-            narrow.view(np.uint32), rounded_up, is_positive.view(np.uint8), self.counts
+        kernel.count_buckets(
+            np.ascontiguousarray(narrow).view(np.uint32),
+            np.ascontiguousarray(rounded_up).view(np.uint8),
+            np.ascontiguousarray(is_positive).view(np.uint8),
+            self.counts,
         )
         self.rows += len(scores)
 

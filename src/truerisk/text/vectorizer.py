@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from truerisk.aliases import Array, Codes
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.tallies.radix_threads import threads_for
+from truerisk.kernels import threads_for
+from truerisk.kernels import words as kernel
 from truerisk.text.tokens import WORD_KINDS
 from truerisk.text.vocabulary import (
     Counts,
@@ -22,7 +23,6 @@ from truerisk.text.vocabulary import (
     in_threads,
     words_from,
 )
-from truerisk.text.word_sweeps import scale_to_unit_length
 
 Weighting = Literal["tfidf", "tf", "binary"]
 WEIGHTINGS = ("tfidf", "tf", "binary")
@@ -238,7 +238,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if self.weighting != "binary":
                 data *= counts
             if self.unit_length:
-                scale_to_unit_length(data, ends)
+                kernel.scale_to_unit_length(data, ends)
             return data, indices, ends
 
         entries = sum(len(block.entry_words) for block in blocks)

@@ -905,3 +905,10 @@ def test_a_band_of_many_places_is_drawn_by_few_from_end_to_end():
     for ends in (band.low, band.high):
         distances, _ = KDTree(drawn).query(np.column_stack([band.x, ends]), p=np.inf)
         assert distances.max() <= way / (MAX_PLACES - 1) < 0.003
+
+
+def test_without_matplotlib_figures_say_what_to_install(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(figure_files, "find_spec", lambda _: None)
+    for call in (lambda: check_folder(tmp_path / "new"), lambda: save_figures(small, tmp_path)):
+        with pytest.raises(ResourceError, match=r"pip install 'truerisk\[plot\]'"):
+            call()

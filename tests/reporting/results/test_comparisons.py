@@ -22,6 +22,7 @@ from truerisk.reporting.results.comparisons import (
     comparisons_facts,
     comparisons_tables,
 )
+from truerisk.reporting.sections.differences import signed_words
 from truerisk.results import Comparison, Estimate, Interval
 
 TRUTH = [1] * 40 + [0] * 60
@@ -340,3 +341,26 @@ def test_the_one_that_wins_over_all_is_preferred():
     assert step.startswith("Prefer c on data sets like these 12")
     errors = tr.compare_over_datasets(scores, names=["a", "b", "c"], higher_is_better=False)
     assert next_steps(errors)[0].startswith("Prefer a ")
+
+
+@pytest.mark.parametrize("models", [2, 3])
+def test_no_interval_is_broken_over_lines_at_80_columns(models):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 500)
+    made = [np.where(rng.random(500) < 0.8, truth, 1 - truth) for _ in range(models)]
+    names = ["baseline", "candidate_model", "third_of_them"][:models]
+    result = compare(truth, *made, names=names, random_state=1)
+    page = io.StringIO()
+    print_result(result, Console(file=page, width=80, markup=False, highlight=False))
+    lines = page.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    table = lines[lines.index(next(one for one in lines if "──" in one)) :]
+    assert all(line.count("[") == line.count("]") for line in table)
+
+
+def test_the_sentence_and_the_table_write_an_interval_alike():
+    truth = [0] * 400
+    first, second = [0] * 390 + [1] * 10, [0] * 398 + [1] * 2
+    result = compare(truth, first, second, pos_label=1, measures=["accuracy"], random_state=1)
+    _, interval = signed_words(result["accuracy"].difference)
+    assert interval in result["accuracy"].verdict

@@ -24,6 +24,7 @@ from truerisk.reporting.results.evaluation import (
     remarks,
 )
 from truerisk.reporting.sections.provenance import source_facts
+from truerisk.results import has_code
 
 
 def sections_of(evaluation):
@@ -435,3 +436,14 @@ def test_no_step_contradicts_the_verdict(four):
         assert re.search(r"about (\d+) in all", steps).group(1) in verdict
     if "swapped" in steps:
         assert "swapped" in verdict
+
+
+def test_where_accuracy_misleads_recall_and_precision_lead():
+    truth, called = [1] * 10 + [0] * 490, [1] * 7 + [0] * 488 + [1] * 5
+    evaluation = tr.evaluate(truth, called, pos_label=1, random_state=1)
+    assert has_code(evaluation.verdict, "accuracy_misleads")
+    titles = [tile.title for tile in evaluation_chapter(evaluation).tiles]
+    assert titles[:2] == ["Recall", "Precision"]
+    assert not {"Accuracy", "Error rate"} & set(titles)
+    balanced = tr.evaluate([1, 0] * 50, [1, 1] * 50, pos_label=1, random_state=1)
+    assert evaluation_chapter(balanced).tiles[0].title == "Error rate"

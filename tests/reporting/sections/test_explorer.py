@@ -1,13 +1,23 @@
+import io
 import json
+import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
+import truerisk as tr
 from truerisk.evaluation import evaluate
+from truerisk.measures import registry
+from truerisk.measures.registry import LIVE
 from truerisk.measures.thresholds import Sweep, best_threshold, mean_cost, sweep
+from truerisk.reporting.render.formats import formatted
+from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.sections.explorer import MAX_THRESHOLDS, explorer_section, kept_rows
+from truerisk.tallies.cells import BinaryCounts, Proportion
 from truerisk.tallies.ranking import rank
 
 TRUTH = ["no", "yes", "no", "yes", "yes"]
@@ -197,3 +207,39 @@ def test_a_hull_of_too_many_corners_is_thinned():
     kept = kept_rows(table, [77])
     assert len(kept) <= MAX_THRESHOLDS
     assert {0, 77, 1500} <= set(kept.tolist())
+
+
+def test_the_page_holds_the_formula_of_every_live_measure_and_of_no_other():
+    script = files("truerisk.reporting").joinpath("templates/interval_numbers.js").read_text()
+    body = script[script.index("const SHARES = {") : script.index("const OUTCOMES")]
+    assert set(re.findall(r"^    (\w+): \(c", body, re.MULTILINE)) == LIVE
+
+
+@pytest.fixture
+def added(monkeypatch):
+    """Add a measure as a user of the registry would: a formula and its line."""
+    monkeypatch.setattr(registry, "MEASURES", dict(registry.MEASURES))
+
+    @registry.measure(title="Share called positive", higher_is_better=None, undefined="no example")
+    def share_called(counts: BinaryCounts) -> Proportion:
+        """Share of the examples which are called positive."""
+        return Proportion(counts.tp + counts.fp, counts.tp + counts.fp + counts.fn + counts.tn)
+
+
+@pytest.mark.usefixtures("added")
+def test_a_measure_that_is_added_is_everywhere_and_named_below_the_explorer(tmp_path):
+    truth, score = [0, 1] * 20, np.linspace(0, 1, 40)
+    found = tr.evaluate(truth, y_score=score, threshold=0.5, random_state=1)
+    assert found["share_called"].value == 0.5
+    assert found.to_dict()["estimates"]["share_called"]["value"] == 0.5
+    assert "share_called,," in formatted(found, "csv")
+    assert "Share called positive" in formatted(found, "markdown")
+    terminal = io.StringIO()
+    print_result(found, Console(file=terminal, width=100, markup=False))
+    assert "Share called positive" in terminal.getvalue()
+    data = explorer_section(found).data
+    assert "share_called" not in {one["name"] for one in data["measures"]}
+    assert data["left_out"] == "Share called positive"
+    page = found.report().save(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "for want of a formula on this page: Share called positive." in page
+    assert page.count("Share called positive") >= 2

@@ -177,7 +177,10 @@ def split_file(
     method: str = "five_by_two",
     *,
     delimiter: str = ",",
-    **options: Any,  # noqa: ANN401
+    folds: int = 10,
+    stratified: bool = True,
+    allow_small_classes: bool = False,
+    random_state: int | np.random.Generator | None = None,
 ) -> dict[str, list[int] | list[str]]:
     """Divide the rows of a file (CSV, Parquet, JSON lines), as `split_table` does.
 
@@ -187,12 +190,19 @@ def split_file(
         The file.
     target
         The column that holds the labels; the rightmost one unless given.
-    method, options
-        As for `split_table`.
     delimiter
         What separates the cells of a CSV file.
+    method, folds, stratified, allow_small_classes, random_state
+        As for `split_table`.
     """
-    return split_table(read_labels(path, target, delimiter=delimiter), method, **options)
+    return split_table(
+        read_labels(path, target, delimiter=delimiter),
+        method,
+        folds=folds,
+        stratified=stratified,
+        allow_small_classes=allow_small_classes,
+        random_state=random_state,
+    )
 
 
 def read_labels(path: str | Path, target: str | None = None, *, delimiter: str = ",") -> list[str]:

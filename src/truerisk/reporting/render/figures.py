@@ -121,6 +121,8 @@ def draw_chart(chart: Chart, ax: "Axes") -> None:
         _SHAPES[type(shape)](shape, ax)
     for scale, axis in ((chart.x, "x"), (chart.y, "y")):
         _set_scale(scale, axis, ax)
+    if chart.key:
+        note_below(f"{chart.x.title}. {chart.key}", ax)
     if any(not isinstance(one, Upright) and one.words for one in chart.shapes):
         ax.legend(fontsize="small")
 

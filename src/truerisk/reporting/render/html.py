@@ -128,7 +128,7 @@ def svg_of(chart: Chart) -> dict[str, Any]:
     """
     return {
         "title": visible(chart.title),
-        "caption": visible(chart.caption, most=2000),
+        "caption": visible(" ".join(filter(None, (chart.caption, chart.key))), most=2000),
         "description": visible(chart.description or chart.caption, most=2000),
         "width": WIDTH,
         "height": HEIGHT,

@@ -15,6 +15,7 @@ from truerisk.reporting.presenter import presenter_of
 from truerisk.reporting.wording import UNDEFINED
 
 MAX_IN_A_LINE = 2000
+MIN_NAME = 8  # columns for a name, before numbers are broken
 
 
 def print_result(result: Any, console: Console, **options: Any) -> None:  # noqa: ANN401
@@ -52,11 +53,23 @@ def print_table(table: Table, console: Console) -> None:
         padding=(0, 1, 0, 0),
         header_style="dim",
     )
-    for column in table.columns:
+    widths = [
+        max((len(row[at]) for row in table.rows), default=0) for at in range(len(table.columns))
+    ]
+    # Numbers are not broken over lines as long as names still have room beside them.
+    names = MIN_NAME * sum(not column.numeric for column in table.columns)
+    numbers = sum(
+        width for column, width in zip(table.columns, widths, strict=True) if column.numeric
+    )
+    fits = names + numbers + 2 * len(widths) <= console.width
+    for column, width in zip(table.columns, widths, strict=True):
+        whole = column.numeric and fits
         drawn.add_column(
             Text(visible(column.heading)),
             justify="right" if column.numeric else "left",
             overflow="fold",
+            min_width=width if whole else None,
+            no_wrap=whole and width >= len(column.heading),
         )
     for row in table.rows:
         cells = zip(table.columns, row, strict=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from truerisk.estimation.refits.best_of import BestOf
 from truerisk.reporting.document import (
+    Block,
     Chapter,
     Column,
     Entry,
@@ -13,8 +14,11 @@ from truerisk.reporting.document import (
     Forest,
     Pictures,
     Section,
+    Sentences,
     Table,
     Tile,
+    heads,
+    number_columns,
     sentences,
     table_section,
 )
@@ -22,6 +26,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.evaluation import evaluation_pictures
 from truerisk.reporting.results.learner_evaluation import (
+    learner_blocks,
     learner_chapter,
     learner_facts,
     method_title,
@@ -33,6 +38,7 @@ from truerisk.reporting.wording import (
     cost_words,
     count,
     counted,
+    interval_heading,
     number,
     percent,
     plain_text,
@@ -132,8 +138,7 @@ def _model(found: BestOf, name: str) -> str:
 
 
 def _costs(found: BestOf) -> Section:
-    heads = ("Refits", "Training", "Classifying 1,000")
-    columns = (Column("Learner"), *(Column(head, numeric=True) for head in heads))
+    columns = heads("Learner", "#Refits", "#Training", "#Classifying 1,000")
     rows = []
     for name in found.ranking:
         one = found.evaluations[name]
@@ -186,8 +191,35 @@ def best_of_pictures(found: BestOf) -> Pictures:
         yield f"best-{name}", picture
 
 
+def best_of_table(choice: BestOf) -> Table:
+    """Give one row per learner, best first, then what choosing the best of them is worth."""
+    winner = choice.evaluations[choice.winner]
+    numbers = (title_of(choice.measure), interval_heading(winner.level), "Refits")
+    columns = (Column("Learner"), *number_columns(numbers))
+    refits = [choice.evaluations[name].refits for name in choice.ranking]
+    names = (*choice.ranking, f"best of {len(refits)}, corrected")
+    estimates = (
+        *(choice.evaluations[name][choice.measure] for name in choice.ranking),
+        choice.corrected,
+    )
+    rows = []
+    for name, one, number_of_refits in zip(names, estimates, [*refits, sum(refits)], strict=True):
+        words = written(one)
+        rows.append((name, words.value, words.interval, str(number_of_refits)))
+    return Table("Learners, best first", columns, tuple(rows))
+
+
+def best_of_blocks(choice: BestOf) -> Iterator[Block]:
+    """Give what a terminal shows: the ranking, the correction, then the winner."""
+    yield best_of_table(choice)
+    yield Sentences([str(choice).splitlines()[-1]])
+    yield from learner_blocks(choice.evaluations[choice.winner])
+
+
 PRESENTER = Presenter(
     chapter=best_of_chapter,
+    blocks=best_of_blocks,
+    tables=lambda choice: [best_of_table(choice)],
     facts=best_of_facts,
     next_steps=best_of_steps,
     intervals=best_of_uses,

@@ -30,6 +30,7 @@ from truerisk.reporting.document import (
     Table,
     Tile,
     charts_section,
+    heads,
     sentences,
 )
 from truerisk.reporting.escaping import visible
@@ -197,11 +198,11 @@ def model_comparison_table(found: Comparison) -> Table:
     """
     level = found.difference.interval.level if found.difference.interval is not None else None
     heading = "Interval" if level is None else interval_heading(level)
-    columns = (
-        Column("Learner"),
+    columns = heads(
+        "Learner",
         Column(title_of(found.measure), numeric=True),
         Column(heading, numeric=True),
-        Column("p", numeric=True),
+        "#p",
     )
     rows = []
     for name, one in _rows(found):

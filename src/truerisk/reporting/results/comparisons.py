@@ -8,7 +8,6 @@ from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.reporting.document import (
     Block,
     Chapter,
-    Column,
     FactList,
     Facts,
     Pictures,
@@ -16,6 +15,9 @@ from truerisk.reporting.document import (
     Sentences,
     Table,
     Tile,
+    each_once,
+    heads,
+    number_columns,
     sentences,
     table_section,
 )
@@ -164,11 +166,7 @@ def two_model_table(result: Comparisons) -> Table:
     """Give one row a measure: both values, the difference, its interval, test and finding."""
     first, second = result.names
     numeric = (first, second, "Change", interval_heading(result.level), "p")
-    columns = (
-        Column("Measure"),
-        *(Column(one, numeric=True) for one in numeric),
-        Column("Finding"),
-    )
+    columns = heads("Measure", *number_columns(numeric), "Finding")
     rows = tuple(
         (
             title_of(one.measure),
@@ -188,12 +186,7 @@ def pair_table(result: Comparisons, measure: str | None = None) -> Table:
     main = name == result.measure
     adjusted = ("p (Holm)",) if main else ()
     numeric = ("Change", interval_heading(result.level), "p", *adjusted)
-    columns = (
-        Column("Model"),
-        Column("against"),
-        *(Column(one, numeric=True) for one in numeric),
-        Column("Finding"),
-    )
+    columns = heads("Model", "against", *number_columns(numeric), "Finding")
     rows = []
     for one in (one for one in result.pairs if one.measure == name):
         holm = (p_words(result.adjusted[one.names]),) if main else ()
@@ -227,7 +220,7 @@ def finding_among(result: Comparisons, comparison: Comparison) -> str:
 
 def value_table(result: Comparisons) -> Table:
     """Give one row a measure, and a column a model."""
-    columns = (Column("Measure"), *(Column(name, numeric=True) for name in result.names))
+    columns = heads("Measure", *number_columns(result.names))
     rows = []
     for measure in result.measures:
         found = [result.evaluations[name].get(measure) for name in result.names]
@@ -240,10 +233,8 @@ def right_table(result: Comparisons) -> Table | None:
     """Give one row a pair: on how many examples both are right, only one, or neither."""
     if not result.tables:
         return None
-    columns = (
-        Column("First"),
-        Column("Second"),
-        *(Column(one, numeric=True) for one in ("Both", "Only first", "Only second", "Neither")),
+    columns = heads(
+        "First", "Second", *number_columns(("Both", "Only first", "Only second", "Neither"))
     )
     rows = tuple((*one.names, *map(count, one.counts)) for one in result.tables)
     return Table("Right on how many examples", columns, rows)
@@ -261,8 +252,8 @@ def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> Table | 
         ]
     if not rows:
         return None
-    heads = (Column("Models"),) if several else ()
-    columns = (Column("Measure"), *heads, Column("Test"), Column("p", numeric=True))
+    pairs = ("Models",) if several else ()
+    columns = heads("Measure", *pairs, "Test", "#p")
     return Table("Other tests", columns, tuple(rows))
 
 
@@ -273,10 +264,7 @@ def _value(comparison: Comparison, estimate: Estimate) -> str:
 
 def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
     """Give the notes of the whole, and those of single comparisons, each told once."""
-    told: dict[str, list[str]] = {}
-    for one in result.pairs:
-        for note in one.notes:
-            told.setdefault(note, []).append(title_of(one.measure))
+    told = each_once((title_of(one.measure), note) for one in result.pairs for note in one.notes)
     listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in told.items())
     several = len(result.measures) > 1
     alone = "The p-values of different measures are not adjusted for being several."

@@ -12,7 +12,6 @@ from truerisk.reporting.document import (
     Axis,
     Block,
     Chapter,
-    Column,
     FactList,
     Facts,
     Pictures,
@@ -21,6 +20,8 @@ from truerisk.reporting.document import (
     Table,
     Tile,
     axis_of,
+    heads,
+    number_columns,
     sentences,
     strip,
     table_section,
@@ -201,11 +202,7 @@ def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Tabl
     """Give a row a category and, below it, a row of what the documents held out say."""
     holdout = evaluation.holdout
     ranked = {} if holdout is None else RANKED
-    columns = (
-        Column("Category"),
-        Column("Docs", numeric=True),
-        *(Column(title, numeric=True) for title in (*MEASURES.values(), *ranked.values())),
-    )
+    columns = heads("Category", "#Docs", *number_columns((*MEASURES.values(), *ranked.values())))
     rows = []
     for category in evaluation.categories[:top]:
         own = evaluation.by_class[category.name]
@@ -222,10 +219,7 @@ def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Tabl
 def average_table(evaluation: CorpusEvaluation) -> Table:
     """Give micro and macro averages: those asked for, those of the other ρ, those held out."""
     measures = MEASURES if evaluation.holdout is None else MEASURES | RANKED
-    columns = (
-        Column("Average"),
-        *(Column(title, numeric=True) for title in measures.values()),
-    )
+    columns = heads("Average", *number_columns(measures.values()))
     rows = [
         (f"{average}, {name}", *_averages(found, average, measures))
         for name, found in _sources(evaluation)

@@ -31,7 +31,10 @@ from truerisk.reporting.document import (
     Table,
     Tile,
     axis_of,
+    each_once,
     forest_of,
+    heads,
+    number_columns,
     sentences,
     table_section,
 )
@@ -65,6 +68,10 @@ from truerisk.results import Estimate, Evaluation, has_code
 from truerisk.tallies.cells import Cells
 
 HEADLINES = ("cost", "error_rate", "f1", "f1_macro", "roc_auc", "balanced_accuracy", "accuracy")
+HEADLINES_OF_RARE = (
+    "cost", "recall", "precision", "f1", "roc_auc", "recall_macro", "precision_macro", "f1_macro",
+    "balanced_accuracy",
+)  # fmt: skip
 MAX_HEADLINES = 4
 MAX_CONFUSED = 30  # classes in the matrix on the page
 MAX_CLASS_ROWS = 500
@@ -150,8 +157,10 @@ def _subtitle(evaluation: Evaluation) -> str:
 
 
 def _tiles(evaluation: Evaluation) -> Iterator[Tile]:
-    chosen = [name for name in HEADLINES if name in evaluation][:MAX_HEADLINES]
-    for name in chosen:
+    # Where the verdict says that accuracy misleads, what it points to comes first.
+    misleads = has_code(evaluation.verdict, "accuracy_misleads")
+    order = HEADLINES_OF_RARE if misleads else HEADLINES
+    for name in [name for name in order if name in evaluation][:MAX_HEADLINES]:
         yield Tile.of(title_of(name), evaluation[name])
 
 
@@ -261,13 +270,7 @@ def evaluation_tables(evaluation: Evaluation) -> Iterator[Table]:
 
 def measure_table(evaluation: Evaluation) -> Table:
     """Give one row a measure: value, interval, method, examples."""
-    columns = (
-        Column("Measure"),
-        Column("Value", numeric=True),
-        Column(interval_heading(evaluation.level), numeric=True),
-        Column("Method"),
-        Column("n", numeric=True),
-    )
+    columns = heads("Measure", "#Value", f"#{interval_heading(evaluation.level)}", "Method", "#n")
     rows = []
     for name, estimate in evaluation.items():
         words = written(estimate)
@@ -281,7 +284,7 @@ def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None)
     if not evaluation.by_class:
         return None
     names = measures or tuple(next(iter(evaluation.by_class.values())))
-    columns = (Column("Class"), *(Column(title_of(name), numeric=True) for name in names))
+    columns = heads("Class", *(Column(title_of(name), numeric=True) for name in names))
     rows = tuple(
         (label, *(with_interval(estimates[name]) for name in names))
         for label, estimates in evaluation.by_class.items()
@@ -299,11 +302,7 @@ def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | 
         return None
     labels, counts = found
     totals = counts.sum(axis=1)
-    columns = (
-        Column("True" if narrow else "True \\ called"),
-        *(Column(label, numeric=True) for label in labels),
-        Column("n", numeric=True),
-    )
+    columns = heads(Column("True" if narrow else "True \\ called"), *number_columns(labels), "#n")
     rows = []
     for label, row, total in zip(labels, counts, totals, strict=True):
         wide = [f"{count(n)} ({share(n, total)})" for n in row]
@@ -328,12 +327,7 @@ def mistake_table(evaluation: Evaluation) -> Table | None:
         n = wrong[truth, called]
         if n > 0:
             rows.append((labels[truth], labels[called], count(n), share(n, totals[truth])))
-    columns = (
-        Column("True"),
-        Column("Called"),
-        Column("n", numeric=True),
-        Column("of the true class", numeric=True),
-    )
+    columns = heads("True", "Called", "#n", "#of the true class")
     return Table("Most frequent mistakes", columns, tuple(rows))
 
 
@@ -345,11 +339,10 @@ def _whole(part: float, whole: float) -> str:
 
 def remarks(evaluation: Evaluation) -> tuple[str, ...]:
     """Give the notes of the evaluation, then those of its measures, each told once."""
-    measures_with: dict[str, list[str]] = {}
-    for name, estimate in evaluation.items():
-        for note in estimate.notes:
-            measures_with.setdefault(note, []).append(title_of(name))
-    told = (_remark(titles, note) for note, titles in measures_with.items())
+    notes = each_once(
+        (title_of(name), note) for name, estimate in evaluation.items() for note in estimate.notes
+    )
+    told = (_remark(titles, note) for note, titles in notes.items())
     return (*evaluation.notes, *told)
 
 

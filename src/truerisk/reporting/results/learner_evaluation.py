@@ -10,9 +10,18 @@ import numpy as np
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
 from truerisk.intervals.measured_coverage import coverage_of
-from truerisk.reporting.document import Chapter, Entry, Facts, Section, Tile, charts_section
+from truerisk.reporting.document import (
+    Block,
+    Chapter,
+    Entry,
+    Facts,
+    Section,
+    Sentences,
+    Tile,
+    charts_section,
+)
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
+from truerisk.reporting.presenter import Rule, Use, by_rules
 from truerisk.reporting.results.estimate import FEWEST, refit_chart
 from truerisk.reporting.results.evaluation import (
     HEADLINES,
@@ -20,13 +29,12 @@ from truerisk.reporting.results.evaluation import (
     evaluation_blocks,
     evaluation_chapter,
     evaluation_facts,
-    evaluation_pictures,
-    evaluation_tables,
     no_better_than_a_constant,
     one_pair_of_classes,
     swapped_labels,
     too_open,
 )
+from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import interval_names
@@ -215,12 +223,26 @@ LEARNER_RULES: tuple[Rule, ...] = (
 )
 
 
-PRESENTER = Presenter(
+def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[Block]:
+    """Give what a terminal shows: the evaluation, and what training and classifying cost."""
+    yield from evaluation_blocks(evaluation)
+    if evaluation.costs is None:
+        return
+    induce, classify = evaluation.costs.seconds
+    always = evaluation.baseline.get("error_rate")
+    costs = (
+        f"One training took {induce:.3g} s on average, classifying a thousand examples "
+        f"{classify:.3g} s."
+    )
+    constant = [] if always is None else [f"Always answering the commonest class: {always}"]
+    yield Sentences([*constant, costs])
+
+
+PRESENTER = replace(
+    EVALUATION,
     chapter=learner_chapter,
-    blocks=evaluation_blocks,
-    tables=evaluation_tables,
+    blocks=learner_blocks,
     facts=learner_facts,
     next_steps=learner_steps,
     intervals=learner_uses,
-    pictures=evaluation_pictures,
 )

@@ -31,6 +31,8 @@ from truerisk.reporting.document import (
     Tile,
     Upright,
     charts_section,
+    each_once,
+    heads,
     sentences,
     table_section,
 )
@@ -280,10 +282,8 @@ def _training_estimate(point: CurvePoint) -> str:
 
 def cost_table(curve: LearningCurve) -> Table:
     """Give one row a learner and size: seconds, bytes, CPU seconds."""
-    columns = (
-        Column("Learner"),
-        Column("Examples", numeric=True),
-        *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS),
+    columns = heads(
+        "Learner", "#Examples", *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS)
     )
     rows = tuple(
         (name, count(point.size), *(cost_words(cost, getattr(point, cost)) for cost in COSTS))
@@ -295,7 +295,7 @@ def cost_table(curve: LearningCurve) -> Table:
 
 def growth_table(curve: LearningCurve) -> Table:
     """Give one row a learner: the power of n that each cost grows with."""
-    columns = (Column("Learner"), *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS))
+    columns = heads("Learner", *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS))
     rows = tuple(
         (name, *(_power(learner, cost) for cost in COSTS)) for name, learner in curve.items()
     )
@@ -311,11 +311,8 @@ def _power(learner: LearnerCurve, cost: str) -> str:
 
 def budget_table(curve: LearningCurve) -> Table:
     """Give one row a budget from which on another learner or size is the best to be had."""
-    columns = (
-        Column("Learner"),
-        Column("Examples", numeric=True),
-        Column("CPU from", numeric=True),
-        Column(title_of(curve.measure), numeric=True),
+    columns = heads(
+        "Learner", "#Examples", "#CPU from", Column(title_of(curve.measure), numeric=True)
     )
     rows = tuple(
         (one.learner, count(one.size), cost_words("cpu_seconds", one.cpu_seconds),
@@ -327,12 +324,12 @@ def budget_table(curve: LearningCurve) -> Table:
 
 def needed_table(curve: LearningCurve, wanted: float) -> Table:
     """Give one row a learner: how many training examples a wanted value takes."""
-    columns = (
-        Column("Learner"),
-        Column("Examples", numeric=True),
-        Column(interval_heading(curve.level), numeric=True),
-        Column("More than there are", numeric=True),
-        Column("Within reach"),
+    columns = heads(
+        "Learner",
+        "#Examples",
+        f"#{interval_heading(curve.level)}",
+        "#More than there are",
+        "Within reach",
     )
     rows = []
     for name, learner in curve.items():
@@ -354,13 +351,13 @@ def _rough(size: float) -> str:
 
 def crossing_table(curve: LearningCurve) -> Table:
     """Give one row for each two learners: which is better, from which size on, and by how much."""
-    columns = (
-        Column("Better at the last size"),
-        Column("Than"),
-        Column("From examples on", numeric=True),
-        Column("Lead at the last size", numeric=True),
-        Column(interval_heading(curve.level), numeric=True),
-        Column("Sure"),
+    columns = heads(
+        "Better at the last size",
+        "Than",
+        "#From examples on",
+        "#Lead at the last size",
+        f"#{interval_heading(curve.level)}",
+        "Sure",
     )
     rows = []
     for one in curve.crossings:
@@ -374,10 +371,9 @@ def crossing_table(curve: LearningCurve) -> Table:
 def point_notes(curve: LearningCurve) -> Iterator[str]:
     """Give what is to be said of single points, each thing once for a learner."""
     for name, learner in curve.items():
-        told: dict[str, list[str]] = {}
-        for point in learner.points:
-            for note in point.notes:
-                told.setdefault(note, []).append(count(point.size))
+        told = each_once(
+            (count(point.size), note) for point in learner.points for note in point.notes
+        )
         for note, sizes in told.items():
             yield f"{name} on {', '.join(sizes)} examples: {note}"
 
@@ -439,7 +435,7 @@ def _measured(curve: LearningCurve) -> Chart:
         x=Scale.spanning(EXAMPLES, curve.sizes),
         y=Scale.over(title_of(curve.measure), heights),
         shapes=shapes,
-        caption=(
+        key=(
             f"Band: {percent(curve.level)} interval of the mean. "
             f"Whiskers: sd of one repeat.{dashed}"
         ),

@@ -6,14 +6,12 @@ from typing import Any
 
 from truerisk.estimation.svm.leave_one_out import LeaveOneOut
 from truerisk.reporting.document import Chapter, Facts
-from truerisk.reporting.presenter import Presenter, by_rules
+from truerisk.reporting.presenter import by_rules
+from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.results.evaluation import (
     classes_with_few_examples,
-    evaluation_blocks,
     evaluation_chapter,
     evaluation_facts,
-    evaluation_pictures,
-    evaluation_tables,
     no_better_than_a_constant,
     one_pair_of_classes,
 )
@@ -62,12 +60,10 @@ def between_settings(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     )
 
 
-PRESENTER = Presenter(
+PRESENTER = replace(
+    EVALUATION,
     chapter=leave_one_out_chapter,
-    blocks=evaluation_blocks,
-    tables=evaluation_tables,
     facts=leave_one_out_facts,
     next_steps=leave_one_out_steps,
     intervals=unmeasured_uses,
-    pictures=evaluation_pictures,
 )

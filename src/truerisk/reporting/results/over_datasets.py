@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from truerisk.comparison.datasets.bayesian import HierarchicalPosterior, PracticalPosterior
+from truerisk.comparison.datasets.bayesian import HierarchicalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.colours import FIGURE
@@ -21,6 +21,8 @@ from truerisk.reporting.document import (
     Sentences,
     Table,
     Tile,
+    heads,
+    number_columns,
     sentences,
     table_section,
 )
@@ -64,6 +66,7 @@ LANE = 9  # pixels between the bars of two groups
 LANE_SHARE = 3.0  # per cent of a narrow screen that a bar needs
 PAIR = "typical difference"
 MAX_NAMED = 3
+NEXT = "on the next data set"
 OUT_OF_REACH = 100  # times as many data sets as there are
 
 
@@ -99,17 +102,7 @@ def _sections(found: OverDatasets) -> Iterator[Section]:
     left_out = len(found.pairs) - len(shown)
     yield _pairs(found, shown, left_out)
     yield _posteriors(found, shown, left_out)
-    yield from map(table_section, _page_tables(found))
-
-
-def _page_tables(found: OverDatasets) -> Iterator[Table]:
-    """Give the tables of what is not drawn."""
-    yield rank_table(found)
-    if found.friedman is not None:
-        yield together_table(found)
-    yield p_value_table(found)
-    if found.against_control:
-        yield control_table(found)
+    yield from map(table_section, ranking_tables(found, drawn=True))
 
 
 def _tiles(found: OverDatasets) -> Iterator[Tile]:
@@ -128,7 +121,7 @@ def _tiles(found: OverDatasets) -> Iterator[Tile]:
 
 
 def _pairs(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
-    rows = [_pair_difference(found, pair, f"{pair.names[1]} − {pair.names[0]}") for pair in shown]
+    rows = [_pair_difference(found, pair, _title(pair)) for pair in shown]
     alone = len(rows) == 1
     side = SIDES[found.higher_is_better]
     region = "" if found.region is None else f", ± {found.region:g} does not matter"
@@ -180,34 +173,28 @@ def _posteriors(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out
 
 
 def _probability_bars(pair: PairOverDatasets) -> Iterator[ProbabilityBar]:
-    title = f"{pair.names[1]} − {pair.names[0]}"
+    """Give the probabilities of worse, equivalent and better by every model there is."""
+    title = _title(pair)
     for posterior, model in ((pair.posterior, "signed rank"), (pair.hierarchical, "hierarchical")):
         if posterior is not None:
-            yield ProbabilityBar(
-                title=title,
-                worse=posterior.worse,
-                equivalent=posterior.equivalent,
-                better=posterior.better,
-                model=model,
-            )
+            chances = (posterior.worse, posterior.equivalent, posterior.better)
+            yield ProbabilityBar(title, *chances, model)
     if isinstance(pair.hierarchical, HierarchicalPosterior):
-        yield ProbabilityBar(
-            title=title,
-            worse=pair.hierarchical.next_worse,
-            equivalent=pair.hierarchical.next_equivalent,
-            better=pair.hierarchical.next_better,
-            model="on the next data set",
-        )
+        of = pair.hierarchical
+        chances = (of.next_worse, of.next_equivalent, of.next_better)
+        yield ProbabilityBar(title, *chances, NEXT)
 
 
-def ranking_tables(found: OverDatasets) -> Iterator[Table]:
-    """Give the tables: ranks, all together, pairs, their tests and posteriors, the control."""
+def ranking_tables(found: OverDatasets, *, drawn: bool = False) -> Iterator[Table]:
+    """Give the tables; those of pairs and posteriors are left out where they are `drawn`."""
     yield rank_table(found)
     if found.friedman is not None:
         yield together_table(found)
-    yield pair_table(found)
+    if not drawn:
+        yield pair_table(found)
     yield p_value_table(found)
-    yield posterior_table(found)
+    if not drawn:
+        yield posterior_table(found)
     if found.against_control:
         yield control_table(found)
 
@@ -219,11 +206,8 @@ def rank_table(found: OverDatasets) -> Table:
         for name in found.names
     }
     grouped = found.critical_difference is not None
-    columns = (
-        Column("Classifier"),
-        Column("Average rank", numeric=True),
-        Column("Mean score", numeric=True),
-        *((Column("Groups"),) if grouped else ()),
+    columns = heads(
+        "Classifier", "#Average rank", "#Mean score", *((Column("Groups"),) if grouped else ())
     )
     rows = tuple(
         (
@@ -239,7 +223,7 @@ def rank_table(found: OverDatasets) -> Table:
 
 def together_table(found: OverDatasets) -> Table:
     """Give one row a test of all classifiers together."""
-    columns = (Column("Test"), Column("Statistic", numeric=True), Column("p", numeric=True))
+    columns = heads("Test", "#Statistic", "#p")
     test = found.friedman
     if test is None:
         return Table("All together", columns, ())
@@ -257,12 +241,12 @@ def together_table(found: OverDatasets) -> Table:
 
 def pair_table(found: OverDatasets) -> Table:
     """Give one row a pair: typical difference, interval, wins, finding."""
-    columns = (
-        Column("Second − first"),
-        Column("Typical", numeric=True),
-        Column(interval_heading(found.level), numeric=True),
-        Column("Won, tied, lost", numeric=True),
-        Column("The second is"),
+    columns = heads(
+        "Second − first",
+        "#Typical",
+        f"#{interval_heading(found.level)}",
+        "#Won, tied, lost",
+        "The second is",
     )
     rows = tuple(
         (
@@ -287,7 +271,7 @@ def p_value_table(found: OverDatasets) -> Table:
         ("Equivalence", lambda pair: pair.equivalence_p_value),
     )
     used = [(head, value) for head, value in offered if value(found.pairs[0]) is not None]
-    columns = (Column("Second − first"), *(Column(head, numeric=True) for head, _ in used))
+    columns = heads("Second − first", *(Column(head, numeric=True) for head, _ in used))
     rows = tuple(
         (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in found.pairs
     )
@@ -305,27 +289,18 @@ def _interval(pair: PairOverDatasets) -> str:
 
 def posterior_table(found: OverDatasets) -> Table:
     """Give one row a pair and model: how probable it is that the second is worse, alike, better."""
-    columns = (
-        Column("Second − first"),
-        Column("Model"),
-        *(Column(heading, numeric=True) for heading in ("Worse", "Equivalent", "Better")),
+    columns = heads("Second − first", "Model", *number_columns(("Worse", "Equivalent", "Better")))
+    rows = tuple(
+        (
+            bar.title,
+            bar.model.removeprefix("on the "),
+            *map(number, (bar.worse, bar.equivalent, bar.better)),
+        )
+        for pair in found.pairs
+        for bar in _probability_bars(pair)
     )
-    rows: list[tuple[str, ...]] = []
-    for pair in found.pairs:
-        title = _title(pair)
-        rows.append((title, "signed rank", *_chances(pair.posterior)))
-        if pair.hierarchical is not None:
-            rows.append((title, "hierarchical", *_chances(pair.hierarchical)))
-        if isinstance(pair.hierarchical, HierarchicalPosterior):
-            of = pair.hierarchical
-            chances = (of.next_worse, of.next_equivalent, of.next_better)
-            rows.append((title, "next data set", *map(number, chances)))
     region = "no region" if found.region is None else f"within ± {found.region:g}"
-    return Table(f"Posterior probabilities ({region})", columns, tuple(rows))
-
-
-def _chances(posterior: PracticalPosterior) -> tuple[str, str, str]:
-    return number(posterior.worse), number(posterior.equivalent), number(posterior.better)
+    return Table(f"Posterior probabilities ({region})", columns, rows)
 
 
 def control_table(found: OverDatasets) -> Table:

@@ -175,7 +175,7 @@ def _chart(found: Selection, along: str) -> Chart:
         x=Scale.spanning(along, tried),
         y=Scale.over(title, heights),
         shapes=shapes,
-        caption=f"Band: {percent(_level(found))} interval of each estimate.",
+        key=f"Band: {percent(_level(found))} interval of each estimate.",
         description=f"The best is {written(found.estimate).value}, at {setting_text(found.best)}.",
     )
 

@@ -6,14 +6,16 @@ from typing import Any
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.reporting.document import (
     Chapter,
-    Column,
     Entry,
     Facts,
     Pictures,
     Section,
     Table,
     Tile,
+    each_once,
     forest_of,
+    heads,
+    number_columns,
     sentences,
     table_section,
 )
@@ -124,11 +126,7 @@ def _verdict(found: SideBySide) -> Iterator[str]:
 def cost_table(found: SideBySide) -> Table:
     """Give one row per estimate: its value, its interval, and the time it took."""
     numbers = (title_of(found.estimates[0].measure), interval_heading(_level(found) or 0.95))
-    columns = (
-        Column("Method"),
-        *(Column(head, numeric=True) for head in (*numbers, "Further time")),
-        Column("Leans"),
-    )
+    columns = heads("Method", *number_columns((*numbers, "Further time")), "Leans")
     rows = []
     for one, took in zip(found.estimates, found.seconds, strict=True):
         words = written(one)
@@ -144,12 +142,9 @@ def _costs(found: SideBySide) -> Section:
 
 
 def _notes(found: SideBySide) -> Iterator[str]:
-    """Tell each note once, and of which estimates."""
-    told: dict[str, list[str]] = {}
-    for one in found.estimates:
-        for note in one.notes:
-            told.setdefault(note, []).append(_title(one))
-    return (f"{'; '.join(titles)}: {note}" for note, titles in told.items())
+    """Give each note once, with the estimates that it is about."""
+    notes = each_once((_title(one), note) for one in found.estimates for note in one.notes)
+    return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
 def side_by_side_facts(found: Any) -> Facts:  # noqa: ANN401

@@ -5,14 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.estimation.svm.xi_alpha import XiAlpha
-from truerisk.reporting.document import Chapter, Column, Section, Table, sentences, table_section
-from truerisk.reporting.presenter import Presenter
+from truerisk.reporting.document import (
+    Chapter,
+    Column,
+    Section,
+    Table,
+    heads,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.results.evaluation import (
-    evaluation_blocks,
     evaluation_chapter,
-    evaluation_facts,
-    evaluation_pictures,
-    evaluation_tables,
     remarks,
 )
 from truerisk.reporting.results.leave_one_out import between_settings
@@ -54,10 +58,7 @@ def _once(found: XiAlpha) -> Iterator[str]:
 
 
 def _at_every_rho(found: XiAlpha) -> Section:
-    columns = (
-        Column("Measure"),
-        *(Column(f"ρ = {rho:g}", numeric=True) for rho in found.at_rho),
-    )
+    columns = heads("Measure", *(Column(f"ρ = {rho:g}", numeric=True) for rho in found.at_rho))
     rows = tuple(
         (title_of(name), *(with_interval(at[name]) for at in found.at_rho.values()))
         for name in found
@@ -81,12 +82,9 @@ def xi_alpha_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     yield from between_settings(evaluation)
 
 
-PRESENTER = Presenter(
+PRESENTER = replace(
+    EVALUATION,
     chapter=xi_alpha_chapter,
-    blocks=evaluation_blocks,
-    tables=evaluation_tables,
-    facts=evaluation_facts,
     next_steps=xi_alpha_steps,
     intervals=unmeasured_uses,
-    pictures=evaluation_pictures,
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.intervals.measured_coverage import LEARNER, PERTURBATION, CoverageFigure, coverage_of
-from truerisk.reporting.document import Column, Table
+from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
 from truerisk.reporting.wording import MAX_NAMED, NO_INTERVAL, count, percent, spoken, title_of
 from truerisk.results import Estimate, Interval
@@ -50,13 +50,8 @@ def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
         groups.setdefault(key, []).append(use)
     if not groups:
         return None
-    columns = (
-        Column("Interval"),
-        Column("Of"),
-        Column("Promised", numeric=True),
-        Column("Covered on average", numeric=True),
-        Column("At least", numeric=True),
-        Column("Measured on"),
+    columns = heads(
+        "Interval", "Of", "#Promised", "#Covered on average", "#At least", "Measured on"
     )
     rows = [
         (spoken(key[0]), _of(uses), percent(key[1]), *_shares(uses), key[3])

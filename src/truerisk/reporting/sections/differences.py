@@ -298,7 +298,7 @@ def p_sentence(p_value: float | None) -> str:
     return f"p < {words[1:]}" if words.startswith("<") else f"p = {words}" if words else ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ProbabilityBar:
     """How probable it is that the second of two is worse, equivalent, better."""
 

@@ -24,7 +24,7 @@ from truerisk.measures.thresholds import (
     with_given_threshold,
     working_threshold,
 )
-from truerisk.reporting.document import Axis, Section
+from truerisk.reporting.document import SENTENCE, Axis, Section
 from truerisk.reporting.escaping import json_for_page, visible
 from truerisk.reporting.wording import count, percent, title_of
 from truerisk.results import Evaluation, as_plain
@@ -67,7 +67,9 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     marks = list(_marks(evaluation, table, working))
     rows = kept_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
     unsure = _no_intervals(evaluation, table)
-    measures = list(_measures(evaluation))
+    offered = list(_measures(evaluation))
+    measures = [measure for measure in offered if measure.is_live]
+    others = [title_of(measure.name) for measure in offered if not measure.is_live]
     names = dict(zip((0, 1), _labels(evaluation), strict=True))
     places = {mark.letter: mark.row for mark in marks}
     numbers = {
@@ -99,6 +101,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
             for name, (true, called) in CALLED.items()
         ],
         "measures": [_measure_words(measure) for measure in measures],
+        "left_out": visible(", ".join(others), most=SENTENCE),
         "steps": _steps(table, rows),
         "last": len(rows) - 1,
         "intervals": unsure or _interval_words(evaluation),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from truerisk.reporting.document import SENTENCE, Column, Facts, Section, Table
+from truerisk.reporting.document import SENTENCE, Facts, Section, Table, heads
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import facts_of
 from truerisk.reporting.sections.coverage import ELSEWHERE, NO_PROMISE, promise_table
@@ -16,7 +16,7 @@ from truerisk.results import Estimate, as_plain
 
 MAX_ROWS = 200
 # Of these the version is told if they were loaded: they took part.
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 MODULES = {"scikit-learn": "sklearn"}
 NOT_HASHED = "no SHA-256: the file is large, and --hash-all was not given"
 ROLES = {
@@ -133,14 +133,7 @@ def file_table(source: Mapping[str, Any]) -> Table | None:
     files = _files(as_plain(source))
     if not files:
         return None
-    columns = (
-        Column("File"),
-        Column("Format"),
-        Column("Bytes", numeric=True),
-        Column("Rows", numeric=True),
-        Column("Dropped", numeric=True),
-        Column("SHA-256"),
-    )
+    columns = heads("File", "Format", "#Bytes", "#Rows", "#Dropped", "SHA-256")
     return Table("Which files", columns, tuple(map(_file_row, files)))
 
 

@@ -1,0 +1,97 @@
+"""Compiled loops: Cython sources in Python's own syntax, one file per family.
+
+``from truerisk.kernels import counts`` gives the compiled module.  Every file is compiled ahead of
+time in one or two forms, and the form is chosen once, by the processor:
+
+=======  ==========================================================================================
+``v1``   any processor of the architecture
+``v3``   x86-64 with AVX2, FMA and their companions (most processors since 2013)
+=======  ==========================================================================================
+
+The environment variable ``TRUERISK_KERNELS`` names a form: ``v1``, ``v3``, or ``python`` for the
+uncompiled source, which needs Cython installed and is some hundred times slower.  Nothing falls
+back to it by itself.
+
+Compiler directives and flags are in ``CMakeLists.txt``: no bounds are checked and no index is
+negative.  *Exact* files round as written; *fused* ones may round a product and a sum once;
+*rearranged* ones may also add in another order and must never meet a number that is not finite.
+"""
+
+import os
+import platform
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+
+FORMS = ("v1", "v3", "python")
+FAMILIES = ("batch", "counts", "gram", "interior", "rows", "words")
+NEEDED_FOR_V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
+ROWS_PER_THREAD = 500_000  # about a millisecond of work; for less, starting a thread costs more
+MAX_THREADS = 16
+
+
+@cache
+def form() -> str:
+    """Return the form of the kernels that this process uses."""
+    forced = os.environ.get("TRUERISK_KERNELS", "")
+    if forced and forced not in FORMS:
+        names = ", ".join(FORMS)
+        raise ImportError(f"`TRUERISK_KERNELS` must be one of {names}; got {forced!r}.")
+    return forced or ("v3" if _has_v3() else "v1")
+
+
+def _has_v3() -> bool:
+    if platform.machine().lower() not in {"x86_64", "amd64"}:
+        return False
+    if sys.platform == "linux":
+        try:
+            with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:  # noqa: PTH123  (pathlib costs start-up time)
+                flags = next((line for line in file if line.startswith("flags")), "").split()
+        except OSError:
+            return False
+        return set(flags) >= NEEDED_FOR_V3 and not {"abm", "lzcnt"}.isdisjoint(flags)
+    from numpy._core._multiarray_umath import __cpu_features__  # noqa: PLC0415  (no other source)
+
+    return all(__cpu_features__.get(name, False) for name in ("AVX2", "FMA3"))
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in FAMILIES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if form() == "python":
+        module = uncompiled(name)
+    else:
+        try:
+            module = import_module(f"{__name__}._{form()}.{name}")
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f"The compiled loops of truerisk ({name}, form {form()}) are missing. "
+                "Install a wheel, or build the package with `pip install .`, which needs a C "
+                "compiler."
+            ) from error
+    globals()[name] = module
+    return module
+
+
+def uncompiled(name: str) -> ModuleType:
+    """Load the source of a family as plain Python, as a module of its own."""
+    spec = spec_from_file_location(f"{__name__}.uncompiled.{name}", f"{__path__[0]}/{name}.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"No source of {name!r} in {__path__[0]!r}.")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def threads_for(rows: int) -> int:
+    """Return the number of threads among which to share that many rows.
+
+    Examples
+    --------
+    >>> threads_for(1000)
+    1
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(usable or 1, MAX_THREADS, rows // ROWS_PER_THREAD))

@@ -1,0 +1,643 @@
+"""Many SVMs on one Gram matrix, which differ in their bounds only.
+
+Steps     SMO in single precision, for every row of bounds: all that is needed of a rough solution
+          is who is at which bound, and rounds make it exact; half of the digits do, and twice as
+          many numbers go into one register. Examples are padded to whole blocks by ones that have
+          no room; the best of each block is kept, and the best of all is found in one of them
+Rounds    K_FF z_F + b = (y − K z_bounded)_F and Σz = 0, where F are the examples that are free;
+          and if a solution does not keep to the bounds or the margins, the same for a better F.
+          Given is a tableau: K with the condition on Σz, pivoted on a set of examples B that are
+          free in most of many similar problems. Then z of B and the gradient of all others are
+          `own − T q`, with q the gradient of B and z of the others. An F that differs from B in k
+          examples costs one system of k equations; T is symmetric, and with those that enter
+          before those that leave its pivots have known signs
+Sources   Fan, Chen and Lin, JMLR 6 (2005), 1889-1918 (steps); M. Hintermüller, K. Ito and K.
+          Kunisch, "The primal-dual active set strategy as a semismooth Newton method", SIAM
+          Journal on Optimization 13 (2002), 865-888 (rounds); M. J. Tsatsomeros, Linear Algebra
+          and its Applications 307 (2000), 151-165 (pivots)
+Flags     rearranged: every number is finite; FAR and FARTHEST stand for ∞
+"""
+
+import cython
+import numpy as np
+from cython.cimports.libc.math import fabs
+
+FAR = cython.declare(cython.float, 1e30)  # beyond every gradient, in single precision
+NONE = cython.declare(cython.float, 0.0)
+TWO = cython.declare(cython.float, 2.0)
+NEARLY = cython.declare(cython.float, 1.0 - 1e-6)  # a product beside a quotient: rounding
+FARTHEST = cython.declare(cython.double, 1e300)
+
+# Rows of a state of the steps: where z stands and may go, y − Kz, K(x, x) …
+Z = cython.declare(cython.Py_ssize_t, 0)
+LOWER = cython.declare(cython.Py_ssize_t, 1)
+UPPER = cython.declare(cython.Py_ssize_t, 2)
+GRADIENT = cython.declare(cython.Py_ssize_t, 3)
+DIAGONAL = cython.declare(cython.Py_ssize_t, 4)
+# … 0 where an example may rise or fall, −FAR where it may not; and the best of each block.
+RISE = cython.declare(cython.Py_ssize_t, 5)
+FALL = cython.declare(cython.Py_ssize_t, 6)
+BEST = cython.declare(cython.Py_ssize_t, 7)
+
+WRONG = cython.declare(cython.double, 1e-10)  # of the margin: a wish to leave a bound
+OUTSIDE = cython.declare(cython.double, 1e-12)  # of the bound, by which a free α must be beyond it
+# Nanoseconds, as measured, of k equations: their factor, their matrix, and their product with T.
+PER_CUBE = cython.declare(cython.double, 0.022)
+PER_SQUARE = cython.declare(cython.double, 1.5)
+PER_PRODUCT = cython.declare(cython.double, 0.2)
+# Rows of a state of the rounds: bounds, what the tableau is given and what it gives.
+LOW = cython.declare(cython.Py_ssize_t, 0)
+HIGH = cython.declare(cython.Py_ssize_t, 1)
+GIVEN = cython.declare(cython.Py_ssize_t, 2)
+GOT = cython.declare(cython.Py_ssize_t, 3)
+# Verdicts.
+SETTLED = cython.declare(cython.Py_ssize_t, 0)
+CHANGING = cython.declare(cython.Py_ssize_t, 1)
+SINGULAR = cython.declare(cython.Py_ssize_t, 2)
+
+
+# --- steps of two examples, in single precision
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def larger(first: cython.float, second: cython.float) -> cython.float:
+    """Return the larger of two numbers: written so, a loop of it becomes vector instructions."""
+    return first if first > second else second
+
+
+@cython.cfunc
+@cython.nogil
+def take_step(
+    gram: cython.const[cython.float][:, ::1],
+    state: cython.float[:, ::1],
+    i: cython.Py_ssize_t,
+    j: cython.Py_ssize_t,
+    step: cython.float,
+) -> cython.void:
+    """Bring the gradients up to date."""
+    for k in range(state.shape[1]):
+        state[GRADIENT, k] -= step * (gram[i, k] - gram[j, k])
+
+
+@cython.cfunc
+@cython.nogil
+def largest_place(state: cython.float[:, ::1], blocks: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the first of the best blocks."""
+    place: cython.Py_ssize_t = 0
+    top: cython.float = state[BEST, 0]
+    for b in range(1, blocks):
+        if state[BEST, b] > top:
+            place = b
+            top = state[BEST, b]
+    return place
+
+
+# Nothing is written inside of the inner loops below: the compiler would have to ask each time
+# whether what is written is what is read next.
+@cython.cfunc
+@cython.nogil
+def find_first(state: cython.float[:, ::1]) -> cython.Py_ssize_t:
+    """Return the one with the largest gradient of those that may rise."""
+    blocks: cython.Py_ssize_t = state.shape[1] // 64
+    start: cython.Py_ssize_t
+    top: cython.float
+    b: cython.Py_ssize_t
+    for b in range(blocks):
+        start = 64 * b
+        top = -FAR
+        for k in range(64):
+            top = larger(top, state[GRADIENT, start + k] + state[RISE, start + k])
+        state[BEST, b] = top
+    b = largest_place(state, blocks)
+    top = state[BEST, b]
+    start = 64 * b
+    for k in range(start, start + 64):
+        if state[GRADIENT, k] + state[RISE, k] >= top:
+            return k
+    return start
+
+
+@cython.cfunc
+@cython.nogil
+@cython.returns((cython.Py_ssize_t, cython.float))
+def find_partner(
+    gram: cython.const[cython.float][:, ::1],
+    state: cython.float[:, ::1],
+    i: cython.Py_ssize_t,
+    floor: cython.float,
+):
+    """Return the partner of i with whom a step gains most, and the lowest gradient."""
+    blocks: cython.Py_ssize_t = state.shape[1] // 64
+    start: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    own: cython.float = state[DIAGONAL, i]
+    top: cython.float = state[GRADIENT, i]
+    negated_bottom: cython.float = -FAR
+    negated_low: cython.float
+    negated: cython.float
+    most: cython.float
+    difference: cython.float
+    curvature: cython.float
+    nearly: cython.float
+    for b in range(blocks):
+        start = 64 * b
+        most = NONE
+        negated_low = -FAR
+        for k in range(64):
+            negated = state[FALL, start + k] - state[GRADIENT, start + k]
+            negated_low = larger(negated_low, negated)
+            difference = larger(top + negated, NONE)
+            curvature = larger(own + state[DIAGONAL, start + k] - TWO * gram[i, start + k], floor)
+            most = larger(most, difference * difference / curvature)
+        state[BEST, b] = most
+        negated_bottom = larger(negated_bottom, negated_low)
+    b = largest_place(state, blocks)
+    start = 64 * b
+    nearly = NEARLY * state[BEST, b]
+    for k in range(start, start + 64):
+        difference = top + state[FALL, k] - state[GRADIENT, k]
+        curvature = larger(own + state[DIAGONAL, k] - TWO * gram[i, k], floor)
+        if difference > NONE and difference * difference >= nearly * curvature:
+            return k, -negated_bottom
+    return start, -negated_bottom
+
+
+@cython.cfunc
+@cython.nogil
+def set_moves(state: cython.float[:, ::1], i: cython.Py_ssize_t) -> cython.void:
+    """Write whether example i may rise and fall."""
+    state[RISE, i] = NONE if state[Z, i] < state[UPPER, i] else -FAR
+    state[FALL, i] = NONE if state[Z, i] > state[LOWER, i] else -FAR
+
+
+@cython.cfunc
+@cython.nogil
+def shift(
+    state: cython.float[:, ::1], i: cython.Py_ssize_t, j: cython.Py_ssize_t, step: cython.float
+) -> cython.float:
+    """Move `step` from z[j] to z[i], as far as the bounds allow; return how far that was."""
+    above: cython.float = state[UPPER, i] - state[Z, i]
+    below: cython.float = state[Z, j] - state[LOWER, j]
+    if step < above and step < below:
+        state[Z, i] += step
+        state[Z, j] -= step
+        return step
+    step = min(above, below)
+    state[Z, i] = state[UPPER, i] if above <= below else min(state[Z, i] + step, state[UPPER, i])
+    state[Z, j] = state[LOWER, j] if below <= above else max(state[Z, j] - step, state[LOWER, j])
+    return step
+
+
+@cython.cfunc
+@cython.nogil
+def descend(
+    gram: cython.const[cython.float][:, ::1],
+    state: cython.float[:, ::1],
+    floor: cython.float,
+    tolerance: cython.float,
+    max_steps: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Take steps until nobody asks for `tolerance` more than somebody else; return their number."""
+    steps: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    top: cython.float
+    bottom: cython.float
+    curvature: cython.float
+    step: cython.float
+    for k in range(state.shape[1]):
+        set_moves(state, k)
+    i = find_first(state)
+    while steps < max_steps and state[RISE, i] == NONE:
+        j, bottom = find_partner(gram, state, i, floor)
+        top = state[GRADIENT, i]
+        if top - bottom <= tolerance:
+            break
+        curvature = larger(state[DIAGONAL, i] + state[DIAGONAL, j] - TWO * gram[i, j], floor)
+        step = shift(state, i, j, (top - state[GRADIENT, j]) / curvature)
+        if step <= NONE:
+            break
+        set_moves(state, i)
+        set_moves(state, j)
+        take_step(gram, state, i, j, step)
+        steps += 1
+        i = find_first(state)
+    return steps
+
+
+def descend_all(
+    gram: cython.const[cython.float][:, ::1],
+    states: cython.float[:, :, ::1],
+    floor: cython.float,
+    tolerance: cython.float,
+    max_steps: cython.Py_ssize_t,
+    steps: cython.longlong[::1],
+):
+    """Descend in every replicate, and write the steps taken."""
+    with cython.nogil:
+        for r in range(states.shape[0]):
+            steps[r] = descend(gram, states[r], floor, tolerance, max_steps)
+
+
+# --- rounds of equations; a matrix of k rows is flat, entry (i, j) at i·k + j
+
+
+@cython.cfunc
+@cython.nogil
+def take_out_one(
+    matrix: cython.double[::1],
+    size: cython.Py_ssize_t,
+    pivot: cython.double,
+    p: cython.Py_ssize_t,
+    i: cython.Py_ssize_t,
+) -> cython.void:
+    """Subtract from row i what the pivot of row p explains of it."""
+    share: cython.double = matrix[p * size + i] / pivot
+    row: cython.Py_ssize_t = i * size
+    first: cython.Py_ssize_t = p * size
+    for j in range(i, size):
+        matrix[row + j] -= share * matrix[first + j]
+
+
+@cython.cfunc
+@cython.nogil
+def take_out_four(
+    matrix: cython.double[::1],
+    size: cython.Py_ssize_t,
+    pivots: cython.double[::1],
+    start: cython.Py_ssize_t,
+) -> cython.void:
+    """Subtract from the rows after a panel what its four pivots explain of them, two at a time.
+
+    The second of two rows begins at the diagonal of the first: what is below it is never read.
+    """
+    a: cython.Py_ssize_t = start * size
+    b: cython.Py_ssize_t = a + size
+    c: cython.Py_ssize_t = b + size
+    d: cython.Py_ssize_t = c + size
+    row: cython.Py_ssize_t
+    other: cython.Py_ssize_t
+    i: cython.Py_ssize_t = start + 4
+    r: cython.double
+    s: cython.double
+    t: cython.double
+    u: cython.double
+    v: cython.double
+    w: cython.double
+    x: cython.double
+    y: cython.double
+    if (size - i) % 2 == 1:
+        for p in range(start, start + 4):
+            take_out_one(matrix, size, pivots[p], p, i)
+        i += 1
+    while i < size:
+        row = i * size
+        other = row + size
+        r = matrix[a + i] / pivots[start]
+        s = matrix[b + i] / pivots[start + 1]
+        t = matrix[c + i] / pivots[start + 2]
+        u = matrix[d + i] / pivots[start + 3]
+        v = matrix[a + i + 1] / pivots[start]
+        w = matrix[b + i + 1] / pivots[start + 1]
+        x = matrix[c + i + 1] / pivots[start + 2]
+        y = matrix[d + i + 1] / pivots[start + 3]
+        for j in range(i, size):
+            matrix[row + j] -= (r * matrix[a + j] + s * matrix[b + j]) + (
+                t * matrix[c + j] + u * matrix[d + j]
+            )
+            matrix[other + j] -= (v * matrix[a + j] + w * matrix[b + j]) + (
+                x * matrix[c + j] + y * matrix[d + j]
+            )
+        i += 2
+
+
+@cython.cfunc
+@cython.nogil
+def factor(
+    matrix: cython.double[::1],
+    size: cython.Py_ssize_t,
+    pivots: cython.double[::1],
+    entering: cython.Py_ssize_t,
+    floor: cython.double,
+) -> cython.bint:
+    """Write the upper triangle as DLᵀ; False if a pivot has not the sign that it must have.
+
+    The first `entering` pivots are positive and the others negative.
+    """
+    start: cython.Py_ssize_t = 0
+    stop: cython.Py_ssize_t
+    pivot: cython.double
+    while start < size:
+        stop = min(start + 4, size)
+        for p in range(start, stop):
+            pivot = matrix[p * size + p]
+            if p < entering:
+                if not pivot > floor:
+                    return False
+            elif not pivot < 0.0:
+                return False
+            pivots[p] = pivot
+            for i in range(p + 1, stop):
+                take_out_one(matrix, size, pivot, p, i)
+        if stop < size:
+            take_out_four(matrix, size, pivots, start)
+        start += 4
+    return True
+
+
+@cython.cfunc
+@cython.nogil
+def solve_factored(
+    matrix: cython.double[::1],
+    size: cython.Py_ssize_t,
+    pivots: cython.double[::1],
+    right: cython.double[::1],
+) -> cython.void:
+    """Solve LDLᵀx = right in place."""
+    p: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    share: cython.double
+    total: cython.double
+    for p in range(size):
+        row = p * size
+        share = right[p] / pivots[p]
+        for j in range(p + 1, size):
+            right[j] -= share * matrix[row + j]
+    p = size - 1
+    while p >= 0:
+        row = p * size
+        total = 0.0
+        for j in range(p + 1, size):
+            total += matrix[row + j] * right[j]
+        right[p] = (right[p] - total) / pivots[p]
+        p -= 1
+
+
+@cython.cfunc
+@cython.nogil
+def give(
+    values: cython.const[cython.double][:, ::1],
+    who: cython.longlong[::1],
+    changes: cython.double[::1],
+    count: cython.Py_ssize_t,
+    state: cython.double[:, ::1],
+) -> cython.void:
+    """Take from what the tableau gives T times the changes of what it is given."""
+    n: cython.Py_ssize_t = state.shape[1]
+    k: cython.Py_ssize_t = 0
+    first: cython.Py_ssize_t
+    second: cython.Py_ssize_t
+    third: cython.Py_ssize_t
+    fourth: cython.Py_ssize_t
+    a: cython.double
+    b: cython.double
+    c: cython.double
+    d: cython.double
+    while k + 4 <= count:
+        a = changes[k]
+        b = changes[k + 1]
+        c = changes[k + 2]
+        d = changes[k + 3]
+        first = who[k]
+        second = who[k + 1]
+        third = who[k + 2]
+        fourth = who[k + 3]
+        for j in range(n):
+            state[GOT, j] -= (a * values[first, j] + b * values[second, j]) + (
+                c * values[third, j] + d * values[fourth, j]
+            )
+        k += 4
+    while k < count:
+        a = changes[k]
+        first = who[k]
+        for j in range(n):
+            state[GOT, j] -= a * values[first, j]
+        k += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.returns((cython.Py_ssize_t, cython.Py_ssize_t))
+def find_odd(
+    base: cython.const[cython.uchar][::1], sides: cython.schar[::1], who: cython.longlong[::1]
+):
+    """List who is not as in the tableau, those that enter first; return their number and all."""
+    entering: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t
+    for i in range(base.shape[0]):
+        if base[i] == 0 and sides[i] == 0:
+            who[entering] = i
+            entering += 1
+    count = entering
+    for i in range(base.shape[0]):
+        if base[i] != 0 and sides[i] != 0:
+            who[count] = i
+            count += 1
+    return entering, count
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def bound_of(
+    state: cython.double[:, ::1], sides: cython.schar[::1], i: cython.Py_ssize_t
+) -> cython.double:
+    """Return the bound that example i is at."""
+    return state[HIGH, i] if sides[i] > 0 else state[LOW, i]
+
+
+@cython.cfunc
+@cython.nogil
+def solve_sides(
+    values: cython.const[cython.double][:, ::1],
+    base: cython.const[cython.uchar][::1],
+    state: cython.double[:, ::1],
+    sides: cython.schar[::1],
+    floor: cython.double,
+    who: cython.longlong[::1],
+    matrix: cython.double[::1],
+    right: cython.double[::1],
+    pivots: cython.double[::1],
+) -> cython.Py_ssize_t:
+    """Solve the equations of the free; return their number, −1 if there is no single answer."""
+    entering: cython.Py_ssize_t
+    count: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    entering, count = find_odd(base, sides, who)
+    for k in range(count):
+        i = who[k]
+        # A gradient that is to be 0, or the negated z of the base that is to be at its bound.
+        right[k] = state[GOT, i]
+        if base[i] != 0:
+            right[k] += bound_of(state, sides, i)
+        for j in range(k, count):
+            matrix[k * count + j] = values[i, who[j]]
+    if not factor(matrix, count, pivots, entering, floor):
+        return -1
+    solve_factored(matrix, count, pivots, right)
+    give(values, who, right, count, state)
+    for k in range(count):
+        i = who[k]
+        state[GIVEN, i] += right[k]
+        state[GOT, i] = -bound_of(state, sides, i) if base[i] != 0 else 0.0
+    return count
+
+
+@cython.cfunc
+@cython.nogil
+def new_side(
+    state: cython.double[:, ::1],
+    i: cython.Py_ssize_t,
+    side: cython.int,
+    z: cython.double,
+    wish: cython.double,
+) -> cython.int:
+    """Return where example i belongs; `wish` is how far its gradient would take z."""
+    lower: cython.double = state[LOW, i]
+    upper: cython.double = state[HIGH, i]
+    room: cython.double
+    if side == 0:
+        room = OUTSIDE * (upper - lower)
+        if z > upper + room:
+            return 1
+        return -1 if z < lower - room else 0
+    if lower >= upper or side * wish >= 0.0:
+        return side
+    if side > 0:
+        return 0 if upper + wish > lower else -1
+    return 0 if lower + wish < upper else 1
+
+
+@cython.cfunc
+@cython.nogil
+def change_sides(
+    values: cython.const[cython.double][:, ::1],
+    base: cython.const[cython.uchar][::1],
+    reach: cython.const[cython.double][::1],
+    state: cython.double[:, ::1],
+    sides: cython.schar[::1],
+    who: cython.longlong[::1],
+    changes: cython.double[::1],
+) -> cython.Py_ssize_t:
+    """Put everybody where they belong; return how many have moved."""
+    count: cython.Py_ssize_t = 0
+    moved: cython.Py_ssize_t = 0
+    side: cython.int
+    given: cython.double
+    target: cython.double
+    z: cython.double
+    gradient: cython.double
+    wish: cython.double
+    for i in range(base.shape[0]):
+        given = state[GIVEN, i]
+        z = given
+        gradient = state[GOT, i]
+        if base[i] != 0:
+            z = -state[GOT, i]
+            gradient = given
+        wish = reach[i] * gradient if fabs(gradient) > WRONG else 0.0
+        side = new_side(state, i, sides[i], z, wish)
+        if side == sides[i]:
+            continue
+        moved += 1
+        sides[i] = side
+        target = given
+        if base[i] != 0:
+            if side == 0:
+                target = 0.0
+        elif side != 0:
+            target = bound_of(state, sides, i)
+        if target != given:
+            who[count] = i
+            changes[count] = target - given
+            state[GIVEN, i] = target
+            count += 1
+    give(values, who, changes, count, state)
+    return moved
+
+
+def settle_all(
+    values: cython.const[cython.double][:, ::1],
+    base: cython.const[cython.uchar][::1],
+    reach: cython.const[cython.double][::1],
+    states: cython.double[:, :, ::1],
+    sides: cython.schar[:, ::1],
+    floor: cython.double,
+    max_rounds: cython.Py_ssize_t,
+    verdicts: cython.longlong[::1],
+    work: cython.double[::1],
+):
+    """Solve every replicate, and let those change sides who want to, until nobody does.
+
+    Writes the verdicts and the work, in nanoseconds by the number of equations.
+    """
+    n: cython.Py_ssize_t = base.shape[0]
+    who: cython.longlong[::1] = np.empty(n, np.int64)
+    matrix: cython.double[::1] = np.zeros(n * n)
+    right: cython.double[::1] = np.empty(n)
+    pivots: cython.double[::1] = np.empty(n)
+    k: cython.Py_ssize_t
+    moved: cython.Py_ssize_t
+    before: cython.Py_ssize_t
+    equations: cython.double
+    with cython.nogil:
+        for r in range(states.shape[0]):
+            verdicts[r] = CHANGING
+            work[r] = 0.0
+            before = n + 1
+            for _ in range(max_rounds):
+                k = solve_sides(
+                    values, base, states[r], sides[r], floor, who, matrix, right, pivots
+                )
+                if k < 0:
+                    verdicts[r] = SINGULAR
+                    break
+                equations = k
+                work[r] += equations * (
+                    PER_CUBE * equations * equations + PER_SQUARE * equations + PER_PRODUCT * n
+                )
+                moved = change_sides(values, base, reach, states[r], sides[r], who, right)
+                if moved == 0:
+                    verdicts[r] = SETTLED
+                    break
+                # Where more move than before, the rounds go in circles.
+                if moved > before:
+                    break
+                before = moved
+
+
+def measure_all(
+    lower: cython.const[cython.double][:, ::1],
+    upper: cython.const[cython.double][:, ::1],
+    z: cython.const[cython.double][:, ::1],
+    gradient: cython.const[cython.double][:, ::1],
+    bias: cython.double[::1],
+    gap: cython.double[::1],
+):
+    """Write the bias and the gap of each replicate; FARTHEST where nobody pins down the bias."""
+    top: cython.double
+    bottom: cython.double
+    total: cython.double
+    free: cython.Py_ssize_t
+    may_rise: cython.bint
+    may_fall: cython.bint
+    with cython.nogil:
+        for r in range(z.shape[0]):
+            top = -FARTHEST
+            bottom = FARTHEST
+            total = 0.0
+            free = 0
+            for i in range(z.shape[1]):
+                may_rise = z[r, i] < upper[r, i]
+                may_fall = z[r, i] > lower[r, i]
+                if may_rise:
+                    top = max(top, gradient[r, i])
+                if may_fall:
+                    bottom = min(bottom, gradient[r, i])
+                if may_rise and may_fall:
+                    total += gradient[r, i]
+                    free += 1
+            bias[r] = total / free if free > 0 else 0.0
+            gap[r] = max(top - bottom, 0.0) if free > 0 else FARTHEST

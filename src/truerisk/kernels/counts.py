@@ -1,0 +1,762 @@
+"""Counting pairs of labels, and bringing scores into order by counting the bits of their keys.
+
+Pairs     table[i, j] = number of rows with first = low₁ + i and second = low₂ + j; a value outside
+          the range is counted apart, so one pass both counts and checks
+Keys      the key of a score is an unsigned integer that grows with it: 2ᵇ⁻¹ plus the bits of a
+          positive number, 2ᵇ⁻¹ minus the magnitude of a negative one; 0.0 and −0.0 have one key
+Ranking   the measures of n scores, exactly, in time linear in n: rows are counted by the upper 16
+          bits of their keys and the label, scattered into these buckets, and every bucket is
+          brought into order by itself (counting or digits).  Buckets are ranked among themselves,
+          so the counts above each of them are known before
+Sums      average precision, AUC and DeLong's variance are one pass over the distinct scores
+          (`accumulate`); a maximum need only be looked for in buckets whose counts at both ends
+          allow it (`find_peaks`)
+Flags     exact
+"""
+
+import cython
+import numpy as np
+
+Integer = cython.fused_type(
+    cython.schar,
+    cython.short,
+    cython.int,
+    cython.longlong,
+    cython.uchar,
+    cython.ushort,
+    cython.uint,
+)
+Signed = cython.fused_type(cython.schar, cython.short, cython.int, cython.longlong)
+Value = cython.fused_type(cython.ushort, cython.ulonglong)
+Word = cython.fused_type(cython.uint, cython.ulonglong)
+
+# Distinct values carry packed counts: positives in the upper 32 bits, negatives in the lower.
+ONE_POSITIVE = cython.declare(cython.longlong, 1 << 32)
+NEGATIVES = cython.declare(cython.longlong, (1 << 32) - 1)
+NARROW_SIGN = cython.declare(cython.uint, 1 << 31)
+WIDE_SIGN = cython.declare(cython.ulonglong, 1 << 63)
+WIDE_MASK = cython.declare(cython.ulonglong, (1 << 48) - 1)
+
+SHORT_SUM = cython.declare(cython.Py_ssize_t, 1 << 20)  # rows
+COUNTED_FROM = cython.declare(cython.Py_ssize_t, 8192)  # rows of a narrow bucket; fewer are sorted
+NARROW_DIGITS_FROM = cython.declare(cython.Py_ssize_t, 128)  # rows; fewer are sorted by comparing
+WIDE_DIGITS_FROM = cython.declare(cython.Py_ssize_t, 1024)
+INSERTION_BELOW = cython.declare(cython.Py_ssize_t, 24)
+
+# Places in the arrays that carry a sweep from one bucket to the next.
+TP = cython.declare(cython.Py_ssize_t, 0)
+FP = cython.declare(cython.Py_ssize_t, 1)
+AUC = cython.declare(cython.Py_ssize_t, 2)
+DISTINCT = cython.declare(cython.Py_ssize_t, 3)
+FULL_USED = cython.declare(cython.Py_ssize_t, 4)
+THIN_USED = cython.declare(cython.Py_ssize_t, 5)
+PRECISION = cython.declare(cython.Py_ssize_t, 0)
+PLACED_POSITIVE = cython.declare(cython.Py_ssize_t, 1)
+PLACED_NEGATIVE = cython.declare(cython.Py_ssize_t, 2)
+F1 = cython.declare(cython.Py_ssize_t, 0)  # of `best`, and of `points`
+DISTANCE = cython.declare(cython.Py_ssize_t, 1)  # of `best`
+MEAN = cython.declare(cython.Py_ssize_t, 2)
+KS = cython.declare(cython.Py_ssize_t, 1)  # of `points`
+BREAKEVEN = cython.declare(cython.Py_ssize_t, 2)
+
+
+# --- pairs of labels
+
+
+def count_pairs(
+    first: cython.const[Integer][::1],
+    second: cython.const[Integer][::1],
+    low_first: cython.longlong,
+    low_second: cython.longlong,
+    span_first: cython.longlong,
+    span_second: cython.longlong,
+    table: cython.longlong[::1],
+):
+    """Add the rows to a flat table; return how many lie outside of it."""
+    outside: cython.longlong = 0
+    i: cython.longlong
+    j: cython.longlong
+    with cython.nogil:
+        for row in range(first.shape[0]):
+            i = cython.cast(cython.longlong, first[row]) - low_first
+            j = cython.cast(cython.longlong, second[row]) - low_second
+            if (i | j) >= 0 and i < span_first and j < span_second:
+                table[i * span_second + j] += 1
+            else:
+                outside += 1
+    return outside
+
+
+def count_ones(first: cython.const[Signed][::1], second: cython.const[Signed][::1]):
+    """Return the sums of both columns and of their product, and the bits that occur anywhere.
+
+    Sums are meant for columns of 0 and 1.  They are taken in short numbers, of which a processor
+    adds more at a time, and carried over before these can be full.
+    """
+    ones_first: cython.longlong = 0
+    ones_second: cython.longlong = 0
+    ones_both: cython.longlong = 0
+    bits: Signed = 0
+    a: cython.int
+    b: cython.int
+    c: cython.int
+    start: cython.Py_ssize_t = 0
+    stop: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    with cython.nogil:
+        while start < first.shape[0]:
+            stop = min(start + SHORT_SUM, first.shape[0])
+            a = b = c = 0
+            for row in range(start, stop):
+                a += cython.cast(cython.int, first[row] & 1)
+                b += cython.cast(cython.int, second[row] & 1)
+                c += cython.cast(cython.int, first[row] & second[row] & 1)
+                bits |= first[row] | second[row]
+            ones_first += a
+            ones_second += b
+            ones_both += c
+            start = stop
+    return ones_first, ones_second, ones_both, bits
+
+
+# --- keys
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def narrow_key(bits: cython.uint) -> cython.uint:
+    """Return the key of a float32."""
+    return bits + NARROW_SIGN if bits < NARROW_SIGN else NARROW_SIGN - (bits - NARROW_SIGN)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def wide_key(bits: cython.ulonglong) -> cython.ulonglong:
+    """Return the key of a float64."""
+    return bits + WIDE_SIGN if bits < WIDE_SIGN else WIDE_SIGN - (bits - WIDE_SIGN)
+
+
+def count_buckets(
+    bits: cython.const[cython.uint][::1],
+    rounded_up: cython.const[cython.uchar][::1],
+    labels: cython.const[cython.uchar][::1],
+    counts: cython.longlong[::1],
+):
+    """Count float32 scores by the upper 24 bits of their keys and the label.
+
+    A score that was rounded up from float64 belongs to the float32 below it: a bucket then holds
+    exactly the scores from its lower end to that of the next.  One 0 stands for "none rounded up".
+    """
+    key: cython.uint
+    any_rounded: cython.bint = rounded_up.shape[0] == bits.shape[0]
+    with cython.nogil:
+        for i in range(bits.shape[0]):
+            key = narrow_key(bits[i])
+            if any_rounded and rounded_up[i] != 0:
+                key -= 1
+            counts[((key >> 8) << 1) | (labels[i] != 0)] += 1
+
+
+def count_narrow(
+    bits: cython.const[cython.uint][::1],
+    labels: cython.const[cython.uchar][::1],
+    counts: cython.longlong[::1],
+):
+    """Count float32 rows by bucket and label."""
+    with cython.nogil:
+        for i in range(bits.shape[0]):
+            counts[((narrow_key(bits[i]) >> 16) << 1) | (labels[i] != 0)] += 1
+
+
+def count_wide(
+    bits: cython.const[cython.ulonglong][::1],
+    labels: cython.const[cython.uchar][::1],
+    counts: cython.longlong[::1],
+):
+    """Count float64 rows by bucket and label."""
+    with cython.nogil:
+        for i in range(bits.shape[0]):
+            counts[((wide_key(bits[i]) >> 48) << 1) | (labels[i] != 0)] += 1
+
+
+def scatter_narrow(
+    bits: cython.const[cython.uint][::1],
+    labels: cython.const[cython.uchar][::1],
+    place: cython.longlong[::1],
+    low: cython.ushort[::1],
+):
+    """Write the lower 16 bits of each key to the place of its bucket and label."""
+    key: cython.ulonglong
+    at: cython.ulonglong
+    to: cython.longlong
+    with cython.nogil:
+        for i in range(bits.shape[0]):
+            key = narrow_key(bits[i])
+            at = ((key >> 16) << 1) | (labels[i] != 0)
+            to = place[at]
+            low[to] = key & 0xFFFF
+            place[at] = to + 1
+
+
+def scatter_wide(
+    bits: cython.const[cython.ulonglong][::1],
+    labels: cython.const[cython.uchar][::1],
+    place: cython.longlong[::1],
+    low: cython.ulonglong[::1],
+):
+    """Write the lower 48 bits of each key, and the label, to the place of its bucket and label."""
+    key: cython.ulonglong
+    label: cython.ulonglong
+    at: cython.ulonglong
+    to: cython.longlong
+    with cython.nogil:
+        for i in range(bits.shape[0]):
+            key = wide_key(bits[i])
+            label = labels[i] != 0
+            at = ((key >> 48) << 1) | label
+            to = place[at]
+            low[to] = ((key & WIDE_MASK) << 1) | label
+            place[at] = to + 1
+
+
+# --- order inside a bucket
+
+
+@cython.cfunc
+@cython.nogil
+def sort_by_comparing(
+    rows: Word[::1], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.void:
+    """Sort rows[begin:end] in place: quicksort about the middle of three, insertion for few."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    pivot: Word
+    row: Word
+    while end - begin > INSERTION_BELOW:
+        i, j = begin, end - 1
+        pivot = rows[begin + (end - begin) // 2]
+        if rows[i] > rows[j]:
+            rows[i], rows[j] = rows[j], rows[i]
+        if pivot < rows[i]:
+            pivot = rows[i]
+        elif pivot > rows[j]:
+            pivot = rows[j]
+        while i <= j:
+            while rows[i] < pivot:
+                i += 1
+            while rows[j] > pivot:
+                j -= 1
+            if i <= j:
+                row = rows[i]
+                rows[i] = rows[j]
+                rows[j] = row
+                i += 1
+                j -= 1
+        if j + 1 - begin < end - i:
+            sort_by_comparing(rows, begin, j + 1)
+            begin = i
+        else:
+            sort_by_comparing(rows, i, end)
+            end = j + 1
+    for i in range(begin + 1, end):
+        row = rows[i]
+        j = i
+        while j > begin and rows[j - 1] > row:
+            rows[j] = rows[j - 1]
+            j -= 1
+        rows[j] = row
+
+
+@cython.cfunc
+@cython.nogil
+def move_by_digit(
+    source: Word[::1],
+    begin: cython.Py_ssize_t,
+    target: Word[::1],
+    to: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    digit: cython.int,
+    bits: cython.int,
+    places: cython.longlong[::1],
+) -> cython.bint:
+    """Write n rows to the target in the order of one digit; False, and no copy, if all have one."""
+    shift: cython.int = digit * bits
+    mask: Word = (1 << bits) - 1
+    at: cython.Py_ssize_t
+    before: cython.longlong = 0
+    here: cython.longlong
+    for at in range(1 << bits):
+        places[at] = 0
+    for i in range(begin, begin + n):
+        places[(source[i] >> shift) & mask] += 1
+    if places[(source[begin] >> shift) & mask] == n:
+        return False
+    for at in range(1 << bits):
+        here = places[at]
+        places[at] = before
+        before += here
+    for i in range(begin, begin + n):
+        at = (source[i] >> shift) & mask
+        target[to + places[at]] = source[i]
+        places[at] += 1
+    return True
+
+
+@cython.cfunc
+@cython.nogil
+def sort_by_digits(
+    rows: Word[::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    spare: Word[::1],
+    digits: cython.int,
+    bits: cython.int,
+    places: cython.longlong[::1],
+) -> cython.void:
+    """Sort rows[begin:end] in place, digit by digit, the lowest first."""
+    n: cython.Py_ssize_t = end - begin
+    swapped: cython.bint = False
+    moved: cython.bint
+    for digit in range(digits):
+        if swapped:
+            moved = move_by_digit(spare, 0, rows, begin, n, digit, bits, places)
+        else:
+            moved = move_by_digit(rows, begin, spare, 0, n, digit, bits, places)
+        if moved:
+            swapped = not swapped
+    if swapped:
+        for i in range(n):
+            rows[begin + i] = spare[i]
+
+
+@cython.cfunc
+@cython.nogil
+def order_few(
+    low: cython.const[cython.ushort][::1],
+    begin: cython.Py_ssize_t,
+    positives_from: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    rows: cython.uint[::1],
+    spare: cython.uint[::1],
+    places: cython.longlong[::1],
+    values: cython.ushort[::1],
+    counts: cython.longlong[::1],
+) -> cython.Py_ssize_t:
+    """Sort a small bucket, whose negatives come first; return how many values are distinct."""
+    n: cython.Py_ssize_t = end - begin
+    last: cython.Py_ssize_t = -1
+    i: cython.Py_ssize_t
+    value: cython.uint
+    for i in range(n):
+        value = cython.cast(cython.uint, low[begin + i])
+        rows[i] = (value << 1) | (begin + i >= positives_from)
+    if n < NARROW_DIGITS_FROM:
+        sort_by_comparing(rows, 0, n)
+    else:
+        sort_by_digits(rows, 0, n, spare, 2, 9, places)
+    i = n - 1
+    while i >= 0:
+        value = rows[i] >> 1
+        if last < 0 or values[last] != value:
+            last += 1
+            values[last] = value
+            counts[last] = 0
+        counts[last] += ONE_POSITIVE if rows[i] & 1 else 1
+        i -= 1
+    return last + 1
+
+
+@cython.cfunc
+@cython.nogil
+def order_many(
+    low: cython.const[cython.ushort][::1],
+    begin: cython.Py_ssize_t,
+    positives_from: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    table: cython.longlong[::1],
+    values: cython.ushort[::1],
+    counts: cython.longlong[::1],
+) -> cython.Py_ssize_t:
+    """Count a large bucket in a table of all values, which is left empty again."""
+    used: cython.Py_ssize_t = 0
+    packed: cython.longlong
+    value: cython.Py_ssize_t = 65535
+    for i in range(begin, positives_from):
+        table[low[i]] += 1
+    for i in range(positives_from, end):
+        table[low[i]] += ONE_POSITIVE
+    while value >= 0:
+        packed = table[value]
+        # Written every time and kept only when something is there: no branch to mispredict.
+        values[used] = value
+        counts[used] = packed
+        table[value] = 0
+        used += packed != 0
+        value -= 1
+    return used
+
+
+@cython.cfunc
+@cython.nogil
+@cython.returns((cython.Py_ssize_t, cython.Py_ssize_t))
+def next_block(
+    rows: cython.const[cython.ulonglong][::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    values: cython.ulonglong[::1],
+    counts: cython.longlong[::1],
+):
+    """Collect distinct values downwards from `end`; return their number and the new end."""
+    last: cython.Py_ssize_t = -1
+    value: cython.ulonglong
+    while end > begin:
+        value = rows[end - 1] >> 1
+        if last < 0 or values[last] != value:
+            if last + 1 == values.shape[0]:
+                break
+            last += 1
+            values[last] = value
+            counts[last] = 0
+        counts[last] += ONE_POSITIVE if rows[end - 1] & 1 else 1
+        end -= 1
+    return last + 1, end
+
+
+# --- sweeps over the distinct values of a bucket, in descending order
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def next_step(
+    found: cython.longlong, steps: cython.longlong, n: cython.longlong
+) -> cython.longlong:
+    """Return the count at which the thinned curve has its next point."""
+    return ((found * steps // n + 1) * n + steps - 1) // steps
+
+
+@cython.cfunc
+@cython.nogil
+def accumulate(
+    values: Value[::1],
+    counts: cython.longlong[::1],
+    used: cython.Py_ssize_t,
+    prefix: cython.ulonglong,
+    n_positive: cython.longlong,
+    n_negative: cython.longlong,
+    steps: cython.longlong,
+    centre: cython.double,
+    state: cython.longlong[::1],
+    sums: cython.double[::1],
+    full: cython.ulonglong[:, ::1],
+    thin: cython.ulonglong[:, ::1],
+) -> cython.void:
+    """Add one run of distinct values to the sums, and collect the points of the curve.
+
+    `centre` is a value near the AUC: placements are squared about it, and nothing cancels.  `full`
+    takes every point until it overflows; `thin` takes those at which the true or the false
+    positives reach a further step.
+    """
+    a_positive: cython.double = 1.0 / n_positive
+    a_negative: cython.double = 1.0 / n_negative
+    tp: cython.longlong = state[TP]
+    fp: cython.longlong = state[FP]
+    auc: cython.longlong = state[AUC]
+    waiting: cython.longlong = 0  # negatives since the last positive: all have one placement
+    packed: cython.longlong
+    positive: cython.longlong
+    negative: cython.longlong
+    place: cython.double
+    precision: cython.double = 0.0
+    placed_positive: cython.double = 0.0
+    placed_negative: cython.double = 0.0
+    next_tp: cython.longlong = next_step(tp, steps, n_positive)
+    next_fp: cython.longlong = next_step(fp, steps, n_negative)
+    full_used: cython.Py_ssize_t = state[FULL_USED]
+    thin_used: cython.Py_ssize_t = state[THIN_USED]
+    for i in range(used):
+        packed = counts[i]
+        negative = packed & NEGATIVES
+        fp += negative
+        if packed < ONE_POSITIVE:
+            waiting += negative
+        else:
+            positive = packed >> 32
+            auc += 2 * waiting * tp + negative * (2 * tp + positive)
+            place = tp * a_positive - centre
+            placed_negative += waiting * place * place
+            place = (tp + 0.5 * positive) * a_positive - centre
+            placed_negative += negative * place * place
+            waiting = 0
+            tp += positive
+            place = (n_negative - fp + 0.5 * negative) * a_negative - centre
+            placed_positive += positive * place * place
+            precision += positive * (cython.cast(cython.double, tp) / (tp + fp))
+        if full_used < full.shape[0]:
+            full[full_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
+            full[full_used, 1] = tp
+            full[full_used, 2] = fp
+            full_used += 1
+        if tp >= next_tp or fp >= next_fp:
+            thin[thin_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
+            thin[thin_used, 1] = tp
+            thin[thin_used, 2] = fp
+            thin_used += 1
+            next_tp = next_step(tp, steps, n_positive)
+            next_fp = next_step(fp, steps, n_negative)
+    place = tp * a_positive - centre
+    state[TP] = tp
+    state[FP] = fp
+    state[AUC] = auc + 2 * waiting * tp
+    state[DISTINCT] += used
+    state[FULL_USED] = full_used
+    state[THIN_USED] = thin_used
+    sums[PRECISION] += precision
+    sums[PLACED_POSITIVE] += placed_positive
+    sums[PLACED_NEGATIVE] += placed_negative + waiting * place * place
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def set_point(
+    points: cython.ulonglong[:, ::1],
+    row: cython.Py_ssize_t,
+    key: cython.ulonglong,
+    tp: cython.longlong,
+    fp: cython.longlong,
+) -> cython.void:
+    """Write one point (key, tp, fp)."""
+    points[row, 0] = key
+    points[row, 1] = tp
+    points[row, 2] = fp
+
+
+@cython.cfunc
+@cython.nogil
+def find_peaks(
+    values: Value[::1],
+    counts: cython.longlong[::1],
+    used: cython.Py_ssize_t,
+    prefix: cython.ulonglong,
+    n_positive: cython.longlong,
+    n_negative: cython.longlong,
+    state: cython.longlong[::1],
+    points: cython.ulonglong[:, ::1],
+    best: cython.double[::1],
+    gain: cython.longlong[::1],
+    levels: cython.double[::1],
+) -> cython.void:
+    """Look for better points than those found so far; ties go to the higher threshold.
+
+    `points` has a row (key, tp, fp) each for the best F1, the greatest tpr − fpr and the
+    breakeven; `levels[j]` is the highest precision with recall in [j/10, (j+1)/10).
+    """
+    tp: cython.longlong = state[TP]
+    fp: cython.longlong = state[FP]
+    positive: cython.longlong
+    found: cython.longlong
+    found_above: cython.longlong
+    ahead: cython.longlong
+    level: cython.Py_ssize_t
+    precision: cython.double
+    recall: cython.double
+    f1: cython.double
+    distance: cython.double
+    mean: cython.double
+    for i in range(used):
+        positive = counts[i] >> 32
+        found_above = tp + fp
+        tp += positive
+        fp += counts[i] & NEGATIVES
+        found = tp + fp
+        # With no new positive a point only brings precision down, towards recall or beyond it.
+        if found != n_positive and (tp == 0 or (positive == 0 and found_above >= n_positive)):
+            continue
+        precision = cython.cast(cython.double, tp) / found
+        recall = cython.cast(cython.double, tp) / n_positive
+        level = 10 * tp // n_positive
+        levels[level] = max(levels[level], precision)
+        f1 = cython.cast(cython.double, 2 * tp) / (n_positive + found)
+        if f1 > best[F1]:
+            best[F1] = f1
+            set_point(points, F1, prefix | cython.cast(cython.ulonglong, values[i]), tp, fp)
+        ahead = tp * n_negative - fp * n_positive
+        if ahead > gain[0]:
+            gain[0] = ahead
+            set_point(points, KS, prefix | cython.cast(cython.ulonglong, values[i]), tp, fp)
+        distance = -1.0 if found == n_positive else abs(precision - recall)
+        mean = (precision + recall) / 2
+        if distance < best[DISTANCE] or (distance == best[DISTANCE] and mean > best[MEAN]):
+            best[DISTANCE] = distance
+            best[MEAN] = mean
+            set_point(points, BREAKEVEN, prefix | cython.cast(cython.ulonglong, values[i]), tp, fp)
+    state[TP] = tp
+    state[FP] = fp
+
+
+# --- groups of buckets, given in descending order
+
+
+def sweep_narrow(
+    low: cython.const[cython.ushort][::1],
+    starts: cython.const[cython.longlong][::1],
+    above: cython.const[cython.longlong][:, ::1],
+    buckets: cython.const[cython.longlong][::1],
+    n_positive: cython.longlong,
+    n_negative: cython.longlong,
+    steps: cython.longlong,
+    centre: cython.double,
+    state: cython.longlong[::1],
+    sums: cython.double[::1],
+    full: cython.ulonglong[:, ::1],
+    thin: cython.ulonglong[:, ::1],
+):
+    """Order and accumulate float32 buckets."""
+    table: cython.longlong[::1] = np.zeros(65536, np.int64)
+    rows: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
+    spare: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
+    places: cython.longlong[::1] = np.empty(512, np.int64)
+    values: cython.ushort[::1] = np.empty(65537, np.uint16)
+    counts: cython.longlong[::1] = np.empty(65537, np.int64)
+    b: cython.ulonglong
+    used: cython.Py_ssize_t
+    begin: cython.Py_ssize_t
+    middle: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(buckets.shape[0]):
+            b = cython.cast(cython.ulonglong, buckets[k])
+            begin, middle, end = starts[2 * b], starts[2 * b + 1], starts[2 * b + 2]
+            if end - begin < COUNTED_FROM:
+                used = order_few(low, begin, middle, end, rows, spare, places, values, counts)
+            else:
+                used = order_many(low, begin, middle, end, table, values, counts)
+            state[TP] = above[b, 0]
+            state[FP] = above[b, 1]
+            accumulate(
+                values, counts, used, b << 16, n_positive, n_negative, steps, centre,
+                state, sums, full, thin,
+            )  # fmt: skip
+
+
+def peaks_narrow(
+    low: cython.const[cython.ushort][::1],
+    starts: cython.const[cython.longlong][::1],
+    above: cython.const[cython.longlong][:, ::1],
+    buckets: cython.const[cython.longlong][::1],
+    n_positive: cython.longlong,
+    n_negative: cython.longlong,
+    points: cython.ulonglong[:, ::1],
+    best: cython.double[::1],
+    gain: cython.longlong[::1],
+    levels: cython.double[::1],
+):
+    """Look for the best points in float32 buckets."""
+    table: cython.longlong[::1] = np.zeros(65536, np.int64)
+    rows: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
+    spare: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
+    places: cython.longlong[::1] = np.empty(512, np.int64)
+    values: cython.ushort[::1] = np.empty(65537, np.uint16)
+    counts: cython.longlong[::1] = np.empty(65537, np.int64)
+    state: cython.longlong[::1] = np.zeros(2, np.int64)
+    b: cython.ulonglong
+    used: cython.Py_ssize_t
+    begin: cython.Py_ssize_t
+    middle: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(buckets.shape[0]):
+            b = cython.cast(cython.ulonglong, buckets[k])
+            begin, middle, end = starts[2 * b], starts[2 * b + 1], starts[2 * b + 2]
+            if end - begin < COUNTED_FROM:
+                used = order_few(low, begin, middle, end, rows, spare, places, values, counts)
+            else:
+                used = order_many(low, begin, middle, end, table, values, counts)
+            state[TP] = above[b, 0]
+            state[FP] = above[b, 1]
+            find_peaks(
+                values, counts, used, b << 16, n_positive, n_negative,
+                state, points, best, gain, levels,
+            )  # fmt: skip
+
+
+def sweep_wide(
+    low: cython.ulonglong[::1],
+    starts: cython.const[cython.longlong][::1],
+    above: cython.const[cython.longlong][:, ::1],
+    buckets: cython.const[cython.longlong][::1],
+    n_positive: cython.longlong,
+    n_negative: cython.longlong,
+    steps: cython.longlong,
+    centre: cython.double,
+    state: cython.longlong[::1],
+    sums: cython.double[::1],
+    full: cython.ulonglong[:, ::1],
+    thin: cython.ulonglong[:, ::1],
+):
+    """Sort and accumulate float64 buckets; they are left sorted, in place."""
+    largest: cython.Py_ssize_t = 1
+    b: cython.ulonglong
+    for k in range(buckets.shape[0]):
+        b = cython.cast(cython.ulonglong, buckets[k])
+        largest = max(largest, starts[2 * b + 2] - starts[2 * b])
+    spare: cython.ulonglong[::1] = np.empty(largest, np.uint64)
+    places: cython.longlong[::1] = np.empty(2048, np.int64)
+    values: cython.ulonglong[::1] = np.empty(1 << 15, np.uint64)
+    counts: cython.longlong[::1] = np.empty(1 << 15, np.int64)
+    used: cython.Py_ssize_t
+    begin: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(buckets.shape[0]):
+            b = cython.cast(cython.ulonglong, buckets[k])
+            begin, end = starts[2 * b], starts[2 * b + 2]
+            if end - begin < WIDE_DIGITS_FROM:
+                sort_by_comparing(low, begin, end)
+            else:
+                sort_by_digits(low, begin, end, spare, 5, 11, places)
+            state[TP] = above[b, 0]
+            state[FP] = above[b, 1]
+            while end > begin:
+                used, end = next_block(low, begin, end, values, counts)
+                accumulate(
+                    values, counts, used, b << 48, n_positive, n_negative, steps, centre,
+                    state, sums, full, thin,
+                )  # fmt: skip
+
+
+def peaks_wide(
+    low: cython.const[cython.ulonglong][::1],
+    starts: cython.const[cython.longlong][::1],
+    above: cython.const[cython.longlong][:, ::1],
+    buckets: cython.const[cython.longlong][::1],
+    n_positive: cython.longlong,
+    n_negative: cython.longlong,
+    points: cython.ulonglong[:, ::1],
+    best: cython.double[::1],
+    gain: cython.longlong[::1],
+    levels: cython.double[::1],
+):
+    """Look for the best points in float64 buckets that `sweep_wide` has left sorted."""
+    values: cython.ulonglong[::1] = np.empty(1 << 15, np.uint64)
+    counts: cython.longlong[::1] = np.empty(1 << 15, np.int64)
+    state: cython.longlong[::1] = np.zeros(2, np.int64)
+    b: cython.ulonglong
+    used: cython.Py_ssize_t
+    begin: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(buckets.shape[0]):
+            b = cython.cast(cython.ulonglong, buckets[k])
+            begin, end = starts[2 * b], starts[2 * b + 2]
+            state[TP] = above[b, 0]
+            state[FP] = above[b, 1]
+            while end > begin:
+                used, end = next_block(low, begin, end, values, counts)
+                find_peaks(
+                    values, counts, used, b << 48, n_positive, n_negative,
+                    state, points, best, gain, levels,
+                )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Linear SVMs on a dense table of few features."""

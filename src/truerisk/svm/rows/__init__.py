@@ -1,0 +1,1 @@
+"""Linear SVMs on sparse or wide rows: one optimum, and leaving one example out."""

@@ -1,1 +1,0 @@
-"""The compiled solvers.  Each module says: problem, given, returns, source."""

@@ -1,0 +1,217 @@
+"""Batches on a Gram matrix: every part by hand, and the compiled form beside its twin."""
+
+import numpy as np
+import pytest
+
+from truerisk.kernels import batch as compiled
+from truerisk.kernels import gram as gram_kernel
+from truerisk.kernels import uncompiled
+from truerisk.svm.batch.gram import (
+    DIAGONAL,
+    GIVEN,
+    GOT,
+    GRADIENT,
+    HIGH,
+    LOW,
+    LOWER,
+    ROUND_ROWS,
+    SETTLED,
+    STEP_ROWS,
+    UPPER,
+    Tableau,
+    Z,
+    padded,
+)
+from truerisk.svm.gram.path import Dual
+
+plain = uncompiled("batch")
+
+
+# --- steps
+
+
+def problem(n, cost):
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, 4))
+    y = np.where(X[:, 0] + rng.standard_normal(n) > 0, 1.0, -1.0)
+    gram = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 4)
+    bounds = cost * rng.exponential(size=n)
+    return gram, y, np.where(y > 0, 0.0, -bounds), np.where(y > 0, bounds, 0.0)
+
+
+def state_of(gram, y, lower, upper):
+    n, single = len(y), padded(gram)
+    state = np.zeros((STEP_ROWS, len(single)), np.float32)
+    state[LOWER, :n], state[UPPER, :n] = lower, upper
+    state[GRADIENT, :n], state[DIAGONAL] = y, np.diagonal(single)
+    return single, state
+
+
+def descend(single, state, tolerance, max_steps, kernel=compiled):
+    steps = np.empty(1, np.int64)
+    kernel.descend_all(single, state[None], 1e-6, tolerance, max_steps, steps)
+    return steps[0]
+
+
+@pytest.mark.parametrize("n", [20, 64, 150])
+@pytest.mark.parametrize("cost", [0.1, 5.0])
+def test_they_end_where_those_in_double_precision_end(n, cost):
+    gram, y, lower, upper = problem(n, cost)
+    dual = Dual(gram, np.diagonal(gram).copy(), lower, upper, np.zeros(n), y.copy())
+    gram_kernel.improve(dual, 1e-6, 1e-3, 10**5)
+    single, state = state_of(gram, y, lower, upper)
+    taken = descend(single, state, 1e-3, 10**5)
+    assert taken > 0
+    z, gradient = state[Z, :n], state[GRADIENT, :n]
+    lower, upper = state[LOWER, :n], state[UPPER, :n]
+    assert abs(float(z.sum())) < 1e-4
+    np.testing.assert_allclose(gradient, y - gram @ z, atol=1e-4)
+    assert gradient[z < upper].max() - gradient[z > lower].min() <= 1.1e-3
+    np.testing.assert_allclose(gradient, dual.gradient, atol=5e-3)
+    assert not state[Z, n:].any()
+
+
+def test_two_points_need_one_step_by_hand():
+    # unit vectors at right angles: α = 1 brings both gradients to 0
+    y = np.array([-1.0, 1.0])
+    single, state = state_of(np.eye(2), y, np.array([-9.0, 0.0]), np.array([0.0, 9.0]))
+    assert descend(single, state, 1e-3, 99) == 1
+    assert state[Z, :2].tolist() == [-1.0, 1.0]
+
+
+def test_a_bound_that_is_met_is_met_exactly():
+    y = np.array([-1.0, 1.0])
+    single, state = state_of(np.eye(2), y, np.array([-0.3, 0.0]), np.array([0.0, 9.0]))
+    assert descend(single, state, 1e-3, 99) == 1
+    assert state[Z, 0] == state[LOWER, 0]
+
+
+def test_a_cap_is_kept():
+    single, state = state_of(*problem(50, 5.0))
+    assert descend(single, state, 1e-6, 7) == 7
+
+
+def test_the_uncompiled_steps_end_alike():
+    ends = []
+    for kernel in (compiled, plain):
+        single, state = state_of(*problem(20, 1.0))
+        taken = descend(single, state, 1e-3, 10**4, kernel)
+        ends.append((taken, state[:GRADIENT]))
+    assert abs(ends[0][0] - ends[1][0]) <= 2
+    np.testing.assert_allclose(ends[0][1], ends[1][1], atol=2e-3)
+
+
+# --- rounds
+
+
+def wide_problem(seed, n=12, d=20):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = -1.0, 1.0
+    return X @ X.T / d, y
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 8, 11, 30])
+def test_the_factor_solves_quasidefinite_systems(size):
+    rng = np.random.default_rng(size)
+    A, B = rng.standard_normal((size, size)), rng.standard_normal((size, size))
+    entering = size // 2
+    matrix = rng.standard_normal((size, size))
+    matrix = matrix + matrix.T
+    positive, negative = A @ A.T + np.eye(size), -B @ B.T - np.eye(size)
+    matrix[:entering, :entering] = positive[:entering, :entering]
+    matrix[entering:, entering:] = negative[entering:, entering:]
+    right, pivots, factored = rng.standard_normal(size), np.empty(size), matrix.flatten()
+    solution = right.copy()
+    assert plain.factor(factored, size, pivots, entering, 0.0)
+    plain.solve_factored(factored, size, pivots, solution)
+    np.testing.assert_allclose(matrix @ solution, right, atol=1e-9)
+
+
+def test_a_pivot_of_the_wrong_sign_is_told():
+    pivots = np.empty(2)
+    assert not plain.factor(np.array([1.0, 2.0, 2.0, 1.0]), 2, pivots, 2, 0.0)
+    assert plain.factor(np.array([1.0, 2.0, 2.0, 1.0]), 2, pivots, 1, 0.0)
+
+
+@pytest.mark.parametrize("side", [-1, 0, 1])
+def test_who_may_not_move_keeps_its_side(side):
+    state = np.zeros((ROUND_ROWS, 1))
+    assert plain.new_side(state, 0, side, 0.0, 5.0) == side
+
+
+@pytest.mark.parametrize(
+    ("side", "z", "wish", "new"),
+    [
+        (0, 1.5, 0.0, 1),
+        (0, -0.5, 0.0, -1),
+        (0, 0.5, 0.0, 0),
+        (1, 1.0, 0.3, 1),
+        (1, 1.0, -0.3, 0),
+        (1, 1.0, -1.3, -1),
+        (-1, 0.0, -0.3, -1),
+        (-1, 0.0, 0.3, 0),
+        (-1, 0.0, 1.3, 1),
+    ],
+)
+def test_an_example_goes_where_its_gradient_takes_it(side, z, wish, new):
+    state = np.zeros((ROUND_ROWS, 1))
+    state[HIGH] = 1.0
+    assert plain.new_side(state, 0, side, z, wish) == new
+
+
+@pytest.mark.parametrize("base", [[0], [2, 5, 7], list(range(12))], ids=["one", "some", "all"])
+def test_rounds_end_at_the_optimum_whatever_the_base(base):
+    gram, y = wide_problem(3)
+    bounds = np.random.default_rng(1).exponential(size=12)
+    tableau = Tableau.of(gram, y, np.array(base))
+    state, sides = np.zeros((ROUND_ROWS, 12)), np.zeros(12, np.int8)
+    state[LOW], state[HIGH] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
+    state[GOT] = tableau.own
+    verdicts, work = np.empty(1, np.int64), np.empty(1)
+    compiled.settle_all(
+        *tableau.arrays, state[None], sides[None], tableau.floor, 20, verdicts, work
+    )
+    assert verdicts[0] == SETTLED
+    assert work[0] >= 0.0
+    z = np.where(tableau.base, -state[GOT], state[GIVEN])
+    z = np.where(sides > 0, state[HIGH], np.where(sides < 0, state[LOW], z))
+    gradient = y - gram @ z
+    assert abs(z.sum()) < 1e-9
+    assert gradient[z < state[HIGH]].max() - gradient[z > state[LOW]].min() < 1e-8
+
+
+def test_the_uncompiled_rounds_end_alike():
+    gram, y = wide_problem(3)
+    bounds = np.random.default_rng(1).exponential(size=(2, 12))
+    tableau = Tableau.of(gram, y, np.array([2, 5, 7]))
+    ends = []
+    for kernel in (compiled, plain):
+        states, sides = np.zeros((2, ROUND_ROWS, 12)), np.zeros((2, 12), np.int8)
+        states[:, LOW], states[:, HIGH] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
+        states[:, GOT] = tableau.own
+        verdicts, work = np.empty(2, np.int64), np.empty(2)
+        kernel.settle_all(*tableau.arrays, states, sides, tableau.floor, 20, verdicts, work)
+        ends.append((states, sides, verdicts, work))
+    for ours, theirs in zip(*ends, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+# --- the gap
+
+
+def test_the_bias_is_the_mean_over_the_free_and_the_gap_their_disagreement():
+    lower, upper = np.zeros((1, 3)), np.ones((1, 3))
+    z, gradient = np.array([[0.5, 0.5, 1.0]]), np.array([[0.2, 0.4, 0.9]])
+    bias, gap = np.empty(1), np.empty(1)
+    compiled.measure_all(lower, upper, z, gradient, bias, gap)
+    assert bias[0] == pytest.approx(0.3)
+    assert gap[0] == pytest.approx(0.2)
+
+
+def test_a_bias_that_nobody_pins_down_has_no_gap():
+    bias, gap = np.empty(1), np.empty(1)
+    z = np.array([[0.0, 1.0]])
+    compiled.measure_all(np.zeros((1, 2)), np.ones((1, 2)), z, np.array([[-1.0, 1.0]]), bias, gap)
+    assert gap[0] > 1e299

@@ -1,0 +1,109 @@
+"""Counting and ranking: the compiled loops and their uncompiled twin give the same bits."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from truerisk.kernels import counts as compiled
+
+BUCKETS = 2**16
+
+
+@pytest.fixture(scope="module")
+def uncompiled(twin):
+    return twin("counts")
+
+
+def same(compiled_function, uncompiled_function, *arguments):
+    """Run both on copies; compare what they return and what they write."""
+    first, second = copy.deepcopy(arguments), copy.deepcopy(arguments)
+    assert compiled_function(*first) == uncompiled_function(*second)
+    for left, right in zip(first, second, strict=True):
+        np.testing.assert_array_equal(left, right)
+    return first
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])
+def test_pairs(uncompiled, kind):
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 5, size=(2, 80)).astype(kind)
+    table = np.zeros(9, dtype=np.int64)
+    same(compiled.count_pairs, uncompiled.count_pairs, first, second, 1, 0, 3, 3, table)
+    outside = compiled.count_pairs(first, second, 1, 0, 3, 3, table)
+    assert outside == 80 - table.sum()
+    assert table.reshape(3, 3)[1, 2] == np.sum((first == 2) & (second == 2))
+
+
+def test_pairs_below_the_table_are_outside():
+    first, second = np.array([0, 1, 2, -1]), np.array([1, 1, 0, 0])
+    table = np.zeros(4, dtype=np.int64)
+    assert compiled.count_pairs(first, second, 0, 0, 2, 2, table) == 2
+    assert table.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64])
+def test_ones(uncompiled, kind):
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 2, size=(2, 90)).astype(kind)
+    same(compiled.count_ones, uncompiled.count_ones, first, second)
+    ones = int(first.sum()), int(second.sum()), int((first & second).sum())
+    assert compiled.count_ones(first, second) == (*ones, 1)
+    first[-1] = -2
+    assert compiled.count_ones(first, second)[3] < 0
+
+
+def scores_of(kind, rng, n):
+    special = [np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40]
+    scores = np.concatenate([special, np.round(rng.normal(size=n), 2), rng.normal(size=n)])
+    return scores.astype(kind)
+
+
+def test_buckets(uncompiled):
+    rng = np.random.default_rng(2)
+    exact = scores_of(np.float64, rng, 40)
+    narrow = exact.astype(np.float32)
+    labels = (rng.random(len(narrow)) < 0.4).view(np.uint8)
+    counts = np.zeros(2**25, dtype=np.int64)
+    for rounded in (np.zeros(1, dtype=np.uint8), (narrow > exact).view(np.uint8)):
+        arguments = narrow.view(np.uint32), rounded, labels
+        once, again = counts.copy(), counts.copy()
+        compiled.count_buckets(*arguments, once)
+        uncompiled.count_buckets(*arguments, again)
+        np.testing.assert_array_equal(np.flatnonzero(once), np.flatnonzero(again))
+        assert once.sum() == again.sum() == len(narrow)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kinds"),
+    [
+        ("narrow", (np.float32, np.uint32, np.uint16)),
+        ("wide", (np.float64, np.uint64, np.uint64)),
+    ],
+)
+@pytest.mark.parametrize("spread", [1.0, 1e-4])
+def test_ranking(uncompiled, suffix, kinds, spread):
+    kind, bits, low_kind = kinds
+    rng = np.random.default_rng(3)
+    scores = np.concatenate([scores_of(kind, rng, 150), 1 + spread * rng.random(1100).astype(kind)])
+    labels = (rng.random(len(scores)) < 0.4).view(np.uint8)
+
+    def both(name, *arguments):
+        pair = getattr(compiled, f"{name}_{suffix}"), getattr(uncompiled, f"{name}_{suffix}")
+        return same(*pair, *arguments)
+
+    *_, counts = both("count", scores.view(bits), labels, np.zeros(2 * BUCKETS, dtype=np.int64))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    place, low = starts[:-1].copy(), np.zeros(len(scores), dtype=low_kind)
+    *_, low = both("scatter", scores.view(bits), labels, place, low)
+    by_label = counts.reshape(-1, 2)[:, ::-1]
+    totals = by_label.sum(axis=0)
+    buckets = np.flatnonzero(by_label.any(axis=1))[::-1].copy()
+    above = totals - np.cumsum(by_label, axis=0)
+    points = np.zeros((200, 3), dtype=np.uint64), np.zeros((300, 3), dtype=np.uint64)
+    groups = starts, above, buckets, *totals.tolist()
+    low, *_ = both(
+        "sweep", low, *groups, 50, 0.7, np.zeros(7, dtype=np.int64), np.zeros(3), *points
+    )
+    best, gain = np.array([-1.0, np.inf, -1.0]), np.array([-(10**9)])
+    both("peaks", low, *groups, np.zeros((3, 3), dtype=np.uint64), best, gain, np.zeros(11))

@@ -1,0 +1,91 @@
+"""From any feasible point to the exact solution."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truerisk.kernels import gram as kernel
+from truerisk.svm.gram.dual import balanced, begin
+from truerisk.svm.gram.path import (
+    ARRIVED,
+    BIAS,
+    EVENTS,
+    RESIDUAL,
+    SIDE,
+    TARGET_RATE,
+    Z,
+    end_of,
+    follow,
+    gradient_of,
+    limits_at,
+    spread,
+    start_at,
+)
+
+
+def dual_at(seed, n=20, d=3):
+    """A problem, and a feasible point that has nothing to do with its solution."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where(rng.permutation(n) % 2 == 0, 1.0, -1.0)
+    dual = begin(X @ X.T, y, rng.uniform(0.0, 2.0, n), None)
+    z = balanced(rng.uniform(dual.lower, dual.upper), dual.lower, dual.upper)
+    return dual._replace(z=z, gradient=gradient_of(dual.gram, y, z)), y
+
+
+@given(st.integers(0, 10**6), st.integers(1, 25))
+def test_every_path_ends_in_the_optimum(seed, d):
+    dual, y = dual_at(seed, d=d)
+    path, verdict = follow(start_at(dual), 2000)
+    assert verdict == ARRIVED
+    z = path.rows[Z]
+    assert z.sum() == pytest.approx(0.0, abs=1e-9)
+    assert np.all((dual.lower - 1e-9 <= z) & (z <= dual.upper + 1e-9))
+    exact = dual._replace(z=end_of(path, dual.lower, dual.upper), gradient=y - dual.gram @ z)
+    _, gap = kernel.bias_and_gap(exact)
+    assert gap < 1e-6
+
+
+def test_the_start_is_optimal_for_the_targets_it_starts_at():
+    dual, _ = dual_at(1)
+    path = start_at(dual)
+    rows = path.rows
+    target = dual.gradient + dual.gram @ rows[Z] - rows[TARGET_RATE]  # y − what is still to come
+    residual = dual.gram @ rows[Z] + path.at[BIAS] - target
+    np.testing.assert_allclose(rows[RESIDUAL], residual, atol=1e-12)
+    assert np.all(rows[SIDE] * residual >= 0.0)
+    moving = rows[SIDE] != 0.0
+    assert len(np.unique(rows[RESIDUAL][moving])) == np.count_nonzero(moving)
+
+
+def test_who_has_no_choice_keeps_its_residual():
+    dual, y = dual_at(3)
+    dual.lower[4] = dual.upper[4] = dual.z[4] = 0.0
+    dual = dual._replace(gradient=gradient_of(dual.gram, y, dual.z))
+    path = start_at(dual)
+    bias, _ = kernel.bias_and_gap(dual)
+    assert path.rows[SIDE, 4] == path.rows[TARGET_RATE, 4] == 0.0
+    assert path.rows[RESIDUAL, 4] == bias - dual.gradient[4] != 0.0
+
+
+def test_an_exact_solution_stays_where_it_is():
+    dual, y = dual_at(2, d=25)
+    path, _ = follow(start_at(dual), 2000)
+    z = end_of(path, dual.lower, dual.upper)
+    exact = dual._replace(z=z, gradient=gradient_of(dual.gram, y, z))
+    again, verdict = follow(start_at(exact), 2000)
+    assert verdict == ARRIVED
+    assert again.at[EVENTS] == 1
+    np.testing.assert_allclose(again.rows[Z], z, atol=1e-9)
+
+
+def test_the_scale_is_never_0():
+    assert spread(np.diag([2.0, -5.0])) == 5.0
+    assert spread(np.array([[0.0, 3.0], [3.0, 0.0]])) == 3.0
+    assert spread(np.zeros((2, 2))) == 1.0
+
+
+def test_limits_follow_the_scale():
+    assert limits_at(4.0, 1.0, 10).floor == 4 * limits_at(1.0, 1.0, 10).floor
+    assert limits_at(1.0, 3.0, 10).still == 3 * limits_at(1.0, 1.0, 10).still
