@@ -203,3 +203,14 @@ def test_training_changes_neither_parameters_nor_data(kind):
     assert svm.get_params() == before
     assert (IRIS[50:] == X).all()
     assert (y == SPECIES[50:]).all()
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e7, 1e8])
+def test_features_of_any_size_are_learnt_or_the_gap_is_told(scale):
+    rng = np.random.default_rng(0)
+    X = scale * rng.standard_normal((60, 4))
+    separable, noisy = X[:, 0] > 0, X[:, 0] + scale * rng.standard_normal(60) > 0
+    svm = KernelSVM(kernel="linear").fit(X, separable)
+    np.testing.assert_array_equal(svm.predict(X), separable)
+    with pytest.warns(NotConvergedWarning, match="with a gap of"):
+        KernelSVM(kernel="linear").fit(X, noisy)

@@ -18,11 +18,9 @@ negative.  *Exact* files round as written; *fused* ones may round a product and 
 """
 
 import os
-import platform
 import sys
 from functools import cache
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
 FORMS = ("v1", "v3", "python")
@@ -43,6 +41,8 @@ def form() -> str:
 
 
 def _has_v3() -> bool:
+    import platform  # noqa: PLC0415  (where a kernel is used, not before)
+
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return False
     if sys.platform == "linux":
@@ -52,8 +52,10 @@ def _has_v3() -> bool:
         except OSError:
             return False
         return set(flags) >= NEEDED_FOR_V3 and not {"abm", "lzcnt"}.isdisjoint(flags)
-    from numpy._core._multiarray_umath import __cpu_features__  # noqa: PLC0415  (no other source)
-
+    try:
+        from numpy._core._multiarray_umath import __cpu_features__  # noqa: PLC0415  (no other source)
+    except ImportError:
+        return False
     return all(__cpu_features__.get(name, False) for name in ("AVX2", "FMA3"))
 
 
@@ -77,9 +79,12 @@ def __getattr__(name: str) -> ModuleType:
 
 def uncompiled(name: str) -> ModuleType:
     """Load the source of a family as plain Python, as a module of its own."""
-    spec = spec_from_file_location(f"{__name__}.uncompiled.{name}", f"{__path__[0]}/{name}.py")
+    from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415  (for tests)
+
+    source = os.path.join(os.path.dirname(__file__), f"{name}.py")  # noqa: PTH118, PTH120  (as above)
+    spec = spec_from_file_location(f"{__name__}.uncompiled.{name}", source)
     if spec is None or spec.loader is None:
-        raise ImportError(f"No source of {name!r} in {__path__[0]!r}.")
+        raise ImportError(f"No source of {name!r}: {source} is missing.")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

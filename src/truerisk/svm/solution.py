@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 
-ROUNDING = 1e-12  # of a bound: what is nearer to it is at it
+ROUNDING = 1e-12  # of a bound, or of the largest α: what is nearer to a bound is at it
 # With fewer free support vectors than this, leaving an example out may use them all up, and the
 # bias is then one of many.
 FREE_AT_LEAST = 3
@@ -48,8 +48,8 @@ class Solution:
     @property
     def free(self) -> NDArray[np.bool_]:
         """The unbounded support vectors: 0 < α < U, by more than rounding."""
-        room = ROUNDING * self.upper
-        return (self.alpha > room) & (self.alpha < self.upper - room)
+        alpha = settled(self.alpha, self.upper)
+        return (alpha > 0.0) & (alpha < self.upper)
 
     @property
     def stable(self) -> bool:
@@ -70,6 +70,24 @@ class Solution:
         its bound; the bias then jumps.
         """
         return self.has_one_bound and int(np.count_nonzero(self.free)) >= FREE_AT_LEAST
+
+
+def settled(alpha: Array, upper: Array) -> Array:
+    """Put each α that is a rounding error away from a bound onto it.
+
+    Rounding at 0 is measured beside the largest α where all are small beside their bounds: of
+    separable examples with large kernel values, they are.
+
+    Examples
+    --------
+    >>> settled(np.array([1e-15, 0.5, 1.0 - 1e-15]), np.ones(3))
+    array([0. , 0.5, 1. ])
+    >>> settled(np.array([1e-14, 2e-14]), np.ones(2))
+    array([1.e-14, 2.e-14])
+    """
+    near = ROUNDING * np.minimum(upper, alpha.max(initial=0.0))
+    raised = np.where(alpha <= near, 0.0, alpha)
+    return np.where(upper - raised <= ROUNDING * upper, upper, raised)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -200,3 +200,32 @@ def test_balance_leaves_bounded_examples_alone_if_it_can():
     assert z[:2].tolist() == [1.0, -1.0]
     # the free had 1.5 and 1 above the lower bound, and give up 0.5 in that proportion
     assert z[2:] == pytest.approx([0.2, -0.2])
+
+
+def gap_again(gram, solution):
+    """The gap, computed anew from what was returned."""
+    y, z = solution.y, solution.y * solution.alpha
+    gradient = y - gram @ z
+    lower, upper = np.minimum(y, 0.0) * solution.upper, np.maximum(y, 0.0) * solution.upper
+    return max(gradient[z < upper].max() - gradient[z > lower].min(), 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e7, 1e8])
+def test_alphas_far_below_their_bounds_are_not_rounded_away(scale):
+    X, _ = data(6)
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)  # separable: every α is of the size of 1 / K
+    gram = (scale * X) @ (scale * X).T
+    solution = solve_gram(gram, y, np.ones(60))
+    assert np.all(y * solution.decision > 1.0 - 1e-6)
+    assert solution.alpha.any()
+    assert solution.stable
+    assert gap_again(gram, solution) < 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e5, 1e6, 1e7])
+def test_the_gap_is_that_of_the_numbers_that_are_returned(scale):
+    X, y = data(7)
+    gram = (scale * X) @ (scale * X).T  # the bounds times K have more digits than there are
+    solution = solve_gram(gram, y, np.ones(60))
+    again = gap_again(gram, solution)
+    assert solution.gap == pytest.approx(again, rel=0.5, abs=1e-15 * np.abs(gram).max())

@@ -22,8 +22,7 @@ from truerisk.svm.gram.path import (
     spread,
     start_at,
 )
-from truerisk.svm.solution import ROUNDING as AT_A_BOUND
-from truerisk.svm.solution import Solution
+from truerisk.svm.solution import Solution, settled
 
 ROUGH = 1e-3  # gap at which the active set takes over
 ROUGH_STEPS = 5  # for every example, after which it takes over anyway
@@ -157,16 +156,18 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
 def finished(dual: Dual, y: Array, upper: Array, steps: int) -> Solution:
     """Return what the dual has come to as a solution.
 
-    What is a rounding error away from its bound is put there, lest it pin down the bias.
+    What is a rounding error away from its bound is put there, lest it pin down the bias; the gap is
+    that of the numbers that are returned.
     """
-    near = AT_A_BOUND * upper
-    z = np.where(dual.z - dual.lower <= near, dual.lower, dual.z)
-    dual = dual._replace(z=np.where(dual.upper - z <= near, dual.upper, z))
+    alpha = settled(np.abs(dual.z), upper)
+    gradient = dual.gradient.copy()
+    kernel.subtract_product(dual.gram, y * alpha - dual.z, gradient)
+    dual = dual._replace(z=y * alpha, gradient=gradient)
     bias, gap = kernel.bias_and_gap(dual)
     return Solution(
         y=y,
         upper=upper,
-        alpha=np.abs(dual.z),
+        alpha=alpha,
         bias=bias,
         decision=y - dual.gradient + bias,
         gap=gap,
