@@ -98,7 +98,6 @@ def schema_of(kind: type) -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": name,
-        "description": (kind.__doc__ or "").split("\n\n", maxsplit=1)[0],
         "type": "object",
         "properties": properties,
         "required": sorted(properties),

@@ -478,8 +478,12 @@ class Comparison(Reportable):
 
     def __str__(self) -> str:
         first, second = self.names
-        shown = _number(self.difference.value) if self.difference.is_defined else "undefined"
-        interval = "" if self.difference.interval is None else f" {self.difference.interval}"
+        ends, decimals, interval = self.difference.interval, MIN_DECIMALS, ""
+        if ends is not None:
+            decimals = decimals_for(ends.width)
+            low, high = (number(end, decimals) for end in (ends.low, ends.high))
+            interval = f" [{low}, {high}] at {100 * ends.level:.10g} %"
+        shown = number(self.difference.value, decimals)
         test = "" if self.p_value is None else f", p = {_number(self.p_value)}"
         found = f"{second} − {first} = {shown}{interval}{test} ({self.method})"
         return f"{self.measure}: {found}\n{self.verdict}"

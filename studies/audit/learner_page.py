@@ -18,9 +18,11 @@ TITLES = {MODEL: "This model's error", LEARNER: "The learner's error"}
 # How the figures of the committed ledgers were measured.
 MEASURED_WITH = """\
 The figures were measured with batched forms of the three learners, which fit many training sets at
-once.  Discriminant and naive Bayes predict as scikit-learn's `LinearDiscriminantAnalysis` and
-`GaussianNB` do, example by example; the tree is that of `DecisionTreeClassifier` but for the choice
-among equally good splits, which is random in both.  A new run fits scikit-learn's own."""
+once; a new run fits scikit-learn's own.  Discriminant and naive Bayes predict as
+`LinearDiscriminantAnalysis` and `GaussianNB` do: in six cells at n = 50, 60 samples each, none of
+90,000 losses differs.  The tree is that of `DecisionTreeClassifier` but for the choice among
+equally good splits, which is random in both: mean errors in two such cells are 0.370 and 0.416 in
+batches, 0.370 and 0.415 by scikit-learn."""
 
 HEAD = """\
 # Measured coverage of resampling

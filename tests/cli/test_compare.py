@@ -11,13 +11,13 @@ HEADER = "id,y_true,y_pred,score\n"
 def rows(calls):
     """Write 40 positives and 60 negatives, called right but for the given numbers of each."""
     missed, alarms = calls
-    told = []
+    printed = []
     for at in range(100):
         truth = int(at < 40)
         wrong = at < missed if truth else at - 40 < alarms
         call = truth ^ wrong
-        told.append(f"e{at},{truth},{call},{0.5 + (call - 0.5) * (at % 7 + 1) / 8:.3f}\n")
-    return told
+        printed.append(f"e{at},{truth},{call},{0.5 + (call - 0.5) * (at % 7 + 1) / 8:.3f}\n")
+    return printed
 
 
 @pytest.fixture
@@ -44,15 +44,15 @@ def test_the_verdict_comes_first_and_the_table_fits_a_terminal(run, files):
 
 
 def test_json_holds_every_pair_with_its_tests(run, files):
-    found = json.loads(
+    result = json.loads(
         run("compare", *files.values(), "--json", "--measure", "error_rate,f1").stdout
     )
-    assert found["schema"] == "truerisk/comparisons/1"
-    assert found["names"] == ["old", "new", "best"]
-    assert len(found["pairs"]) == 6
-    assert found["pairs"][0]["adjusted_p_value"] >= found["pairs"][0]["p_value"]
-    assert found["omnibus"]["p_value"] < 0.05
-    assert found["best"]["name"] == "best"
+    assert result["schema"] == "truerisk/comparisons/1"
+    assert result["names"] == ["old", "new", "best"]
+    assert len(result["pairs"]) == 6
+    assert result["pairs"][0]["adjusted_p_value"] >= result["pairs"][0]["p_value"]
+    assert result["omnibus"]["p_value"] < 0.05
+    assert result["best"]["name"] == "best"
 
 
 def test_csv_has_one_row_per_model_and_pair(run, files):
@@ -110,9 +110,9 @@ def test_columns_of_one_file_are_compared(run, tmp_path):
     path = tmp_path / "all.csv"
     path.write_text("label,a,b\n" + "1,0,1\n" * 9 + "0,0,0\n" * 9)
     ended = run("compare", path, "--prediction", "a", "--prediction", "b", "--json")
-    found = json.loads(ended.stdout)
-    assert found["names"] == ["a", "b"]
-    assert found["tables"][0]["only_second"] == 9
+    result = json.loads(ended.stdout)
+    assert result["names"] == ["a", "b"]
+    assert result["tables"][0]["only_second"] == 9
 
 
 def test_files_that_do_not_match_are_refused(run, files, tmp_path):
@@ -150,8 +150,8 @@ def test_a_region_must_be_a_number(run, files, region):
 
 
 def test_a_check_needs_the_region_of_the_main_measure(run, files):
-    wanted = ["--fail-unless", "not-worse", "--region", "f1=0.01", "--positive", "1"]
-    ended = run("compare", files["old"], files["new"], *wanted)
+    check = ["--fail-unless", "not-worse", "--region", "f1=0.01", "--positive", "1"]
+    ended = run("compare", files["old"], files["new"], *check)
     assert ended.exit_code == 3
     assert "got none of error_rate" in ended.stderr
 

@@ -1,17 +1,21 @@
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+from truerisk.cli import BROKEN_PIPE
 from truerisk.cli import demo as command
 from truerisk.cli.demo import DOCUMENTS, MAILS, TOPICS, better_filter, news, spam_filter
 
 
 def test_the_demo_does_all_of_it_and_ends_with_the_path_of_the_page(run, tmp_path):
-    found = run("demo", "--output", tmp_path / "here")
+    result = run("demo", "--output", tmp_path / "here")
     page = tmp_path / "here" / "report.html"
-    assert found.exit_code == 0
-    assert found.stdout.rstrip().endswith(f"The page: {page.resolve()}")
+    assert result.exit_code == 0
+    assert result.stdout.rstrip().endswith(f"The page: {page.resolve()}")
     text = page.read_text(encoding="utf-8")
     assert len(text) < 1_500_000
     titles = re.findall(r'<h2 id="chapter-\d">([^<]*)</h2>', text)
@@ -23,16 +27,16 @@ def test_the_demo_does_all_of_it_and_ends_with_the_path_of_the_page(run, tmp_pat
         "perturbation",
         "levels off",
     ):
-        assert words in found.stdout
+        assert words in result.stdout
     for topic in TOPICS:
         assert topic in text
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_computed(run, tmp_path):
     (tmp_path / "report.html").mkdir()
-    found = run("demo", "--output", tmp_path)
-    assert found.exit_code == 5
-    assert "1. How good" not in found.stdout
+    result = run("demo", "--output", tmp_path)
+    assert result.exit_code == 5
+    assert "1. How good" not in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -72,3 +76,27 @@ def test_the_news_have_every_topic_the_frequent_ones_first():
     assert counts[0] == max(counts)
     assert min(counts) >= 15
     assert corpus.texts == news().texts
+
+
+SMALL_DEMO = """
+import sys
+from truerisk import evaluate_counts
+from truerisk.cli import demo, main
+
+demo.PARTS = {"One?": (lambda _: evaluate_counts([[5, 1], [2, 12]]), demo._print_text)}
+main(["demo", "--no-open", "--output", sys.argv[1]])
+"""
+
+
+def test_a_reader_who_leaves_does_not_keep_the_page_from_being_written(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        (sys.executable, "-u", "-c", SMALL_DEMO, str(tmp_path)),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (BROKEN_PIPE, b"")
+    assert (tmp_path / "report.html").exists()

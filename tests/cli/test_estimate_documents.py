@@ -40,10 +40,10 @@ def test_json_and_csv_are_what_the_library_says(run, corpus):
     from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
 
     options = ("--C", "0.3", "--rho", "2", "--level", "0.9", "--min-documents", "1")
-    found = json.loads(run("estimate", corpus, *options, "--json").stdout)
-    asked = {"C": 0.3, "rho": 2.0, "level": 0.9, "min_documents": 1}
-    library = estimate_corpus(read_corpus(corpus), **asked)
-    for entry in found["categories"]:
+    result = json.loads(run("estimate", corpus, *options, "--json").stdout)
+    request = {"C": 0.3, "rho": 2.0, "level": 0.9, "min_documents": 1}
+    library = estimate_corpus(read_corpus(corpus), **request)
+    for entry in result["categories"]:
         for name, estimate in entry["estimates"].items():
             assert estimate["value"] == library.by_class[entry["name"]][name].value
             assert estimate["interval"]["level"] == 0.9
@@ -52,26 +52,26 @@ def test_json_and_csv_are_what_the_library_says(run, corpus):
     assert [float(row["value"]) for row in proven] == [
         one.value for one in library.by_class["metal"].values()
     ]
-    assert {name: found["settings"][name] for name in asked if name != "level"} == {
-        name: value for name, value in asked.items() if name != "level"
+    assert {name: result["settings"][name] for name in request if name != "level"} == {
+        name: value for name, value in request.items() if name != "level"
     }
 
 
 def test_leave_one_out_is_asked_for_by_name(run, corpus):
-    found = json.loads(run("estimate", corpus, "--method", "leave_one_out", "--json").stdout)
-    assert found["categories"][0]["estimates"]["f1"]["method"] == "leave_one_out"
+    result = json.loads(run("estimate", corpus, "--method", "leave_one_out", "--json").stdout)
+    assert result["categories"][0]["estimates"]["f1"]["method"] == "leave_one_out"
     assert "leave-one-out" in run("estimate", corpus, "--method", "leave_one_out").stdout
 
 
 def test_only_some_categories_and_a_random_division(run, corpus):
     options = ("--categories", "metal, grain", "--holdout", "0.5", "--seed", "3", "--json")
-    found = json.loads(run("estimate", corpus, *options).stdout)
-    assert (found["documents"], found["documents_held_out"]) == (12, 12)
-    assert found["settings"]["random_state"] == 3
+    result = json.loads(run("estimate", corpus, *options).stdout)
+    assert (result["documents"], result["documents_held_out"]) == (12, 12)
+    assert result["settings"]["random_state"] == 3
     again = json.loads(
         run("estimate", corpus, *options[:4], "--random-state", "3", "--json").stdout
     )
-    assert again == found
+    assert again == result
 
 
 def test_the_division_of_the_file_and_a_random_one_are_one_too_many(run, corpus):
@@ -115,9 +115,9 @@ def test_a_category_asked_for_that_cannot_be_trained_ends_in_4(run, write):
     ended = run("estimate", path)
     assert ended.exit_code == 0
     assert "'late'" in ended.stdout
-    asked = run("estimate", path, "--categories", "late,grain")
-    assert asked.exit_code == 4
-    assert "Partial result: undefined on these documents: late." in asked.stderr
+    request = run("estimate", path, "--categories", "late,grain")
+    assert request.exit_code == 4
+    assert "Partial result: undefined on these documents: late." in request.stderr
     everything = write("".join(json.dumps({**one, "labels": ["all"]}) + "\n" for one in lines))
     assert run("estimate", everything).exit_code == 4
 
@@ -215,8 +215,8 @@ def test_every_format_gives_the_same_estimates(run, corpus, tmp_path, form):
     path, options = form(tmp_path)
     ended = run("estimate", path, *options, "--json")
     assert ended.exit_code == 0, ended.stderr
-    found = json.loads(ended.stdout)
-    for mine, theirs in zip(found["categories"], expected["categories"], strict=True):
+    result = json.loads(ended.stdout)
+    for mine, theirs in zip(result["categories"], expected["categories"], strict=True):
         assert mine.pop("gap") < 1e-6  # what is left depends on the order of the documents
         del theirs["gap"]
         assert mine == theirs
@@ -232,10 +232,10 @@ def test_all_90_categories_of_reuters_in_one_command():
         pytest.skip("the folder of TRUERISK_DATA has no Reuters-21578")
     command = [sys.executable, "-m", "truerisk", "estimate", str(path), "--json"]
     done = subprocess.run(command, capture_output=True, check=True)
-    found = json.loads(done.stdout)
-    assert (found["documents"], found["documents_held_out"]) == (9603, 3299)
-    assert found["averages"]["estimates"]["f1_macro"]["notes"][0].startswith("over ")
-    rows = {entry["name"]: entry for entry in found["categories"]}
+    result = json.loads(done.stdout)
+    assert (result["documents"], result["documents_held_out"]) == (9603, 3299)
+    assert result["averages"]["estimates"]["f1_macro"]["notes"][0].startswith("over ")
+    rows = {entry["name"]: entry for entry in result["categories"]}
     both = [one for one in rows.values() if one["documents"] and one["test_documents"]]
     assert (len(both), len(rows)) == (90, 118)
     earn = rows["earn"]

@@ -21,7 +21,7 @@ from truerisk.results import as_plain
 
 N = 100
 FEW = ("--folds", "2", "--repeats", "1", "--seed", "1")
-ASKED = ("--target", "y", "--positive", "yes")
+BASIC = ("--target", "y", "--positive", "yes")
 TREE, SVM = ("--model", "tree"), ("--model", "linear_svm")
 
 
@@ -53,14 +53,14 @@ def mixed(write):
     return write("a,b,colour,who,y\n" + "\n".join(rows) + "\n", "mixed.csv")
 
 
-def told(ended):
+def printed(ended):
     """Read the one JSON object that was printed."""
     assert ended.exit_code == 0, ended.stderr
     return json.loads(ended.stdout)
 
 
 def test_it_says_what_the_library_says(run, table):
-    found = told(run("estimate", table, *ASKED, *TREE, *FEW, "--level", "0.9", "--json"))
+    result = printed(run("estimate", table, *BASIC, *TREE, *FEW, "--level", "0.9", "--json"))
     read = read_table(table, target="y")
     library = estimate(
         find_model("tree", read.kinds),
@@ -72,24 +72,24 @@ def test_it_says_what_the_library_says(run, table):
         level=0.9,
         random_state=1,
     )
-    assert {name: one["value"] for name, one in found["estimates"].items()} == {
+    assert {name: one["value"] for name, one in result["estimates"].items()} == {
         name: as_plain(one.value) for name, one in library.items()
     }
-    ends = found["estimates"]["error_rate"]["interval"]
+    ends = result["estimates"]["error_rate"]["interval"]
     assert (ends["low"], ends["high"], ends["level"]) == (
         library["error_rate"].interval.low,
         library["error_rate"].interval.high,
         0.9,
     )
-    assert found["settings"]["model"] == found["model"] == "tree"
-    assert found["source"]["files"][0]["rows"] == N
-    assert found["source"]["columns"] == "2 number"
+    assert result["settings"]["model"] == result["model"] == "tree"
+    assert result["source"]["files"][0]["rows"] == N
+    assert result["source"]["columns"] == "2 number"
 
 
 @pytest.mark.parametrize("name", [*MODELS, "svm"])
 def test_every_named_model_learns_from_mixed_and_missing_columns(run, mixed, name):
     options = ("--drop", "who", "--missing-values", "?", "--model", name, *FEW)
-    ended = run("estimate", mixed, *ASKED, *options, "--csv")
+    ended = run("estimate", mixed, *BASIC, *options, "--csv")
     rows = list(csv.DictReader(io.StringIO(ended.stdout)))
     error = float(next(row["value"] for row in rows if row["measure"] == "error_rate"))
     if name == "majority":
@@ -102,13 +102,13 @@ def test_every_named_model_learns_from_mixed_and_missing_columns(run, mixed, nam
 
 
 def test_a_question_mark_is_a_name_until_it_is_said_to_be_missing(run, mixed):
-    ended = run("estimate", mixed, *ASKED, "--drop", "who", *TREE, *FEW)
+    ended = run("estimate", mixed, *BASIC, "--drop", "who", *TREE, *FEW)
     assert ended.exit_code == 3
     assert "Use --missing-values '?' if it says that the" in ended.stderr
 
 
 def test_the_page_of_results_holds_verdict_measures_costs_and_the_baseline(run, table):
-    ended = run("estimate", table, *ASKED, *FEW)
+    ended = run("estimate", table, *BASIC, *FEW)
     assert (ended.exit_code, ended.stderr) == (0, "")
     for words in (
         "It is right on",
@@ -124,9 +124,9 @@ def test_the_page_of_results_holds_verdict_measures_costs_and_the_baseline(run, 
 
 def test_rows_of_a_group_stay_together_and_are_the_unit_of_intervals(run, mixed):
     options = ("--missing-values", "?", "--group", "who", *TREE, "--folds", "5", *FEW[2:])
-    found = told(run("estimate", mixed, *ASKED, *options, "--json"))
-    assert found["source"]["columns"] == "2 number, 1 category"  # the group is no feature
-    refused = run("estimate", mixed, *ASKED, *options[:4], "--folds", "26")
+    result = printed(run("estimate", mixed, *BASIC, *options, "--json"))
+    assert result["source"]["columns"] == "2 number, 1 category"  # the group is no feature
+    refused = run("estimate", mixed, *BASIC, *options[:4], "--folds", "26")
     assert refused.exit_code == 3
     assert "`folds` must not exceed the 25 groups" in refused.stderr
 
@@ -159,34 +159,34 @@ def test_the_command_offers_every_method_and_every_rule_of_the_library():
 @pytest.mark.parametrize("method", RESAMPLING)
 def test_every_method_estimates_the_error_rate(run, table, method):
     options = ("--model", "naive_bayes", "--method", method, *SMALL.get(method, ()))
-    found = told(run("estimate", table, *ASKED, *options, "--seed", "1", "--json"))
-    one = found["estimates"]["error_rate"]
+    result = printed(run("estimate", table, *BASIC, *options, "--seed", "1", "--json"))
+    one = result["estimates"]["error_rate"]
     if method == "training_error":  # nothing is promised of it
         assert one["interval"] is None
     else:
         assert 0 <= one["interval"]["low"] <= one["value"] <= one["interval"]["high"] < 0.6
-    assert found["method"] == found["settings"]["method"] == method
-    assert found["refits"] == REFITS.get(method, found["refits"])
+    assert result["method"] == result["settings"]["method"] == method
+    assert result["refits"] == REFITS.get(method, result["refits"])
 
 
 @pytest.mark.parametrize("rule", ["agreement", "corrected_t", "central_limit", "plain_t"])
 def test_every_rule_of_intervals_can_be_asked_for(run, table, rule):
     repeats = "1" if rule == "central_limit" else "2"
     options = (*TREE, "--interval", rule, "--folds", "4", "--repeats", repeats, "--seed", "1")
-    found = told(run("estimate", table, *ASKED, *options, "--json"))
-    one = found["estimates"]["error_rate"]
+    result = printed(run("estimate", table, *BASIC, *options, "--json"))
+    one = result["estimates"]["error_rate"]
     assert one["interval"]["low"] <= one["value"] <= one["interval"]["high"]
-    assert found["settings"]["interval"] == rule
+    assert result["settings"]["interval"] == rule
     if rule == "plain_t":
-        assert "invalid" in json.dumps(found)
+        assert "invalid" in json.dumps(result)
 
 
 def test_settings_are_chosen_anew_within_every_training_part(run, table):
     options = ("--model", "knn", "--tune", *FEW, "--json")
-    found = told(run("estimate", table, *ASKED, *options))
-    assert found["settings"]["tuned"] is True
-    assert found["estimates"]["error_rate"]["value"] < 0.4
-    refused = run("estimate", table, *ASKED, "--model", "majority", "--tune", *FEW)
+    result = printed(run("estimate", table, *BASIC, *options))
+    assert result["settings"]["tuned"] is True
+    assert result["estimates"]["error_rate"]["value"] < 0.4
+    refused = run("estimate", table, *BASIC, "--model", "majority", "--tune", *FEW)
     assert refused.exit_code == 3
     assert "must have settings to choose from for --tune; 'majority' has none" in refused.stderr
 
@@ -195,21 +195,23 @@ SEVERAL = ("--model", "majority", "--model", "tree", "--model", "naive_bayes")
 
 
 def test_several_learners_are_one_json_object(run, table):
-    found = told(run("estimate", table, *ASKED, *SEVERAL, *FEW, "--json"))
-    assert set(found["evaluations"]) == {"majority", "tree", "naive_bayes"}
+    result = printed(run("estimate", table, *BASIC, *SEVERAL, *FEW, "--json"))
+    assert set(result["evaluations"]) == {"majority", "tree", "naive_bayes"}
     errors = {
-        name: one["estimates"]["error_rate"]["value"] for name, one in found["evaluations"].items()
+        name: one["estimates"]["error_rate"]["value"] for name, one in result["evaluations"].items()
     }
-    assert found["ranking"] == sorted(errors, key=errors.get)
-    assert found["winner"] == found["ranking"][0]
-    assert found["corrected"]["value"] - errors[found["winner"]] == pytest.approx(found["optimism"])
-    for name, one in found["evaluations"].items():
+    assert result["ranking"] == sorted(errors, key=errors.get)
+    assert result["winner"] == result["ranking"][0]
+    assert result["corrected"]["value"] - errors[result["winner"]] == pytest.approx(
+        result["optimism"]
+    )
+    for name, one in result["evaluations"].items():
         assert one["model"] == name
         assert one["source"]["files"][0]["path"] == str(table)
-        alone = told(
-            run("estimate", table, *ASKED, "--model", name, *FEW, "--json")
+        alone = printed(
+            run("estimate", table, *BASIC, "--model", name, *FEW, "--json")
             if name != "majority"
-            else run("estimate", table, *ASKED, *SEVERAL[:4], *FEW, "--json")
+            else run("estimate", table, *BASIC, *SEVERAL[:4], *FEW, "--json")
         )
         alone = alone.get("evaluations", {}).get(name, alone)
         assert alone["estimates"] == one["estimates"]  # the same divisions, whoever stands beside
@@ -217,7 +219,7 @@ def test_several_learners_are_one_json_object(run, table):
 
 @pytest.mark.parametrize("form", ["--markdown", "--latex"])
 def test_several_learners_are_ranked_in_every_format(run, table, form):
-    ended = run("estimate", table, *ASKED, *SEVERAL, *FEW, form)
+    ended = run("estimate", table, *BASIC, *SEVERAL, *FEW, form)
     assert (ended.exit_code, ended.stderr) == (0, "")
     lines = [line for line in ended.stdout.splitlines() if line]
     names = ("tree", "naive", "majority", "best of 3, corrected")
@@ -226,7 +228,7 @@ def test_several_learners_are_ranked_in_every_format(run, table, form):
 
 
 def test_several_learners_are_tidy_rows_of_csv(run, table):
-    ended = run("estimate", table, *ASKED, *SEVERAL, *FEW, "--csv")
+    ended = run("estimate", table, *BASIC, *SEVERAL, *FEW, "--csv")
     assert (ended.exit_code, ended.stderr) == (0, "")
     rows = list(csv.DictReader(io.StringIO(ended.stdout)))
     errors = {row["model"]: float(row["value"]) for row in rows if row["measure"] == "error_rate"}
@@ -237,7 +239,7 @@ def test_several_learners_are_tidy_rows_of_csv(run, table):
 
 
 def test_the_best_is_told_with_its_luck_taken_away(run, table):
-    ended = run("estimate", table, *ASKED, *SEVERAL, "--measure", "accuracy", *FEW)
+    ended = run("estimate", table, *BASIC, *SEVERAL, "--measure", "accuracy", *FEW)
     assert ended.exit_code == 0
     assert ended.stdout.startswith("Learners, best first")
     for words in ("best of 3, corrected", "was chosen by these numbers", "Corrected: accuracy = "):
@@ -247,7 +249,7 @@ def test_the_best_is_told_with_its_luck_taken_away(run, table):
 
 def test_a_page_is_written_that_holds_the_numbers(run, table, tmp_path):
     page = tmp_path / "report.html"
-    ended = run("estimate", table, *ASKED, *TREE, *FEW, "--html", page)
+    ended = run("estimate", table, *BASIC, *TREE, *FEW, "--html", page)
     assert f"The page is in {page}" in ended.stdout
     shown = next(line for line in ended.stdout.splitlines() if "Error rate" in line)
     number, low, high = shown.replace("[", "").replace("]", "").replace(",", "").split()[2:5]
@@ -256,15 +258,15 @@ def test_a_page_is_written_that_holds_the_numbers(run, table, tmp_path):
     assert number in text
     assert f"{low}, {high}" in text
     assert "Cross-validation, 2 refits" in text
-    refused = run("estimate", table, *ASKED, "--html", table)
+    refused = run("estimate", table, *BASIC, "--html", table)
     assert refused.exit_code == 3
     assert "must not be an input" in refused.stderr
 
 
 def test_the_page_and_the_pictures_of_several_learners_hold_them_all(run, table, tmp_path):
     page, folder = tmp_path / "report.html", tmp_path / "pictures"
-    asked = ("--html", page, "--figures", folder, "--figure-format", "png")
-    ended = run("estimate", table, *ASKED, *SEVERAL, *FEW, *asked)
+    request = ("--html", page, "--figures", folder, "--figure-format", "png")
+    ended = run("estimate", table, *BASIC, *SEVERAL, *FEW, *request)
     assert ended.exit_code == 0
     text = page.read_text(encoding="utf-8")
     assert all(name in text for name in SEVERAL[1::2])
@@ -275,24 +277,24 @@ def test_the_page_and_the_pictures_of_several_learners_hold_them_all(run, table,
 def test_quiet_prints_nothing_and_still_writes_the_page(run, table, tmp_path):
     page = tmp_path / "report.html"
     for models in (TREE, SEVERAL):
-        ended = run("estimate", table, *ASKED, *models, *FEW, "-q", "--html", page)
+        ended = run("estimate", table, *BASIC, *models, *FEW, "-q", "--html", page)
         assert (ended.exit_code, ended.output) == (0, "")
         assert page.exists()
         page.unlink()
 
 
 def test_a_check_that_fails_ends_in_1(run, table):
-    asked = ("estimate", table, *ASKED, *TREE, *FEW, "-q")
-    ended = run(*asked, "--fail-over", "error_rate=0.01")
+    request = ("estimate", table, *BASIC, *TREE, *FEW, "-q")
+    ended = run(*request, "--fail-over", "error_rate=0.01")
     assert ended.exit_code == 1
     assert "Check failed: error_rate ≤ 0.01 is not shown: the upper end" in ended.stderr
-    assert run(*asked, "--fail-over", "error_rate=0.99").exit_code == 0
-    assert run(*asked, "--fail-under", "accuracy=0.99").exit_code == 1
+    assert run(*request, "--fail-over", "error_rate=0.99").exit_code == 0
+    assert run(*request, "--fail-under", "accuracy=0.99").exit_code == 1
 
 
 def test_progress_is_silent_where_nobody_looks(run, table, monkeypatch):
     monkeypatch.setattr("truerisk.cli.progress.PATIENCE", 0.0)
-    assert run("estimate", table, *ASKED, *TREE, *FEW).stderr == ""
+    assert run("estimate", table, *BASIC, *TREE, *FEW).stderr == ""
 
 
 def test_the_help_has_examples_and_every_learner(run):
@@ -303,10 +305,10 @@ def test_the_help_has_examples_and_every_learner(run):
 
 
 def test_a_seed_that_is_drawn_is_told_and_can_be_used_again(run, table):
-    asked = ("estimate", table, *ASKED, *TREE, *FEW[:4], "--json")
-    first = run(*asked)
-    seed = told(first)["settings"]["random_state"]
-    assert run(*asked, "--seed", seed).stdout == first.stdout
+    request = ("estimate", table, *BASIC, *TREE, *FEW[:4], "--json")
+    first = run(*request)
+    seed = printed(first)["settings"]["random_state"]
+    assert run(*request, "--seed", seed).stdout == first.stdout
 
 
 def sets():
@@ -324,7 +326,7 @@ def test_every_shared_set_is_estimated_in_one_command(run, path):
     learner = "naive_bayes" if path.name.startswith("covtype") else "tree"  # half a million
     options = ("--target", "target", "--model", learner, "--method", "holdout", "--seed", "1")
     ended = run("estimate", path, *options, "--json")
-    found = told(ended)
-    error, always = found["estimates"]["error_rate"], found["baseline"]["error_rate"]
+    result = printed(ended)
+    error, always = result["estimates"]["error_rate"], result["baseline"]["error_rate"]
     assert error["interval"]["low"] <= error["value"] <= error["interval"]["high"]
     assert error["value"] < always["value"] + 0.15

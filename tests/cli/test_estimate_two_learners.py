@@ -14,7 +14,7 @@ from truerisk.inputs.tables import read_table
 from truerisk.learners.named_models import find_model
 from truerisk.results import as_plain
 
-ASKED = ("--target", "y", "--positive", "yes", "--seed", "1")
+BASIC = ("--target", "y", "--positive", "yes", "--seed", "1")
 PAIR = ("--model", "tree", "--against", "naive_bayes")
 FEW = ("--folds", "3", "--repeats", "1")
 
@@ -39,10 +39,10 @@ def test_the_choices_are_those_of_the_library():
 
 def test_it_says_what_the_library_says(run, table):
     ended = run(
-        "estimate", table, *ASKED, *PAIR, *FEW, "--drop", "who", "--region", "0.05", "--json"
+        "estimate", table, *BASIC, *PAIR, *FEW, "--drop", "who", "--region", "0.05", "--json"
     )
     assert ended.exit_code == 0, ended.stderr
-    found = json.loads(ended.stdout)
+    result = json.loads(ended.stdout)
     read = read_table(table, target="y", drop=["who"])
     library = compare_models(
         find_model("tree", read.kinds),
@@ -57,14 +57,14 @@ def test_it_says_what_the_library_says(run, table):
         random_state=1,
     )
     plain = as_plain(library)
-    assert {name: found[name] for name in plain if name != "notes"} == {
+    assert {name: result[name] for name in plain if name != "notes"} == {
         name: plain[name] for name in plain if name != "notes"
     }
-    assert found["source"]["file"]["rows"] == 60
+    assert result["source"]["file"]["rows"] == 60
 
 
 def test_the_verdict_comes_first_then_the_table(run, table):
-    ended = run("estimate", table, *ASKED, *PAIR, *FEW, "--group", "who")
+    ended = run("estimate", table, *BASIC, *PAIR, *FEW, "--group", "who")
     assert ended.exit_code == 0, ended.stderr
     assert ended.stdout.startswith("• ")
     assert ended.stdout.index("naive_bayes") < ended.stdout.index("Learners compared")
@@ -73,13 +73,13 @@ def test_the_verdict_comes_first_then_the_table(run, table):
 
 
 def test_probabilities_are_printed(run, table):
-    ended = run("estimate", table, *ASKED, *PAIR, *FEW, "--test", "bayesian", "--region", "0.02")
+    ended = run("estimate", table, *BASIC, *PAIR, *FEW, "--test", "bayesian", "--region", "0.02")
     assert "Probability that naive_bayes is: better" in " ".join(ended.stdout.split())
 
 
 @pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
 def test_every_format_holds_the_difference(run, table, form):
-    ended = run("estimate", table, *ASKED, *PAIR, *FEW, "--measure", "f1", f"--{form}")
+    ended = run("estimate", table, *BASIC, *PAIR, *FEW, "--measure", "f1", f"--{form}")
     assert ended.exit_code == 0, ended.stderr
     if form == "csv":
         rows = list(csv.DictReader(io.StringIO(ended.stdout)))
@@ -93,21 +93,21 @@ def test_every_format_holds_the_difference(run, table, form):
 
 
 def test_a_learner_against_itself_is_no_better(run, table):
-    ended = run("estimate", table, *ASKED, "--model", "tree", "--against", "tree", *FEW, "--json")
-    found = json.loads(ended.stdout)
-    assert (found["p_value"], found["finding"]) == (1.0, "no evidence")
-    assert found["names"] == ["tree (1)", "tree (2)"]
+    ended = run("estimate", table, *BASIC, "--model", "tree", "--against", "tree", *FEW, "--json")
+    result = json.loads(ended.stdout)
+    assert (result["p_value"], result["finding"]) == (1.0, "no evidence")
+    assert result["names"] == ["tree (1)", "tree (2)"]
 
 
 def test_linear_svm_is_the_first_unless_told(run, table):
-    ended = run("estimate", table, *ASKED, "--against", "majority", *FEW, "--not-stratified",
+    ended = run("estimate", table, *BASIC, "--against", "majority", *FEW, "--not-stratified",
                 "--allow-small-classes", "--json")  # fmt: skip
     assert json.loads(ended.stdout)["names"] == ["linear_svm", "majority"]
 
 
 def test_a_page_and_a_picture_of_the_difference_are_written(run, table, tmp_path):
     page, folder = tmp_path / "page.html", tmp_path / "pictures"
-    ended = run("estimate", table, *ASKED, *PAIR, *FEW, "--html", page, "--figures", folder)
+    ended = run("estimate", table, *BASIC, *PAIR, *FEW, "--html", page, "--figures", folder)
     assert ended.stdout.endswith(f"The page is in {page}\n1 figure is in {folder}\n")
     text = page.read_text(encoding="utf-8")
     assert "Is naive_bayes better than tree?" in text
@@ -118,7 +118,7 @@ def test_a_page_and_a_picture_of_the_difference_are_written(run, table, tmp_path
 
 def test_an_undefined_difference_is_a_partial_result(run, table):
     ended = run(
-        "estimate", table, *ASKED, "--model", "tree", "--against", "majority", *FEW,
+        "estimate", table, *BASIC, "--model", "tree", "--against", "majority", *FEW,
         "--measure", "precision", "-q",
     )  # fmt: skip
     assert ended.exit_code == 4
@@ -144,15 +144,15 @@ def test_an_undefined_difference_is_a_partial_result(run, table):
     ids=lambda value: " ".join(value[-2:]) if isinstance(value, tuple) else None,
 )
 def test_what_cannot_be_meant_is_refused(run, table, options, status, message):
-    ended = run("estimate", table, *ASKED, *options)
+    ended = run("estimate", table, *BASIC, *options)
     assert ended.exit_code == status
     assert message in ended.stderr
 
 
 def test_machines_are_compared_by_perturbation(run, table):
     machines = ("--model", "linear_svm", "--against", "rbf_svm", "--test", "perturbation")
-    ended = run("estimate", table, *ASKED, *machines, "--folds", "3", "--group", "who", "--json")
+    ended = run("estimate", table, *BASIC, *machines, "--folds", "3", "--group", "who", "--json")
     assert ended.exit_code == 0, ended.stderr
-    found = json.loads(ended.stdout)
-    assert found["method"] == "perturbation"
-    assert any("seed 1" in note for note in found["notes"])
+    result = json.loads(ended.stdout)
+    assert result["method"] == "perturbation"
+    assert any("seed 1" in note for note in result["notes"])

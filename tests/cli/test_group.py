@@ -92,15 +92,15 @@ def bug(monkeypatch, tmp_path):
 
 def test_a_bug_is_no_failed_check_and_keeps_its_traceback_in_a_file(run, bug):
     ended = run("audit")
-    (kept,) = bug.iterdir()
+    (traceback,) = bug.iterdir()
     assert ended.exit_code == 5
     assert ended.stderr.startswith(
         "Error: ZeroDivisionError: of nothing\nThis is a bug in truerisk."
     )
     assert ended.stderr.endswith(
-        f", with the command. The traceback is in {kept}; --debug prints it.\n"
+        f", with the command. The traceback is in {traceback}; --debug prints it.\n"
     )
-    text = kept.read_text()
+    text = traceback.read_text()
     assert text.startswith(f"truerisk {truerisk.__version__}, Python 3.")
     assert "Traceback (most recent call last)" in text
 

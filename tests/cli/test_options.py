@@ -94,14 +94,14 @@ def test_every_option_that_a_message_names_exists():
         for path in (sorted((source / folder).rglob("*.py")) or [source / folder])
     )
     named = set(re.findall(r"--[a-z][a-z-]+[a-z]", text)) - {"--help"}
-    known = {
+    options_of_commands = {
         option
         for command in (score, estimate, curve)
         for parameter in command.params
         for option in parameter.opts
     }
     assert len(named) > 15
-    assert named <= known
+    assert named <= options_of_commands
 
 
 def test_limits_reach_the_reader(run, predictions):

@@ -94,9 +94,9 @@ def test_one_figure_is_told_as_one(run, predictions, tmp_path):
 
 def test_where_they_are_is_not_told_among_json_nor_when_quiet(run, predictions, tmp_path):
     counts = ("--counts", "50,50,40,850", "--measure", "f1", "--figure-format", "png")
-    asked = ("score", *counts, "--figures", tmp_path / "new")
-    json.loads(run(*asked, "--json").stdout)
-    assert not run(*asked, "--quiet").output
+    request = ("score", *counts, "--figures", tmp_path / "new")
+    json.loads(run(*request, "--json").stdout)
+    assert not run(*request, "--quiet").output
     json.loads(run("reject", predictions, "--figures", tmp_path / "new", "--json").stdout)
 
 
@@ -133,10 +133,10 @@ def test_a_partial_result_has_its_pictures_too(run, one_class, tmp_path):
 
 
 def test_a_page_loads_nothing_that_draws_pictures(predictions, tmp_path):
-    asked = ["score", str(predictions), "--html", str(tmp_path / "report.html")]
+    request = ["score", str(predictions), "--html", str(tmp_path / "report.html")]
     code = (
         "import sys; from truerisk.cli import main\n"
-        f"main({asked!r}, standalone_mode=False)\n"
+        f"main({request!r}, standalone_mode=False)\n"
         "print('matplotlib' in sys.modules, 'sklearn' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -200,7 +200,7 @@ def test_figures_without_matplotlib_are_refused_before_reading(run, monkeypatch,
     assert ended.exit_code == 5
     assert ended.stderr == (
         f"Error: {option} needs matplotlib, which is not installed. "
-        "Install it with: pip install matplotlib\n"
+        "Install it with: pip install 'truerisk[plot]'\n"
     )
 
 

@@ -32,17 +32,20 @@ def run(*arguments):
 
 
 def test_the_figures_are_those_of_the_library(data) -> None:
-    told = json.loads(run(data, "--json").stdout)
+    printed = json.loads(run(data, "--json").stdout)
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415  (slow to import)
     from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
 
     scaled = make_pipeline(StandardScaler(), LinearSVM())
-    found = perturbation(scaled, X, Y, replicates=100, random_state=3)
-    assert told["value"] == found.value
-    assert told["interval"]["low"] == pytest.approx(found.interval.low, abs=0.02)
-    assert told["seed"] == 3
-    assert told["file"]["sha256"]
-    assert {row["rule"] for row in told["rows"]} >= {"exact binomial", "perturbation: percentile"}
+    outcome = perturbation(scaled, X, Y, replicates=100, random_state=3)
+    assert printed["value"] == outcome.value
+    assert printed["interval"]["low"] == pytest.approx(outcome.interval.low, abs=0.02)
+    assert printed["seed"] == 3
+    assert printed["file"]["sha256"]
+    assert {row["rule"] for row in printed["rows"]} >= {
+        "exact binomial",
+        "perturbation: percentile",
+    }
 
 
 def test_a_person_sees_the_error_and_every_form(data) -> None:
@@ -57,7 +60,7 @@ def test_a_page_and_pictures_are_written(data, tmp_path) -> None:
     shown = run(data, "--html", page, "--figures", folder).stdout
     assert shown.endswith(f"The page is in {page}\n2 figures are in {folder}\n")
     text = page.read_text(encoding="utf-8")
-    assert "How often is this machine wrong?" in text
+    assert "How often is this SVM wrong?" in text
     assert hashlib.sha256(data.read_bytes()).hexdigest() in text
     assert ">seed<" in text
     assert sorted(path.name for path in folder.iterdir()) == ["intervals.svg", "weightings.svg"]
@@ -78,15 +81,15 @@ def test_csv_has_a_row_for_each_rule(data) -> None:
 
 
 def test_rivals_stand_beside(data) -> None:
-    told = json.loads(run(data, "--json", "--rivals").stdout)
-    names = {row["rule"] for row in told["rows"]}
+    printed = json.loads(run(data, "--json", "--rivals").stdout)
+    names = {row["rule"] for row in printed["rows"]}
     assert {"agreement", "vc bound", "adaptive", "splitting"} <= names
 
 
 def test_what_a_feature_adds_is_told(data) -> None:
-    told = json.loads(run(data, "--without", "a", "--json").stdout)
-    assert told["names"] == ["without a", "all columns"]
-    assert told["finding"] == "better"
+    printed = json.loads(run(data, "--without", "a", "--json").stdout)
+    assert printed["names"] == ["without a", "all columns"]
+    assert printed["finding"] == "better"
     none = json.loads(run(data, "--without", "b", "--json").stdout)
     assert none["finding"] == "no evidence"
     assert "Learners compared" in run(data, "--without", "b").stdout

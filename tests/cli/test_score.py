@@ -14,20 +14,20 @@ from truerisk.results import as_plain
 
 def test_the_counts_of_the_textbook_give_its_precision_and_recall(run):
     # Kubat, chapter 11, exercise 1: TP 50, FN 50, FP 40, TN 850.
-    found = json.loads(run("score", "--counts", "50,50,40,850", "--json").stdout)["estimates"]
-    assert found["precision"]["value"] == pytest.approx(50 / 90)
-    assert found["recall"]["value"] == 0.5
-    assert found["specificity"]["value"] == pytest.approx(850 / 890)
-    assert found["error_rate"]["value"] == pytest.approx(90 / 990)
+    result = json.loads(run("score", "--counts", "50,50,40,850", "--json").stdout)["estimates"]
+    assert result["precision"]["value"] == pytest.approx(50 / 90)
+    assert result["recall"]["value"] == 0.5
+    assert result["specificity"]["value"] == pytest.approx(850 / 890)
+    assert result["error_rate"]["value"] == pytest.approx(90 / 990)
 
 
 def test_a_file_gives_every_measure_with_its_interval(run, predictions):
-    found = json.loads(run("score", predictions, "--json").stdout)
+    result = json.loads(run("score", predictions, "--json").stdout)
     exact = binomial_interval(5, 6, level=0.95)
-    assert found["estimates"]["recall"]["value"] == pytest.approx(5 / 6)
-    assert found["estimates"]["recall"]["interval"]["low"] == pytest.approx(exact.low)
-    assert found["confusion"]["counts"] == [[12, 2], [1, 5]]
-    assert found["source"]["guessed"] == ["truth", "pred", "score"]
+    assert result["estimates"]["recall"]["value"] == pytest.approx(5 / 6)
+    assert result["estimates"]["recall"]["interval"]["low"] == pytest.approx(exact.low)
+    assert result["confusion"]["counts"] == [[12, 2], [1, 5]]
+    assert result["source"]["guessed"] == ["truth", "pred", "score"]
 
 
 def test_tables_tell_what_was_guessed_and_the_seed(run, predictions):
@@ -43,28 +43,28 @@ def test_a_file_and_its_columns_are_answered_alike_when_nothing_is_asked_for(run
         [row[rows[0].index(name)] for row in rows[1:]] for name in ("y_true", "y_pred", "score")
     )
     seed = 11
-    found = json.loads(run("score", predictions, "--seed", str(seed), "--json").stdout)
+    result = json.loads(run("score", predictions, "--seed", str(seed), "--json").stdout)
     expected = evaluate(truth, called, y_score=list(map(float, score)), random_state=seed)
-    assert found["settings"] == as_plain(expected)["settings"]
-    assert found["estimates"] == as_plain(expected)["estimates"]
+    assert result["settings"] == as_plain(expected)["settings"]
+    assert result["estimates"] == as_plain(expected)["estimates"]
 
 
 def test_options_reach_the_evaluation(run, predictions):
-    found = json.loads(
+    result = json.loads(
         run(
             *("score", predictions, "--truth", "y_true", "--pred", "y_pred", "--level", "0.9"),
             *("--beta", "2", "--costs", "fp=1,fn=5", "--interval", "wilson", "--seed", "3"),
             *("--cell-interval", "percentile", "--replicates", "500", "--json"),
         ).stdout
     )
-    estimates = found["estimates"]
-    assert found["level"] == 0.9
+    estimates = result["estimates"]
+    assert result["level"] == 0.9
     assert estimates["recall"]["interval"]["method"] == "wilson"
     assert estimates["gmean"]["interval"]["method"] == "percentile"
     # F2 = 5·TP / (5·TP + 4·FN + FP) = 25/31; cost = (2·1 + 1·5)/20
     assert estimates["f2"]["value"] == pytest.approx(25 / 31)
     assert estimates["cost"]["value"] == pytest.approx(7 / 20)
-    assert found["settings"]["random_state"] == 3
+    assert result["settings"]["random_state"] == 3
 
 
 def test_a_threshold_makes_predictions_of_scores(run, predictions):
@@ -72,13 +72,13 @@ def test_a_threshold_makes_predictions_of_scores(run, predictions):
     path = predictions.with_name("scores.csv")
     lines = predictions.read_text().splitlines()
     path.write_text("\n".join(",".join(line.split(",")[::2]) for line in lines) + "\n")
-    found = json.loads(run("score", path, *common[2:]).stdout)
-    assert found["confusion"]["counts"] == [[12, 2], [0, 6]]
+    result = json.loads(run("score", path, *common[2:]).stdout)
+    assert result["confusion"]["counts"] == [[12, 2], [0, 6]]
 
 
 def test_only_the_measures_asked_for_are_printed(run, predictions):
-    found = json.loads(run("score", predictions, "--measure", "f1", "--json").stdout)
-    assert list(found["estimates"]) == ["f1"]
+    result = json.loads(run("score", predictions, "--measure", "f1", "--json").stdout)
+    assert list(result["estimates"]) == ["f1"]
 
 
 def test_measures_may_be_listed_with_commas(run, predictions):
@@ -124,9 +124,9 @@ def test_one_score_column_a_class_ranks_every_class(run, tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("y_true,p_a,p_b,p_c\na,0.9,0.1,0\nb,0.4,0.5,0.1\nc,0.5,0.1,0.4\n")
     options = ("--score", "p_a", "--score", "p_b", "--score", "p_c", "--json")
-    found = json.loads(run("score", path, *options).stdout)
-    assert found["labels"] == ["a", "b", "c"]
-    assert found["estimates"]["accuracy"]["value"] == pytest.approx(2 / 3)
+    result = json.loads(run("score", path, *options).stdout)
+    assert result["labels"] == ["a", "b", "c"]
+    assert result["estimates"]["accuracy"]["value"] == pytest.approx(2 / 3)
 
 
 def test_averages_can_be_taken_over_some_classes(run, tmp_path):
@@ -143,19 +143,19 @@ def test_groups_weights_and_ids_are_read(run, tmp_path):
         for at in range(40)
     ]
     path.write_text("\n".join(["id,y_true,y_pred,patient,weight", *rows]) + "\n")
-    found = json.loads(run("score", path, "--json").stdout)
-    assert found["estimates"]["error_rate"]["interval"]["method"] == "cluster_binomial"
-    assert set(found["source"]["guessed"]) == {"truth", "pred", "group", "weight", "id"}
+    result = json.loads(run("score", path, "--json").stdout)
+    assert result["estimates"]["error_rate"]["interval"]["method"] == "cluster_binomial"
+    assert set(result["source"]["guessed"]) == {"truth", "pred", "group", "weight", "id"}
 
 
 def test_sets_of_labels_need_their_separator(run, tmp_path):
     path = tmp_path / "sets.csv"
     path.write_text("y_true,y_pred\na|b,a\nb,b\na,a|b\nb,b\n")
-    found = json.loads(run("score", path, "--multilabel-sep", "|", "--json").stdout)
-    assert found["labels"] == ["a", "b"]
+    result = json.loads(run("score", path, "--multilabel-sep", "|", "--json").stdout)
+    assert result["labels"] == ["a", "b"]
     # a: TP 2; b: TP 2, FN 1, FP 1; micro F1 = 2·4 / (2·4 + 1 + 1)
-    assert found["estimates"]["f1_micro"]["value"] == pytest.approx(0.8)
-    assert found["confusion"] is None
+    assert result["estimates"]["f1_micro"]["value"] == pytest.approx(0.8)
+    assert result["confusion"] is None
     assert run("score", path, "--multilabel-sep", "|").exit_code == 0
 
 

@@ -32,11 +32,11 @@ def test_plan_wants_one_question(run, arguments):
 
 def test_folds_give_mean_deviation_and_both_intervals(run):
     # Mean of 0.1, 0.2, 0.3 is 0.2, the n − 1 deviation 0.1.
-    found = json.loads(run("folds", "0.1", "0.2", "0.3", "--json").stdout)["rows"]
-    assert [row["interval"] for row in found] == ["corrected_t", "plain_t (invalid)"]
-    assert found[0]["mean"] == pytest.approx(0.2)
-    assert found[0]["standard_deviation"] == pytest.approx(0.1)
-    assert found[0]["low"] <= found[1]["low"]
+    result = json.loads(run("folds", "0.1", "0.2", "0.3", "--json").stdout)["rows"]
+    assert [row["interval"] for row in result] == ["corrected_t", "plain_t (invalid)"]
+    assert result[0]["mean"] == pytest.approx(0.2)
+    assert result[0]["standard_deviation"] == pytest.approx(0.1)
+    assert result[0]["low"] <= result[1]["low"]
 
 
 def test_folds_warn_of_the_plain_interval(run):

@@ -15,7 +15,7 @@ from truerisk.execution.processes import stop_processes
 
 N = 100
 FEW = ("--folds", "2", "--repeats", "1", "--seed", "1")
-ASKED = ("--target", "y", "--positive", "yes")
+BASIC = ("--target", "y", "--positive", "yes")
 TREE = ("--model", "tree")
 
 OWN = """
@@ -72,7 +72,7 @@ def own_models(tmp_path, monkeypatch):
     stop_processes()
 
 
-def told(ended):
+def printed(ended):
     """Read the one JSON object that was printed."""
     assert ended.exit_code == 0, ended.stderr
     return json.loads(ended.stdout)
@@ -81,7 +81,7 @@ def told(ended):
 def as_parquet(folder):
     path = folder / "table.parquet"
     pq.write_table(pa.table(list(zip(*examples(), strict=True)), names=["a", "b", "y"]), path)
-    return path, ASKED
+    return path, BASIC
 
 
 def as_svmlight(folder):
@@ -95,23 +95,23 @@ def as_json_lines(folder):
     path = folder / "table.jsonl"
     lines = (json.dumps({"a": a, "b": b, "y": y}) for a, b, y in examples())
     path.write_text("\n".join(lines) + "\n")
-    return path, ASKED
+    return path, BASIC
 
 
 def as_gzip(folder):
     path = folder / "table.csv.gz"
     lines = "".join(f"{a};{b};{y}\n" for a, b, y in examples())
     path.write_bytes(gzip.compress(f"a;b;y\n{lines}".replace(".", ",").encode()))
-    return path, (*ASKED, "--delimiter", ";", "--decimal", ",")
+    return path, (*BASIC, "--delimiter", ";", "--decimal", ",")
 
 
 @pytest.mark.parametrize("form", [as_parquet, as_svmlight, as_json_lines, as_gzip])
 def test_every_format_gives_the_same_numbers(run, table, tmp_path, form):
-    expected = told(run("estimate", table, *ASKED, "--model", "knn", *FEW, "--json"))
+    expected = printed(run("estimate", table, *BASIC, "--model", "knn", *FEW, "--json"))
     path, options = form(tmp_path)
-    found = told(run("estimate", path, *options, "--model", "knn", *FEW, "--json"))
+    result = printed(run("estimate", path, *options, "--model", "knn", *FEW, "--json"))
     for name, one in expected["estimates"].items():
-        assert found["estimates"][name]["value"] == pytest.approx(one["value"], abs=1e-12), name
+        assert result["estimates"][name]["value"] == pytest.approx(one["value"], abs=1e-12), name
 
 
 def test_a_column_of_texts_becomes_words(run, write):
@@ -121,10 +121,10 @@ def test_a_column_of_texts_becomes_words(run, write):
         for at, (a, _, y) in enumerate(examples())
     )
     path = write("\n".join(lines) + "\n", "reviews.jsonl")
-    asked = ("--target", "stars", "--text", "body", "--positive", "yes", *FEW, "--json")
-    found = told(run("estimate", path, *asked))
-    assert found["estimates"]["error_rate"]["value"] == 0.0
-    assert "1 text" in found["source"]["columns"]
+    request = ("--target", "stars", "--text", "body", "--positive", "yes", *FEW, "--json")
+    result = printed(run("estimate", path, *request))
+    assert result["estimates"]["error_rate"]["value"] == 0.0
+    assert "1 text" in result["source"]["columns"]
 
 
 REFUSED = [
@@ -155,13 +155,13 @@ REFUSED = [
     ("options", "code", "message"), [pytest.param(*rest, id=fault) for fault, *rest in REFUSED]
 )
 def test_what_cannot_be_meant_is_refused(run, table, options, code, message):
-    ended = run("estimate", table, *ASKED, *options)
+    ended = run("estimate", table, *BASIC, *options)
     assert (ended.exit_code, ended.stdout) == (code, "")
     assert message in ended.stderr
 
 
 def test_nothing_is_trained_for_a_check_of_a_measure_that_nobody_knows(run, write):
-    ended = run("estimate", write("no table", "t.csv"), *ASKED, "--fail-under", "acuracy=1")
+    ended = run("estimate", write("no table", "t.csv"), *BASIC, "--fail-under", "acuracy=1")
     assert (ended.exit_code, "got 'acuracy'" in ended.stderr) == (3, True)
 
 
@@ -191,13 +191,13 @@ def test_which_of_two_names_is_positive_is_not_guessed(run, table):
 def test_a_missing_label_is_refused_or_left_out_as_asked(run, write):
     rows = [f"{a},{'' if at == 5 else y}" for at, (a, _, y) in enumerate(examples())]
     path = write("a,y\n" + "\n".join(rows) + "\n", "gaps.csv")
-    refused = run("estimate", path, *ASKED, *FEW)
+    refused = run("estimate", path, *BASIC, *FEW)
     assert refused.exit_code == 3
     assert "row 6: 'y' must have a value in every row; 1 of 100 have none" in refused.stderr
     assert "--missing" in refused.stderr
-    found = told(run("estimate", path, *ASKED, *TREE, *FEW, "--missing", "drop", "--json"))
-    assert found["n"] == N - 1
-    assert found["source"]["files"][0]["dropped"] == 1
+    result = printed(run("estimate", path, *BASIC, *TREE, *FEW, "--missing", "drop", "--json"))
+    assert result["n"] == N - 1
+    assert result["source"]["files"][0]["dropped"] == 1
 
 
 def test_a_pickle_is_never_loaded(run, table, tmp_path, monkeypatch):
@@ -208,7 +208,7 @@ def test_a_pickle_is_never_loaded(run, table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("model.pkl", "model"):
         (tmp_path / name).write_bytes(pickle.dumps(Hostile()))
-        ended = run("estimate", table, *ASKED, "--model", name)
+        ended = run("estimate", table, *BASIC, "--model", name)
         assert ended.exit_code == 3
         assert "Models are never unpickled" in ended.stderr
     assert not (tmp_path / "loaded").exists()
@@ -217,37 +217,37 @@ def test_a_pickle_is_never_loaded(run, table, tmp_path, monkeypatch):
 @pytest.mark.usefixtures("own_models")
 @pytest.mark.parametrize("name", ["own_models:Threshold", "own_models:model"])
 def test_a_model_of_ones_own_is_found_in_the_current_folder(run, table, name):
-    found = told(run("estimate", table, *ASKED, "--model", name, *FEW, "--json"))
+    result = printed(run("estimate", table, *BASIC, "--model", name, *FEW, "--json"))
     wrong = [(a > 1) != (y == "yes") for a, _, y in examples()]
-    assert found["estimates"]["error_rate"]["value"] == np.mean(wrong)
+    assert result["estimates"]["error_rate"]["value"] == np.mean(wrong)
 
 
 @pytest.mark.usefixtures("own_models")
 def test_a_model_of_ones_own_runs_in_several_processes(run, table):
-    asked = ("estimate", table, *ASKED, "--model", "own_models:Threshold", *FEW, "--json")
-    alone = run(*asked)
-    assert told(alone)["model"] == "own_models:Threshold"
-    assert run(*asked, "--jobs", "2").stdout == alone.stdout
+    request = ("estimate", table, *BASIC, "--model", "own_models:Threshold", *FEW, "--json")
+    alone = run(*request)
+    assert printed(alone)["model"] == "own_models:Threshold"
+    assert run(*request, "--jobs", "2").stdout == alone.stdout
 
 
 @pytest.mark.usefixtures("own_models")
 def test_a_model_that_fails_in_a_fold_ends_in_4_and_the_fold_is_named(run, table):
-    asked = ("estimate", table, *ASKED, "--model", "own_models:NeedsTheLargest", *FEW)
-    ended = run(*asked)
+    request = ("estimate", table, *BASIC, "--model", "own_models:NeedsTheLargest", *FEW)
+    ended = run(*request)
     assert (ended.exit_code, ended.stdout) == (4, "")
     assert "it failed in 1 of 2: fold " in ended.stderr
     assert "RuntimeError: the largest is not here" in ended.stderr
     assert "--allow-failed" in ended.stderr
-    found = told(run(*asked, "--allow-failed", "--json"))
-    assert found["n"] == N // 2
-    assert any("failed and is left out: RuntimeError" in note for note in found["notes"])
+    result = printed(run(*request, "--allow-failed", "--json"))
+    assert result["n"] == N // 2
+    assert any("failed and is left out: RuntimeError" in note for note in result["notes"])
 
 
 def test_processes_and_a_cluster_print_the_same_bytes(run, table, cluster):
     address = cluster.scheduler_address
     models = ("--model", "random_forest", "--model", "linear_svm")
-    asked = ("estimate", table, *ASKED, *models, *FEW, "--json")
-    here = run(*asked)
+    request = ("estimate", table, *BASIC, *models, *FEW, "--json")
+    here = run(*request)
     assert here.exit_code == 0, here.stderr
-    assert run(*asked, "--jobs", "2").stdout == here.stdout
-    assert run(*asked, "--cluster", address).stdout == here.stdout
+    assert run(*request, "--jobs", "2").stdout == here.stdout
+    assert run(*request, "--cluster", address).stdout == here.stdout

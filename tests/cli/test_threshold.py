@@ -5,18 +5,18 @@ import pytest
 
 def test_the_best_threshold_by_f1_is_found(run, predictions):
     # Scores ≥ 0.6: 5 of 6 positives, 2 false; ≥ 0.9: F1 = 10/11; ≥ 0.4: F1 = 12/14.
-    found = json.loads(run("threshold", predictions, "--best", "f1", "--json").stdout)
-    assert found["best"]["at"] == 0.9
-    assert found["best"]["value"] == pytest.approx(10 / 11)
-    assert [found["best"][name] for name in ("tp", "fp", "fn", "tn")] == [5, 0, 1, 14]
+    result = json.loads(run("threshold", predictions, "--best", "f1", "--json").stdout)
+    assert result["best"]["at"] == 0.9
+    assert result["best"]["value"] == pytest.approx(10 / 11)
+    assert [result["best"][name] for name in ("tp", "fp", "fn", "tn")] == [5, 0, 1, 14]
 
 
 def test_costs_move_the_threshold(run, predictions):
-    found = json.loads(
+    result = json.loads(
         run("threshold", predictions, "--best", "cost", "--costs", "fp=1,fn=5", "--json").stdout
     )
     # At 0.9 one miss costs 5; at 0.4 two false alarms cost 2.
-    assert (found["best"]["at"], found["best"]["value"]) == (0.4, 2 / 20)
+    assert (result["best"]["at"], result["best"]["value"]) == (0.4, 2 / 20)
 
 
 def test_costs_alone_are_enough_to_choose_by_cost(run, predictions):
@@ -38,8 +38,8 @@ def test_an_option_that_would_be_ignored_is_refused(run, predictions, arguments,
 
 
 def test_beta_moves_the_threshold_towards_recall(run, predictions):
-    found = json.loads(run("threshold", predictions, "--beta", "3", "--json").stdout)
-    assert found["best"]["at"] == 0.4
+    result = json.loads(run("threshold", predictions, "--beta", "3", "--json").stdout)
+    assert result["best"]["at"] == 0.4
 
 
 def test_the_sentence_names_threshold_counts_and_breakeven(run, predictions):

@@ -66,7 +66,7 @@ def test_a_test_that_does_not_reject_holds_the_finding_back() -> None:
     assert concluded(0.16, 0.10, 0.03, p_value=0.05).finding == "better"
 
 
-def test_equivalence_is_judged_by_the_interval_of_two_one_sided_tests() -> None:
+def test_equivalence_is_decided_by_the_interval_of_two_one_sided_tests() -> None:
     # ± .03 at 95 % is ± .0252 at 90 %: within ± .026 only by the latter.
     assert concluded(0.10, 0.10, 0.03, region=0.026).finding == "equivalent"
     assert concluded(0.10, 0.10, 0.03, region=0.025).finding == "no evidence"

@@ -101,7 +101,7 @@ def test_the_test_without_spread_inverts_its_interval(value, units):
         assert min(ends, key=abs) == pytest.approx(0, abs=1e-6)
 
 
-def test_resamples_are_judged_around_their_mean():
+def test_resamples_are_centered_on_their_mean():
     outcome = Drawn(Spread(0.02, 9.0), 0.03).outcome(0.1, "paired_bootstrap")
     assert outcome.ends_at(0.95) == Spread(0.02, 9.0).ends(0.03, 0.95)
     assert outcome.p_value == Spread(0.02, 9.0).p_value(0.03)

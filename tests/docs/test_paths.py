@@ -11,7 +11,7 @@ PLACES = (ROOT, ROOT / "src" / "truerisk")
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
 # A file, or a folder (which ends in a slash); * and <placeholders> match anything.
 NAMED = re.compile(
-    r"`((?:[\w.<>*-]+/)*(?:[\w<>*-]+\.(?:pyi?|md|js|html|css|csv|toml|lock|yml)|)/?)`"
+    r"`((?:[\w.<>*-]+/)*(?:[\w<>*-]+\.(?:pyi?|md|js|html|css|csv|toml|lock|yml|txt)|)/?)`"
 )
 
 
@@ -22,9 +22,12 @@ def named_paths(text):
 
 def exists(path):
     pattern = re.sub(r"<[^>]*>", "*", path)
-    if pattern.startswith("."):  # hidden: `.github/workflows/`
-        return (ROOT / pattern).exists()
-    return any(next(place.glob(pattern.rstrip("/")), None) is not None for place in PLACES)
+    places = (one for place in PLACES for one in place.glob(pattern.rstrip("/")))
+    return any(one.is_file() or _holds_files(one) for one in places)
+
+
+def _holds_files(folder):
+    return any(one.is_file() and "__pycache__" not in one.parts for one in folder.rglob("*"))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if (ROOT / page).exists()])
@@ -54,3 +57,4 @@ def test_a_path_that_does_not_exist_is_noticed():
     assert exists("cli/s*.py")
     assert not exists("no_such.py")
     assert not exists("cli/no_*.py")
+    assert exists(".ci/*.py")

@@ -436,3 +436,11 @@ def test_probabilities_as_everybody_saves_them_have_all_binary_measures(tmp_path
     both = frame[["proba_0", "proba_1"]].to_numpy()
     compared = tr.compare(Y.astype(int), None, None, scores=[both, both[::-1]])
     assert {"f1", "roc_auc"} <= {pair.measure for pair in compared.pairs}
+
+
+def test_an_answer_that_is_refused_needs_no_score_column():
+    called = np.where(np.abs(CHANCE - 0.5) < 0.1, "?", np.where(PRED, "1", "0"))
+    truth = np.where(Y, "1", "0")
+    found = tr.evaluate(truth, called, y_score=BOTH, labels=["0", "1"], reject="?", random_state=1)
+    assert found["rejection_rate"].value == np.mean(called == "?")
+    assert found["roc_auc"].value == pytest.approx(metrics.roc_auc_score(Y, CHANCE))

@@ -165,8 +165,8 @@ def test_a_page_has_the_same_elements_and_attributes_whatever_the_names_are(labe
 
 @pytest.mark.parametrize("labels", GROUPS)
 def test_a_page_computes_nothing_from_a_name(labels):
-    told = chapter_of(evaluation_of(labels))
-    assert told.notes[0] == visible(labels[0])
+    printed = chapter_of(evaluation_of(labels))
+    assert printed.notes[0] == visible(labels[0])
     assert visible(labels[0]) in unescape(page_of(evaluation_of(labels)))
 
 

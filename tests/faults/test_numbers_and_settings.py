@@ -69,8 +69,8 @@ EXTREME = [
 
 @pytest.mark.parametrize(("errors", "n", "level", "low", "high"), EXTREME)
 def test_rare_errors_among_very_many_examples_have_a_right_interval(errors, n, level, low, high):
-    ended, found = of_counts(f"{n // 2},{errors},0,{n - n // 2 - errors}", "--level", level)
-    error_rate = found["error_rate"]
+    ended, result = of_counts(f"{n // 2},{errors},0,{n - n // 2 - errors}", "--level", level)
+    error_rate = result["error_rate"]
     assert ended.exit_code == RESULT
     assert error_rate["value"] == errors / n
     ends = error_rate["interval"]["low"], error_rate["interval"]["high"]
@@ -78,10 +78,10 @@ def test_rare_errors_among_very_many_examples_have_a_right_interval(errors, n, l
 
 
 def test_the_largest_count_is_told_from_its_neighbour():
-    ended, found = of_counts(f"{2**53 - 1},1,0,0")
+    ended, result = of_counts(f"{2**53 - 1},1,0,0")
     assert ended.exit_code == PARTIAL
-    assert found["error_rate"]["value"] == 2.0**-53
-    assert found["error_rate"]["interval"]["low"] > 0
+    assert result["error_rate"]["value"] == 2.0**-53
+    assert result["error_rate"]["interval"]["low"] > 0
 
 
 SETTINGS = [
@@ -178,38 +178,38 @@ def test_a_table_that_counts_nothing_is_refused_with_what_was_found(table, messa
 
 def test_no_error_at_all_leaves_room_for_some():
     # 1 − 0.025^(1/200): the error rate at which no error in 200 has probability 0.025
-    _, found = of_counts("100,0,0,100")
-    assert found["error_rate"]["value"] == 0
-    assert found["error_rate"]["interval"]["low"] == 0
-    assert found["error_rate"]["interval"]["high"] == pytest.approx(1 - 0.025 ** (1 / 200))
+    _, result = of_counts("100,0,0,100")
+    assert result["error_rate"]["value"] == 0
+    assert result["error_rate"]["interval"]["low"] == 0
+    assert result["error_rate"]["interval"]["high"] == pytest.approx(1 - 0.025 ** (1 / 200))
 
 
 def test_one_right_example_proves_little():
     # P(right once) = p ≥ 0.025; undefined is what needs the other class
-    ended, found = of_counts("1,0,0,0")
+    ended, result = of_counts("1,0,0,0")
     assert ended.exit_code == PARTIAL
-    assert found["accuracy"]["interval"]["low"] == pytest.approx(0.025)
-    assert found["accuracy"]["interval"]["high"] == 1
+    assert result["accuracy"]["interval"]["low"] == pytest.approx(0.025)
+    assert result["accuracy"]["interval"]["high"] == 1
 
 
 def test_the_interval_without_width_is_never_the_default():
     ended = run("score", "--help")
     assert "[default: clopper_pearson]" in " ".join(ended.stdout.split())
-    _, found = of_counts("100,0,0,100")
-    assert {one["interval"]["method"] for one in found.values()}.isdisjoint({"wald"})
+    _, result = of_counts("100,0,0,100")
+    assert {one["interval"]["method"] for one in result.values()}.isdisjoint({"wald"})
 
 
 @pytest.mark.parametrize("interval", [name for name in BINOMIAL_INTERVALS if name != "wald"])
 def test_no_other_interval_of_no_errors_is_a_point(interval):
-    _, found = of_counts("30,0,0,30", "--interval", interval)
-    assert found["error_rate"]["interval"]["high"] > 0.01
+    _, result = of_counts("30,0,0,30", "--interval", interval)
+    assert result["error_rate"]["interval"]["high"] > 0.01
 
 
 @pytest.mark.parametrize("method", CELL_INTERVALS)
 def test_resamples_that_are_all_alike_make_no_point_and_the_method_tells(method):
-    _, found = of_counts("10,0,0,10", "--cell-interval", method, "--seed", "1")
-    ends = found["gmean"]["interval"]
-    assert found["gmean"]["value"] == 1
+    _, result = of_counts("10,0,0,10", "--cell-interval", method, "--seed", "1")
+    ends = result["gmean"]["interval"]
+    assert result["gmean"]["value"] == 1
     assert ends["low"] < 0.95
     # Resampling a table without mistakes gives the same table: another method must stand in.
     assert method not in {"percentile", "basic", "bca"} or ends["method"] != method

@@ -53,22 +53,24 @@ class PredictsNoLabel(NeedsTheFirstExample):
 def test_a_failing_fold_is_named_and_ends_the_estimate():
     with pytest.raises(RefitError) as caught:
         estimate(NeedsTheFirstExample(), X, Y, **FEW)
-    told = str(caught.value)
-    assert "it failed in 2 of 8: fold " in told
-    assert len(re.findall(r"fold \d of repetition \d: RuntimeError: where is the first", told)) == 2
-    assert "allow_failed=True" in told
+    printed = str(caught.value)
+    assert "it failed in 2 of 8: fold " in printed
+    assert (
+        len(re.findall(r"fold \d of repetition \d: RuntimeError: where is the first", printed)) == 2
+    )
+    assert "allow_failed=True" in printed
 
 
 def test_a_failing_fold_that_is_allowed_is_told_and_its_examples_are_missing():
-    found = estimate(NeedsTheFirstExample(), X, Y, allow_failed=True, **FEW)
-    failed = [note for note in found.notes if "failed and is left out" in note]
+    result = estimate(NeedsTheFirstExample(), X, Y, allow_failed=True, **FEW)
+    failed = [note for note in result.notes if "failed and is left out" in note]
     assert len(failed) == 2
-    judged = (found.called >= 0).any(axis=0)
+    judged = (result.called >= 0).any(axis=0)
     assert not judged[0]
-    assert found.n == judged.sum() == found["error_rate"].n
-    share = np.mean([(row[row >= 0] != Y[row >= 0]).mean() for row in found.called])
-    assert found["error_rate"].value == pytest.approx(share, abs=0.1)
-    assert len(found["error_rate"].replicates) == 6
+    assert result.n == judged.sum() == result["error_rate"].n
+    share = np.mean([(row[row >= 0] != Y[row >= 0]).mean() for row in result.called])
+    assert result["error_rate"].value == pytest.approx(share, abs=0.1)
+    assert len(result["error_rate"].replicates) == 6
 
 
 def test_a_model_that_always_fails_is_no_result_even_if_allowed():
@@ -129,14 +131,14 @@ class RoundsToFloat32(Threshold):
 
 
 def test_predictions_of_a_wrong_shape_are_named_by_their_fold():
-    told = r"failed in 8 of 8: fold 1 of repetition 1: .*must predict one label for each of 10 "
-    with pytest.raises(RefitError, match=told):
+    printed = r"failed in 8 of 8: fold 1 of repetition 1: .*must predict one label for each of 10 "
+    with pytest.raises(RefitError, match=printed):
         estimate(PredictsTwoColumns(), X, Y, **FEW)
 
 
 def test_probabilities_of_a_wrong_length_are_named_by_their_fold():
-    told = r"failed in 8 of 8: fold 1 of repetition 1: .*predict_proba of shape \(3, 2\)"
-    with pytest.raises(RefitError, match=told):
+    printed = r"failed in 8 of 8: fold 1 of repetition 1: .*predict_proba of shape \(3, 2\)"
+    with pytest.raises(RefitError, match=printed):
         estimate(ScoresThreeExamples(), X, Y, **FEW)
 
 
@@ -166,41 +168,41 @@ def test_decision_values_of_pairs_rank_no_classes():
 def test_the_columns_of_a_polars_frame_keep_their_names():
     model = make_pipeline(make_column_transformer(("passthrough", ["a"])), TREE)
     rows = pd.DataFrame(X, columns=["a", "b"])
-    found = estimate(model, pl.DataFrame(X, schema=["a", "b"]), Y, **FEW)
-    assert np.array_equal(found.called, estimate(model, rows, Y, **FEW).called)
+    result = estimate(model, pl.DataFrame(X, schema=["a", "b"]), Y, **FEW)
+    assert np.array_equal(result.called, estimate(model, rows, Y, **FEW).called)
 
 
 def test_no_number_of_workers_is_one():
-    found = estimate(TREE, X, Y, n_jobs=None, **FEW)
-    assert found["error_rate"] == estimate(TREE, X, Y, **FEW)["error_rate"]
+    result = estimate(TREE, X, Y, n_jobs=None, **FEW)
+    assert result["error_rate"] == estimate(TREE, X, Y, **FEW)["error_rate"]
 
 
 def test_a_fold_without_a_class_to_train_on_is_named():
     groups = np.where(np.arange(N) < 3, 0, np.arange(N))  # all positives are one group
     with pytest.raises(RefitError, match=r"failed in 2 of 8: fold \d of repetition 1: ValueError"):
         estimate(LogisticRegression(), X, RARE, groups=groups, **FEW)
-    found = estimate(TREE, X, RARE, groups=groups, **FEW)
-    assert found["recall"].value == 0.0
+    result = estimate(TREE, X, RARE, groups=groups, **FEW)
+    assert result["recall"].value == 0.0
 
 
 def test_a_fold_without_a_class_to_judge_is_pooled_with_the_others():
-    found = estimate(TREE, X, RARE, allow_small_classes=True, **FEW)
-    assert np.isnan(found["recall"].replicates).sum() == 2  # a fold in each repetition
-    assert found["recall"].n == pytest.approx(3)
-    assert found["roc_auc"].is_defined
+    result = estimate(TREE, X, RARE, allow_small_classes=True, **FEW)
+    assert np.isnan(result["recall"].replicates).sum() == 2  # a fold in each repetition
+    assert result["recall"].n == pytest.approx(3)
+    assert result["roc_auc"].is_defined
 
 
 def test_decision_values_are_left_out_where_a_refit_lacks_a_class():
     y = np.where(np.arange(N) == 0, 2, Y)
-    found = estimate(LinearSVC(), X, y, allow_small_classes=True, **FEW)
-    assert not any(name.startswith("roc_auc") for name in found)
-    assert found["error_rate"].is_defined
+    result = estimate(LinearSVC(), X, y, allow_small_classes=True, **FEW)
+    assert not any(name.startswith("roc_auc") for name in result)
+    assert result["error_rate"].is_defined
 
 
 def test_a_class_that_no_bootstrap_sample_need_hold():
     once = np.where(np.arange(N) < 1, 1, 0)  # missing in 1/e of the samples
-    found = estimate(TREE, X, once, method="bootstrap", repeats=20, random_state=1)
-    assert found["error_rate"].is_defined
+    result = estimate(TREE, X, once, method="bootstrap", repeats=20, random_state=1)
+    assert result["error_rate"].is_defined
     with pytest.raises(RefitError, match=r"of 20: bootstrap sample \d+: ValueError"):
         estimate(LogisticRegression(), X, once, method="bootstrap", repeats=20, random_state=1)
 

@@ -101,13 +101,15 @@ main(["score", sys.argv[2], "--html", sys.argv[3], "-q"])
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "told"),
+    ("number", "code", "printed"),
     [
         (signal.SIGINT, INTERRUPTED, "Error: Interrupted; nothing was written.\n"),
         (signal.SIGTERM, TERMINATED, ""),
     ],
 )
-def test_being_stopped_while_writing_leaves_the_old_page(predictions, tmp_path, number, code, told):
+def test_being_stopped_while_writing_leaves_the_old_page(
+    predictions, tmp_path, number, code, printed
+):
     page, mark = tmp_path / "report.html", tmp_path / "writing"
     page.write_text("old")
     process = subprocess.Popen(
@@ -121,7 +123,7 @@ def test_being_stopped_while_writing_leaves_the_old_page(predictions, tmp_path, 
         time.sleep(0.05)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stderr) == (code, told)
+    assert (process.returncode, stderr) == (code, printed)
     assert page.read_text() == "old"
     assert sorted(tmp_path.iterdir()) == [predictions, page, mark]
 
@@ -135,3 +137,17 @@ def test_two_runs_with_one_output_leave_one_whole_page(predictions, tmp_path):
     assert text.rstrip().endswith("</html>")
     assert text.count("</html>") == 1
     assert sorted(tmp_path.iterdir()) == [predictions, page]
+
+
+def test_a_long_file_needs_no_folder_to_write_to(write, tmp_path):
+    long = write("y_true,score\n" + "1,0.9\n0,0.2\n1,0.4\n0,0.5\n" * 15_000)
+    home = tmp_path / "home"
+    home.mkdir()
+    homeless = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("XDG_")},
+        "HOME": str(home),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    ended = score(long, "--threshold", "0.5", "-q", env=homeless)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert list(home.iterdir()) == []  # no cache of compiled code

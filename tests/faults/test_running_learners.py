@@ -21,7 +21,7 @@ from truerisk.execution import Checkpoint
 from truerisk.execution.processes import stop_processes
 
 TRUERISK = (sys.executable, "-m", "truerisk")
-BAD_INPUT, MACHINE, INTERRUPTED, TERMINATED = 3, 5, 130, 143
+BAD_INPUT, FAILED, INTERRUPTED, TERMINATED = 3, 5, 130, 143
 
 WATCHED = """
 import os, signal, time
@@ -53,7 +53,7 @@ class Watched(ClassifierMixin, BaseEstimator):
         return X[:, 0] - self.middle_
 """
 REFITS = 10
-ASKED = ("estimate", "table.csv", "--target", "y", "--model", "watched:Watched", "--json")
+BASIC = ("estimate", "table.csv", "--target", "y", "--model", "watched:Watched", "--json")
 DIVIDED = ("--folds", "5", "--repeats", "2", "--seed", "1")
 
 
@@ -73,7 +73,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def estimate(*arguments):
-    ended = CliRunner().invoke(main, [*ASKED, *map(str, arguments)])
+    ended = CliRunner().invoke(main, [*BASIC, *map(str, arguments)])
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):
         raise ended.exception
     return ended
@@ -82,9 +82,9 @@ def estimate(*arguments):
 def fits(folder):
     """Count the refits since it was asked last."""
     record = folder / "fits"
-    found = record.stat().st_size if record.exists() else 0
+    result = record.stat().st_size if record.exists() else 0
     record.unlink(missing_ok=True)
-    return found
+    return result
 
 
 def wait_for(path):
@@ -98,7 +98,7 @@ GO_ON = "Interrupted; the same command goes on from run.\n"
 
 
 @pytest.mark.parametrize(
-    ("number", "jobs", "code", "told"),
+    ("number", "jobs", "code", "printed"),
     [
         pytest.param(signal.SIGKILL, 2, -signal.SIGKILL, "", id="killed"),
         pytest.param(signal.SIGINT, 1, INTERRUPTED, GO_ON, id="interrupted"),
@@ -106,10 +106,10 @@ GO_ON = "Interrupted; the same command goes on from run.\n"
         pytest.param(signal.SIGTERM, 1, TERMINATED, GO_ON, id="terminated"),
     ],
 )
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(folder, number, jobs, code, told):
-    kept = ("--resume", "run", *DIVIDED)
+def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(folder, number, jobs, code, printed):
+    resume = ("--resume", "run", *DIVIDED)
     (folder / "hold").touch()
-    command = (*TRUERISK, *ASKED, *kept, "--jobs", str(jobs))
+    command = (*TRUERISK, *BASIC, *resume, "--jobs", str(jobs))
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
     with subprocess.Popen(command, text=True, **piped) as process:
         try:
@@ -123,10 +123,12 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(folder, number, jobs, 
         finally:
             process.kill()
     assert (process.returncode, stdout) == (code, "")
-    assert number == signal.SIGKILL or stderr == told  # what loky tidies up after a kill, it tells
+    assert (
+        number == signal.SIGKILL or stderr == printed
+    )  # what loky tidies up after a kill, it tells
     (folder / "hold").unlink()
     fits(folder)
-    resumed = estimate(*kept)
+    resumed = estimate(*resume)
     assert resumed.exit_code == 0, resumed.stderr
     left = fits(folder)
     assert left == REFITS - 1 if jobs == 1 else left < REFITS
@@ -135,12 +137,12 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(folder, number, jobs, 
 
 
 def test_a_run_that_is_finished_is_read_and_not_done_again(folder):
-    kept = ("--resume", "run", *DIVIDED)
-    first = estimate(*kept)
+    resume = ("--resume", "run", *DIVIDED)
+    first = estimate(*resume)
     assert fits(folder) == REFITS
-    other = estimate(*kept, "--jobs", "2", "--fail-over", "error_rate=1")
+    other = estimate(*resume, "--jobs", "2", "--fail-over", "error_rate=1")
     assert (other.exit_code, other.stdout, fits(folder)) == (0, first.stdout, 0)
-    assert json.loads(estimate(*kept, "--level", "0.5").stdout)["level"] == 0.5
+    assert json.loads(estimate(*resume, "--level", "0.5").stdout)["level"] == 0.5
 
 
 CHANGES = {
@@ -156,18 +158,18 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", [*CHANGES, "data"])
 def test_a_run_of_something_else_is_not_gone_on_with(folder, what):
-    kept = ("--resume", "run", "--seed", "1", "--folds", "5", "--repeats", "2")
-    assert estimate(*kept).exit_code == 0
+    resume = ("--resume", "run", "--seed", "1", "--folds", "5", "--repeats", "2")
+    assert estimate(*resume).exit_code == 0
     fits(folder)
     change = CHANGES.get(what, ())
     if what == "method":
-        kept = kept[:4]
+        resume = resume[:4]
     if what == "data":
         table = folder / "table.csv"
         table.write_text(table.read_text().replace(",4,", ",3,", 1))
-    asked = [*ASKED[:4], *(change if what == "model" else ASKED[4:6]), *kept]
-    asked += () if what == "model" else change
-    ended = CliRunner().invoke(main, asked)
+    request = [*BASIC[:4], *(change if what == "model" else BASIC[4:6]), *resume]
+    request += () if what == "model" else change
+    ended = CliRunner().invoke(main, request)
     assert (ended.exit_code, ended.stdout, fits(folder)) == (BAD_INPUT, "", 0)
     assert "must hold a run of the same" in ended.stderr
     assert "Use another folder, or what was used before." in ended.stderr
@@ -186,7 +188,7 @@ def test_a_folder_that_cannot_hold_refits_is_told_before_anything_is_trained(fol
     assert "must be a folder; table.csv is a file" in ended.stderr
     if sys.platform.startswith("linux"):  # nobody, not even root, makes a folder there
         ended = estimate("--resume", "/proc/run", *DIVIDED)
-        assert (ended.exit_code, fits(folder)) == (MACHINE, 0)
+        assert (ended.exit_code, fits(folder)) == (FAILED, 0)
         assert "/proc/run could not be read or written" in ended.stderr
 
 
@@ -199,14 +201,14 @@ def test_a_worker_that_is_killed_once_changes_nothing(folder):
 
 
 def test_workers_that_are_always_killed_end_in_5_and_what_is_done_is_kept(folder):
-    kept = ("--resume", "run", *DIVIDED)
+    resume = ("--resume", "run", *DIVIDED)
     (folder / "kill").touch()
-    ended = estimate("--jobs", "2", *kept)
-    assert (ended.exit_code, ended.stdout) == (MACHINE, "")
+    ended = estimate("--jobs", "2", *resume)
+    assert (ended.exit_code, ended.stdout) == (FAILED, "")
     assert "A worker was ended from outside twice" in ended.stderr
     assert "results are kept in run: start the same run again" in ended.stderr
     (folder / "kill").unlink()
-    assert estimate(*kept).stdout == estimate(*DIVIDED).stdout
+    assert estimate(*resume).stdout == estimate(*DIVIDED).stdout
 
 
 def test_a_disk_that_is_full_keeps_the_refits_and_the_old_page(folder):
@@ -220,16 +222,16 @@ def test_a_disk_that_is_full_keeps_the_refits_and_the_old_page(folder):
         def little_room():
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
-        command = (*TRUERISK, *ASKED, *DIVIDED, *arguments)
+        command = (*TRUERISK, *BASIC, *DIVIDED, *arguments)
         piped = {"capture_output": True, "text": True, "preexec_fn": little_room}
         return subprocess.run(command, check=False, **piped)
 
     ended = run("--resume", "run")
-    assert (ended.returncode, ended.stdout) == (MACHINE, "")
+    assert (ended.returncode, ended.stdout) == (FAILED, "")
     assert "could not be read or written: File too large" in ended.stderr
     assert "start the same run again to go on" in ended.stderr
     assert estimate("--resume", "run", *DIVIDED).stdout == whole.stdout
     ended = run("--html", page, "-q")
-    assert ended.returncode == MACHINE
+    assert ended.returncode == FAILED
     assert "report.html cannot be written: File too large. Nothing was changed." in ended.stderr
     assert page.read_text() == "old"

@@ -317,31 +317,33 @@ def score(*arguments):
     return ended, json.loads(ended.stdout) if ended.stdout else {}
 
 
-def place(found, path):
+def place(result, path):
     for step in path.split("."):
-        found = found[int(step)] if isinstance(found, list) else found[step]
-    return found
+        result = result[int(step)] if isinstance(result, list) else result[step]
+    return result
 
 
-def sentences(found):
-    notes = [note for estimate in found.get("estimates", {}).values() for note in estimate["notes"]]
-    return [*found.get("verdict", ()), *found.get("notes", ()), *notes]
+def sentences(result):
+    notes = [
+        note for estimate in result.get("estimates", {}).values() for note in estimate["notes"]
+    ]
+    return [*result.get("verdict", ()), *result.get("notes", ()), *notes]
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.fault) for row in FILES])
 def test_a_file_is_answered_as_the_table_says(write, row):
-    ended, found = score(write(row.file), *row.options)
+    ended, result = score(write(row.file), *row.options)
     assert ended.exit_code == row.ends, ended.stderr
-    told = "\n".join([ended.stderr, *sentences(found)])
+    parsed = "\n".join([ended.stderr, *sentences(result)])
     for part in row.says:
-        assert part in told
+        assert part in parsed
     for path, expected in row.holds.items():
         near = isinstance(expected, float)
-        assert place(found, path) == (pytest.approx(expected) if near else expected), path
+        assert place(result, path) == (pytest.approx(expected) if near else expected), path
     if row.ends == REFUSED:
         assert ended.stdout == ""
         assert ended.stderr.startswith("Error: ")
-    for name, estimate in found.get("estimates", {}).items():
+    for name, estimate in result.get("estimates", {}).items():
         low, high = (float(estimate["interval"][end]) for end in ("low", "high"))
         assert low < high, name
         assert estimate["value"] is None or low <= float(estimate["value"]) <= high, name
@@ -356,9 +358,9 @@ def test_the_positive_label_and_the_reason_of_what_is_undefined_are_printed(writ
 
 
 def test_a_stand_in_for_an_undefined_value_is_no_finding(write):
-    _, found = score(write(NONE_CALLED), "--zero-division", "1")
-    assert not [said for said in found["verdict"] if said.startswith("Of those it calls")]
-    assert not [said for said in found["verdict"] if "precision is known only to" in said]
+    _, result = score(write(NONE_CALLED), "--zero-division", "1")
+    assert not [said for said in result["verdict"] if said.startswith("Of those it calls")]
+    assert not [said for said in result["verdict"] if "precision is known only to" in said]
 
 
 def test_repeating_the_rows_of_a_group_proves_nothing_new(write):
@@ -369,8 +371,8 @@ def test_repeating_the_rows_of_a_group_proves_nothing_new(write):
     _, rows = score(write(often, "rows.csv"), "--measure", "accuracy", "--pred", "y_pred",
                     "--truth", "y_true", "--group", "")  # fmt: skip
     width = [
-        (one := found["estimates"]["accuracy"]["interval"])["high"] - one["low"]
-        for found in (few, many, rows)
+        (one := result["estimates"]["accuracy"]["interval"])["high"] - one["low"]
+        for result in (few, many, rows)
     ]
     assert width[0] == pytest.approx(width[1])
     assert width[2] < width[1] / 2
@@ -379,13 +381,13 @@ def test_repeating_the_rows_of_a_group_proves_nothing_new(write):
 def test_labels_of_another_type_in_a_typed_file_are_the_same_text(tmp_path):
     path = tmp_path / "p.parquet"
     parquet.write_table(pa.table({"y_true": [1, 0, 1], "y_pred": ["1", "0", "0"]}), path)
-    _, found = score(path)
-    assert (found["labels"], found["pos_label"]) == (["0", "1"], "1")
-    assert found["estimates"]["accuracy"]["value"] == pytest.approx(2 / 3)
+    _, result = score(path)
+    assert (result["labels"], result["pos_label"]) == (["0", "1"], "1")
+    assert result["estimates"]["accuracy"]["value"] == pytest.approx(2 / 3)
 
 
 def test_booleans_of_a_typed_file_have_true_as_positive(tmp_path):
     path = tmp_path / "p.parquet"
     parquet.write_table(pa.table({"y_true": [True, False], "y_pred": [True, True]}), path)
-    _, found = score(path, "--measure", "precision")
-    assert (found["pos_label"], found["estimates"]["precision"]["value"]) == ("True", 0.5)
+    _, result = score(path, "--measure", "precision")
+    assert (result["pos_label"], result["estimates"]["precision"]["value"]) == ("True", 0.5)

@@ -75,14 +75,14 @@ def test_an_array_is_refused_as_the_table_says(arguments, options, message):
 
 
 def test_infinite_scores_in_memory_rank_when_allowed():
-    found = tr.evaluate([1, 0, 0, 1], y_score=[inf, -inf, 0.2, 0.1], allow_inf=True)
-    assert found["roc_auc"].value == 0.75
+    result = tr.evaluate([1, 0, 0, 1], y_score=[inf, -inf, 0.2, 0.1], allow_inf=True)
+    assert result["roc_auc"].value == 0.75
 
 
 def test_booleans_in_memory_have_true_as_positive():
-    found = tr.evaluate([True, False, False], [True, True, False])
-    assert (found.pos_label, found.settings["pos_label"]) == ("True", "True")
-    assert found["precision"].value == 0.5
+    result = tr.evaluate([True, False, False], [True, True, False])
+    assert (result.pos_label, result.settings["pos_label"]) == ("True", "True")
+    assert result["precision"].value == 0.5
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_booleans_in_memory_have_true_as_positive():
     ],
 )
 def test_what_looks_like_a_slip_in_labels_is_told(truth, predicted, note):
-    found = tr.evaluate(truth, predicted, measures=("accuracy",))
-    assert any(note in said for said in found.notes)
+    result = tr.evaluate(truth, predicted, measures=("accuracy",))
+    assert any(note in said for said in result.notes)
 
 
 def test_sets_of_labels_may_hold_any_character():
-    found = tr.evaluate([{"a|b"}, {"c|d"}], [{"a|b"}, {"c|d"}], multilabel=True)
-    assert found.notes == ()
+    result = tr.evaluate([{"a|b"}, {"c|d"}], [{"a|b"}, {"c|d"}], multilabel=True)
+    assert result.notes == ()
 
 
 def test_a_long_list_of_labels_is_cut():
@@ -113,7 +113,7 @@ def test_a_long_list_of_labels_is_cut():
 
 
 def test_an_undefined_measure_in_memory_is_nan_with_the_whole_range_and_its_reason():
-    found = tr.evaluate([1, 1, 0, 0, 0], [0, 0, 0, 0, 0])["precision"]
-    assert math.isnan(found.value)
-    assert (found.interval.low, found.interval.high, found.n) == (0, 1, 0)
-    assert found.notes == ("undefined: no example is called positive",)
+    result = tr.evaluate([1, 1, 0, 0, 0], [0, 0, 0, 0, 0])["precision"]
+    assert math.isnan(result.value)
+    assert (result.interval.low, result.interval.high, result.n) == (0, 1, 0)
+    assert result.notes == ("undefined: no example is called positive",)

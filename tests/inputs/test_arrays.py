@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,3 +138,12 @@ def test_whole_floats_are_labels():
 def test_what_is_no_label_set_is_refused(sets, labels, message):
     with pytest.raises(InputError, match=message):
         code_label_sets(sets, labels=labels)
+
+
+def test_a_sparse_matrix_may_hold_zeros_and_one_entry_in_two_parts():
+    explicit = sp.csr_matrix(([1.0, 0.0, 1.0], ([0, 0, 1], [0, 1, 1])), shape=(2, 2))
+    parts = sp.csr_matrix(([0.5, 0.5, 1.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    for matrix in (explicit, parts):
+        coded = code_label_sets(matrix)
+        assert [coded.members[code] for code in coded.truth] == [("0",), ("1",)]
+    assert explicit.nnz == 3  # what was given stays as it was

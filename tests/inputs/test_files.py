@@ -293,3 +293,10 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else_happens(name, change
         path.write_bytes(content[: int(cut_off * len(content)) + 1])
         with suppress(InputError):
             list(open_predictions([path], options=ReadingOptions(block_bytes=block)).batches())
+
+
+def test_classes_of_score_columns_are_spelt_as_labels_are(write, read):
+    path = write("y_true,score_ja,score_nein\nja,0.9,0.1\nnein,0.2,0.8\n")
+    files, _ = read(path, label_map={"ja": "1", "nein": "0"})
+    assert files.roles.score_classes == ("1", "0")
+    assert set(files.labels.texts) == {"1", "0"}

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 import truerisk as tr
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.cell_sample import CellSample
-from truerisk.intervals.choose import proportion_interval
+from truerisk.intervals.choose import average_interval, mean_interval, proportion_interval
+from truerisk.results import Interval
 from truerisk.tallies.cells import Proportion
 
 RNG = np.random.default_rng(0)
@@ -265,3 +266,22 @@ def test_cells_that_are_two_kinds_of_right_share_the_prior():
     )
     for name in ("cohen_kappa", "matthews_correlation"):
         assert ends(several[name].interval) == pytest.approx(ends(two[name].interval), rel=1e-12)
+
+
+def test_few_groups_widen_the_interval_of_a_mean_as_students_t_does():
+    # t of 4 degrees of freedom is 1.4166 times the normal quantile at 95 %.
+    grouped = mean_interval(0.3, 0.05, 5, level=0.95, grouped=True)
+    single = mean_interval(0.3, 0.05 * 2.7764451051977934 / 1.959963984540054, 5, level=0.95)
+    assert (grouped.low, grouped.high) == pytest.approx((single.low, single.high))
+    assert (grouped.method, single.method) == ("cluster_delta", "delta")
+
+
+def test_classes_of_which_nothing_is_known_err_together():
+    values, shares = np.array([0.4, 0.8]), np.array([0.5, 0.5])
+    each = [Interval(0.3, 0.6, 0.95, "x"), Interval(0.6, 0.9, 0.95, "x")]
+    together = average_interval(values, each, shares, None, level=0.95)
+    # The mean of the distances: .6 − (.1 + .2)/2 and .6 + (.2 + .1)/2.
+    assert (together.low, together.high) == pytest.approx((0.45, 0.75))
+    apart = average_interval(values, each, shares, np.eye(2), level=0.95)
+    assert apart.low == pytest.approx(0.6 - np.hypot(0.1, 0.2) / 2)
+    assert (together.method, apart.method) == ("mean_of_intervals", "mean_of_correlated")

@@ -161,19 +161,19 @@ def _report_bug(error: Exception, *, debug: bool) -> NoReturn:
     where = f" at {urls['Issues']}" if "Issues" in urls else ""
     versions = f"truerisk {package['Version']}, Python {platform.python_version()}"
     text = f"{versions}, {platform.platform()}\n{''.join(traceback.format_exception(error))}"
-    kept = ""
+    place = ""
     if not debug:
         try:
             with tempfile.NamedTemporaryFile(
                 "w", prefix="truerisk-", suffix=".txt", delete=False, encoding="utf-8"
             ) as file:
                 file.write(text)
-            kept = f" The traceback is in {file.name}; --debug prints it."
+            place = f" The traceback is in {file.name}; --debug prints it."
         except OSError:
             debug = True
     if debug:
         click.echo(text, err=True)
-    request = f"This is a bug in truerisk. Please report it{where}, with the command.{kept}"
+    request = f"This is a bug in truerisk. Please report it{where}, with the command.{place}"
     _fail(f"{type(error).__name__}: {error}\n{request}", FAILED)
 
 

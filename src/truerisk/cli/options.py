@@ -32,7 +32,7 @@ group_option = click.option(
     "--group", metavar="COLUMN", help="Column that says which rows belong together."
 )
 delimiter_option = click.option(
-    "--delimiter", metavar="CHARACTER", help="What separates cells; recognised if absent."
+    "--delimiter", metavar="CHARACTER", help="Separator of the cells; detected if absent."
 )
 encoding_option = click.option(
     "--encoding", default="utf-8", show_default=True, help="Encoding of text files."
@@ -81,9 +81,7 @@ READING = (
         help="Rename a label; may be repeated.",
     ),
     click.option("--allow-inf", is_flag=True, help="Let scores be infinite."),
-    click.option(
-        "--multilabel-sep", metavar="TEXT", help="What separates several labels of a row."
-    ),
+    click.option("--multilabel-sep", metavar="TEXT", help="Separator of several labels in a cell."),
     *(
         click.option(f"--{name.replace('_', '-')}", type=click.IntRange(min=1), help=what)
         for name, what in (
@@ -116,7 +114,7 @@ positive_option = click.option(
     "--positive",
     "pos_label",
     metavar="LABEL",
-    help="Positive label; known for 0/1, -1/1 and booleans.",
+    help="Positive label; not needed for 0/1, -1/1 and booleans.",
 )
 seed_option = click.option(
     "--seed",

@@ -158,7 +158,7 @@ def check_matplotlib(option: str) -> None:
     if find_spec("matplotlib") is None:
         raise ResourceError(
             f"{option} needs matplotlib, which is not installed. "
-            "Install it with: pip install matplotlib"
+            "Install it with: pip install 'truerisk[plot]'"
         )
 
 

@@ -15,13 +15,13 @@ from truerisk.cli.output import (
     format_options,
     page_options,
     quiet_option,
+    show,
     show_difference,
     show_rows,
     table_source,
 )
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import models_from, table_from, table_options
-from truerisk.results import as_plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,7 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
             source=source,
         )
     else:
-        facts = {"file": as_plain(table.source), "target": table.target, "seed": seed}
+        facts = {"file": table.source, "target": table.target, "seed": seed}
         deliver(
             result,
             options,
@@ -181,9 +181,13 @@ def _show(
     rules = {name: replace(result, interval=one) for name, one in result.forms.items()}
     listed: list[tuple[str, Estimate]] = [(FORMS[name], one) for name, one in rules.items()]
     listed += [(name.replace("_", " "), one) for name, one in rivals.items()]
-    if form is not None:
-        rows = [_row(name, one) for name, one in listed]
-        show_rows("perturbation", COLUMNS, rows, form, {**as_plain(result), **source})
+    rows = [_row(name, one) for name, one in listed]
+    if form == "json":
+        rules_of = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        show(result, form, extra={**source, "rows": rules_of})
+        return
+    if form == "csv":
+        show_rows("perturbation", COLUMNS, rows, form)
         return
     from truerisk.reporting.render.terminal import print_sentences  # noqa: PLC0415  (needs rich)
 

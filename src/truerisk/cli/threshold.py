@@ -102,26 +102,26 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 
 
 def _criterion(best: str | None, beta: float | None, costs: str | None) -> dict[str, Any]:
-    found = read_costs(costs)
+    parsed = read_costs(costs)
     best = best or ("f1" if costs is None else "cost")
     if costs is not None and best != "cost":
         raise InputError(f"`--costs` must go with --best cost; got --best {best}.")
     if beta is not None and best != "f1":
         raise InputError(f"`--beta` must go with --best f1; got --best {best}.")
-    if best == "cost" and not isinstance(found, dict):
+    if best == "cost" and not isinstance(parsed, dict):
         raise InputError("`--costs` must give the costs by outcome, such as fp=1,fn=5.")
     chosen = {"by": "f_beta" if best == "f1" else best, "beta": 1.0 if beta is None else beta}
-    return {**chosen, "costs": found if best == "cost" else None}
+    return {**chosen, "costs": parsed if best == "cost" else None}
 
 
 def _curves(ranking: "Ranking", costs: dict[str, float] | None) -> dict[str, Any]:
     from truerisk.measures import curves  # noqa: PLC0415  (only figures need it)
 
-    found: dict[str, Any] = {
+    drawn: dict[str, Any] = {
         "roc": curves.roc_curve(ranking),
         "precision_recall": curves.precision_recall_curve(ranking),
     }
-    return found if costs is None else {**found, "cost": curves.cost_curve(ranking, costs)}
+    return drawn if costs is None else {**drawn, "cost": curves.cost_curve(ranking, costs)}
 
 
 def _print_best(best: "Threshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:

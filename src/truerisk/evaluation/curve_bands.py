@@ -1,7 +1,7 @@
 """Where the true curve may run: bands for curves over all thresholds, intervals for bins."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,12 +11,8 @@ from truerisk.errors import InputError
 from truerisk.intervals.bands import simultaneous_bounds
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.measures.calibration import CalibrationCurve
-from truerisk.measures.curves import BLUE, PrecisionRecallCurve, RocCurve
+from truerisk.measures.curves import Curve, PrecisionRecallCurve, RocCurve
 from truerisk.tallies.ranking import THINNED_TO, TOP, at_steps
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FURTHER_PLACES = 201  # at which the band of a precision-recall curve is given, besides its corners
 NO_BAND = (
@@ -26,7 +22,7 @@ NO_BAND = (
 
 
 @dataclass(frozen=True, eq=False)
-class Band:
+class Band(Curve):
     """Between `low` and `high` at each x; `joined` says whether it goes on between the places."""
 
     kind: ClassVar[str] = "band"
@@ -37,14 +33,6 @@ class Band:
     level: float
     method: str
     joined: bool = True
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the band, or an upright line at each place."""
-        if self.joined:
-            ax.fill_between(self.x, self.low, self.high, color=BLUE, alpha=0.2, linewidth=0)
-        else:
-            ax.vlines(self.x, self.low, self.high, color=BLUE)
-        return ax
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ def as_column(column: Any) -> NDArray[Any]:  # noqa: ANN401
     array = np.asarray(column)
     if array.dtype.kind != "U" or hasattr(column, "dtype"):
         return array
+    if set(map(type, column)) == {str} and not _has_nul(column):
+        return array
     things = np.array(column, dtype=object)
     return array if array.tolist() == things.tolist() else things
 
@@ -321,7 +323,7 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
             f"`{name}` must be one column of labels; got shape {array.shape}. {remedy}"
         )
     if array.dtype.kind == "U" and array is not column:
-        _refuse_nul(column, name)
+        _refuse_nul(column if isinstance(column, (list, tuple)) else array.tolist(), name)
     if array.dtype.kind == "f":
         return _whole_labels(array, name)
     if array.dtype.kind == "O":
@@ -352,9 +354,13 @@ def _whole_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
 
 def _refuse_nul(column: Iterable[Any], name: str) -> None:
     """Refuse the character that NumPy drops from the end of a text: two labels would be one."""
-    wrong = next((text for text in column if isinstance(text, str) and "\0" in text), None)
-    if wrong is not None:
+    if _has_nul(column):
+        wrong = next(text for text in column if "\0" in text)
         raise InputError(f"`{name}` must hold labels without NUL characters; got {shown(wrong)}.")
+
+
+def _has_nul(texts: Iterable[str]) -> bool:
+    return "\0" in "".join(texts)  # several times as fast as a look at each text
 
 
 def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:

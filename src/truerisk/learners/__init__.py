@@ -3,12 +3,10 @@
 ==============  ==================================================================================
 file            holds
 ==============  ==================================================================================
-named_models    what ``--model svm`` means, and what is never loaded
-model_makers    how each of them is made
-naive_bayes     numbers, names and words together
+named_models    what ``--model svm`` means, how each is made, and what is never loaded or refitted
 preprocessing   columns to features, learnt within the training part
+naive_bayes     numbers, names and words together
 tuning          a learner that chooses its settings whenever it is trained
-measured_folds  what a choice is judged by
-refits          one training, one judging
+refits          one training, and its predictions
 ==============  ==================================================================================
 """

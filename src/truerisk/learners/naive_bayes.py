@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from truerisk.aliases import Array
 from truerisk.checks import check_number
 from truerisk.errors import InputError
+from truerisk.learners.preprocessing import ColumnKinds, floats_of, texts_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MIN_VARIANCE = 1e-9  # of the largest variance of a column: a class of equal values is no certainty
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Naive Bayes: given the class, the columns are taken as independent.
 
     .. math:: \log P(c \mid x) = \log \pi_c + \sum_j \log p_j(x_j \mid c) + \text{const}
@@ -65,8 +66,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if issparse(X):
             self.word_tables_ = [self._word_table(X, member)]
             return self
-        self._learn_numbers(_floats(X, self._places("number")), member)
-        self._learn_categories(_floats(X, self._places("category")), member)
+        self._learn_numbers(floats_of(X, self._places("number")), member)
+        self._learn_categories(floats_of(X, self._places("category")), member)
         self._learn_words(X, member)
         return self
 
@@ -90,19 +91,24 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if issparse(X):
             joint += np.asarray(X @ self.word_tables_[0].T)
             return joint
-        numbers = _floats(X, self._places("number"))
+        numbers = floats_of(X, self._places("number"))
         for place, column in enumerate(numbers.T):
             mean, variance = self.means_[:, place], self.variances_[:, place]
             terms = -0.5 * (np.log(variance) + (column[:, None] - mean) ** 2 / variance)
             joint += np.where(np.isnan(column)[:, None], 0.0, terms)
-        codes = _floats(X, self._places("category"))
+        codes = floats_of(X, self._places("category"))
         for column, known, table in zip(codes.T, self.categories_, self.tables_, strict=True):
             if len(known):
                 places = np.minimum(np.searchsorted(known, column), len(known) - 1)
                 joint += np.where((known[places] == column)[:, None], table[:, places].T, 0.0)
-        texts = zip(self.vectorizers_, self._places("text"), self.word_tables_, strict=True)
+        texts = zip(
+            self.vectorizers_,
+            self._places("text"),
+            self.word_tables_,
+            strict=True,
+        )
         for vectorizer, place, table in texts:
-            joint += np.asarray(vectorizer.transform(_texts(X, place)) @ table.T)
+            joint += np.asarray(vectorizer.transform(texts_of(X, place)) @ table.T)
         return joint
 
     def _form(self) -> dict[str, Any]:
@@ -113,11 +119,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "dtype": object if has_text else np.float64,
             "ensure_all_finite": False if has_text else "allow-nan",
         }
-
-    def _places(self, kind: str) -> list[int]:
-        if self.kinds is None:
-            return list(range(self.n_features_in_)) if kind == "number" else []
-        return [place for place, found in enumerate(self.kinds) if found == kind]
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
         tags = super().__sklearn_tags__()
@@ -155,7 +156,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_words(self, X: NDArray[Any], member: NDArray[np.bool_]) -> None:
         self.vectorizers_: list[Vectorizer] = []
         for place in self._places("text"):
-            vectorizer, counts = _counted_words(_texts(X, place))
+            vectorizer, counts = _counted_words(texts_of(X, place))
             self.vectorizers_.append(vectorizer)
             self.word_tables_.append(self._word_table(counts, member))
 
@@ -172,14 +173,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             made: Array = np.log(shares) - np.log(shares.sum(axis=1, keepdims=True))
         return made
-
-
-def _floats(X: NDArray[Any], places: list[int]) -> Array:
-    return X[:, places].astype(np.float64)
-
-
-def _texts(X: NDArray[Any], place: int) -> list[str]:
-    return ["" if text is None else text for text in X[:, place].tolist()]
 
 
 def _counted_words(texts: list[str]) -> "tuple[Vectorizer, csr_matrix]":

@@ -27,7 +27,19 @@ WIDE, SPARSE = 100, 0.2  # features, and share of them that are not 0: from ther
 LARGEST_DENSE = 2**31  # bytes; a learner that takes no sparse matrix is refused a larger one
 
 
-class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ColumnKinds:
+    """What knows the kinds of its columns, all numbers where none are given."""
+
+    kinds: Sequence[str] | None
+    n_features_in_: int
+
+    def _places(self, kind: str) -> list[int]:
+        if self.kinds is None:
+            return list(range(self.n_features_in_)) if kind == "number" else []
+        return [place for place, one in enumerate(self.kinds) if one == kind]
+
+
+class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Impute, scale and one-hot encode the columns of a `Table`, from the training rows alone.
 
     ==========  ===================================================================================
@@ -112,7 +124,7 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.vectorizers_: list[Vectorizer] = []
         if issparse(X):
             return None
-        numbers = _floats(X, self._places("number"))
+        numbers = floats_of(X, self._places("number"))
         self.medians_ = _medians(numbers)
         filled = _filled(numbers, self.medians_)
         self.means_ = filled.mean(axis=0)
@@ -120,14 +132,14 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # A constant column has a deviation of nothing but rounding.
         rounding = 1e-12 * np.abs(filled).max(axis=0, initial=0.0)
         self.deviations_ = np.where(deviations > rounding, deviations, 1.0)
-        codes = _floats(X, self._places("category"))
+        codes = floats_of(X, self._places("category"))
         if self.form == "codes":
             self.categories_ = [_most_frequent(column) for column in codes.T]
         else:
             self.categories_ = [np.unique(column) for column in _filled(codes, MISSING).T]
         vectors = []
         for place in self._places("text"):
-            vectorizer, matrix = _fitted_words(_texts(X, place))
+            vectorizer, matrix = _fitted_words(texts_of(X, place))
             self.vectorizers_.append(vectorizer)
             vectors.append(matrix)
         return vectors
@@ -146,32 +158,31 @@ class Preprocessing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.n_features_in_} columns."
             )
 
-    def _places(self, kind: str) -> list[int]:
-        if self.kinds is None:
-            return list(range(self.n_features_in_)) if kind == "number" else []
-        return [place for place, found in enumerate(self.kinds) if found == kind]
-
     def _made(self, X: Any, texts: list[csr_matrix] | None) -> Any:  # noqa: ANN401
         if issparse(X):
             return X if self.form == "features" else self._densified(X)
         if self.form == "codes":
             return self._codes(X)
-        numbers = _filled(_floats(X, self._places("number")), self.medians_)
+        numbers = _filled(floats_of(X, self._places("number")), self.medians_)
         if self.scale:
             numbers -= self.means_
             numbers /= self.deviations_
-        codes = _filled(_floats(X, self._places("category")), MISSING)
+        codes = _filled(floats_of(X, self._places("category")), MISSING)
         if texts is None:
             texts = [
-                vectorizer.transform(_texts(X, place))
-                for vectorizer, place in zip(self.vectorizers_, self._places("text"), strict=True)
+                vectorizer.transform(texts_of(X, place))
+                for vectorizer, place in zip(
+                    self.vectorizers_,
+                    self._places("text"),
+                    strict=True,
+                )
             ]
         if texts or (self.form == "features" and self._is_wide_and_sparse()):
             return self._sparse(numbers, codes, texts)
         return self._array(numbers, codes)
 
     def _codes(self, X: Any) -> Array:  # noqa: ANN401
-        made = _floats(X, list(range(self.n_features_in_)))
+        made = floats_of(X, list(range(self.n_features_in_)))
         for place, known in zip(self._places("category"), self.categories_, strict=True):
             rows, places = _met(made[:, place], known)
             made[:, place] = np.nan
@@ -241,7 +252,7 @@ def kinds_of(X: Any) -> tuple[Kind, ...] | None:  # noqa: ANN401
     >>> kinds_of(np.array([[1.5, "red"], [2, "blue"]], dtype=object)), kinds_of(np.zeros((2, 2)))
     (('number', 'category'), None)
     """
-    if _are_texts(X):
+    if _aretexts_of(X):
         return ("text",)
     columns = _columns_of(X)
     kinds: tuple[Kind, ...] = tuple(
@@ -309,7 +320,7 @@ class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return columns
 
 
-def _are_texts(X: Any) -> bool:  # noqa: ANN401
+def _aretexts_of(X: Any) -> bool:  # noqa: ANN401
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "UO" and bool(len(X)) and isinstance(X[0], str)
     return isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
@@ -374,13 +385,14 @@ def preprocessor(
     return Preprocessing(None if kinds is None else tuple(kinds), scale=scale, form=form)
 
 
-def _floats(X: Any, places: list[int]) -> Array:  # noqa: ANN401
+def floats_of(X: Any, places: list[int]) -> Array:  # noqa: ANN401
     """Copy some columns: the caller's are not changed."""
     copied: Array = X[:, places].astype(np.float64)
     return copied
 
 
-def _texts(X: Any, place: int) -> list[str]:  # noqa: ANN401
+def texts_of(X: Any, place: int) -> list[str]:  # noqa: ANN401
+    """Give a column of texts, a missing one as an empty one."""
     return ["" if text is None else text for text in X[:, place].tolist()]
 
 

@@ -18,8 +18,8 @@ from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.labels import positive_of_two
 from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
+from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import Measure, find_measure
-from truerisk.tallies.cells import ClassCounts
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import rank
 
@@ -40,23 +40,17 @@ def over_all_folds(
     >>> over_all_folds(MEASURES["precision"], truth, called, np.array([0, 1]))
     0.6666666666666666
     """
-    width = len(classes)
-    counts = ClassCounts(
-        tp=np.bincount(truth[truth == called], minlength=width),
-        truth=np.bincount(truth, minlength=width),
-        predicted=np.bincount(called, minlength=width),
-        correct=np.array(np.count_nonzero(truth == called)),
-        n=np.array(len(truth)),
-        cost=np.array(0.0),
-    )
-    if measure.needs == "class counts" and measure.name != "cost":
-        return float(measure.value(counts))
+    table = np.zeros((len(classes), len(classes)))
+    np.add.at(table, (truth, called), 1.0)
+    at = None
     if measure.needs == "binary counts":
         at = positive_place(measure, classes, pos_label)
-        return float(measure.value(counts.one_vs_rest)[at])
-    raise InputError(
-        f"`measure` must be one of labels or scores to choose settings by; got {measure.name}."
-    )
+    value = value_of_tables(measure.name, table, at)
+    if value is None:
+        raise InputError(
+            f"`measure` must be one of labels or scores to choose settings by; got {measure.name}."
+        )
+    return float(value)
 
 
 def mean_over_folds(

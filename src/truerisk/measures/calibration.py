@@ -4,7 +4,7 @@ import itertools
 import math
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
-from truerisk.measures.curves import BLUE, GREY, VERMILION, plain_label, rank_labels
+from truerisk.measures.curves import Curve, rank_labels
 from truerisk.measures.thresholds import Sweep, sweep
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MAX_BINS = 40
 TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
@@ -26,7 +23,7 @@ LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationCurve:
+class CalibrationCurve(Curve):
     r"""Observed share of positives against the mean score, in bins of about as many examples.
 
     Scores that mean what they say lie on the diagonal.  The expected calibration error is how far
@@ -52,14 +49,6 @@ class CalibrationCurve:
     positives: NDArray[Any]
     expected_calibration_error: float
     label: str = ""
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the bins, with the diagonal on which scores mean what they say."""
-        ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
-        ax.plot(self.mean_score, self.share, "o-", color=BLUE, label=plain_label(self.label))
-        ax.set_xlabel("mean score")
-        ax.set_ylabel("share of positives")
-        return ax
 
 
 def calibration(
@@ -125,7 +114,7 @@ def calibration_curve(table: Sweep, bins: int = 10, label: str = "") -> Calibrat
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreDistribution:
+class ScoreDistribution(Curve):
     """Counts of positives and negatives by score.
 
     Bin j holds the scores from edge j up to, not including, edge j + 1; the last bin includes its
@@ -139,25 +128,6 @@ class ScoreDistribution:
     negatives: NDArray[Any]
     infinite: float = 0
     label: str = ""
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw each class as a share of its own examples: one may be a hundred times as large."""
-        for name, counts, ink in (
-            ("negative", self.negatives, VERMILION),
-            ("positive", self.positives, BLUE),
-        ):
-            words = f"{self.label}: {name}" if self.label else name
-            ax.stairs(
-                counts / max(counts.sum(), 1),
-                self.edges,
-                fill=True,
-                alpha=0.45,
-                color=ink,
-                label=plain_label(words),
-            )
-        ax.set_xlabel("score")
-        ax.set_ylabel("share of the class")
-        return ax
 
 
 def score_distribution(

@@ -1,11 +1,9 @@
-"""Curves over all thresholds: arrays to compute with, and a picture of each.
-
-`plot` takes axes and returns them; it sets no global style and shows nothing.
-"""
+"""Curves over all thresholds: arrays to compute with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,16 +16,19 @@ from truerisk.measures.thresholds import Threshold, best_threshold, mean_cost, o
 from truerisk.tallies.cells import ratio
 from truerisk.tallies.ranking import Ranking, rank
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
+class Curve:
+    """Arrays to compute with; `truerisk.reporting`, imported on first use, draws each kind."""
 
-# Blue and vermilion of Okabe and Ito: told apart by every kind of colour vision.
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"
+    kind: ClassVar[str]
+
+    def plot(self, ax: Any) -> Any:  # noqa: ANN401  (axes of matplotlib, which need not be there)
+        """Draw the curve into axes of matplotlib, and return them."""
+        return import_module("truerisk.reporting.render.curves").draw_curve(self, ax)
 
 
 @dataclass(frozen=True, eq=False)
-class RocCurve:
+class RocCurve(Curve):
     """Recall against false positive rate, from nothing found to everything found.
 
     `n_positive` and `n_negative` are the numbers of independent examples behind the two rates; None
@@ -79,17 +80,9 @@ class RocCurve:
         costs = np.outer(share, 1 - hull.tpr) + np.outer(1 - share, hull.fpr)
         return NormalisedCostCurve(share, costs.min(axis=1), self.label)
 
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the curve, with the diagonal of chance."""
-        ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
-        ax.plot(self.fpr, self.tpr, color=BLUE, label=plain_label(self.label))
-        ax.set_xlabel("1 − specificity")
-        ax.set_ylabel("recall")
-        return ax
-
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecallCurve:
+class PrecisionRecallCurve(Curve):
     """Precision against recall, at each threshold; descending thresholds, ascending recall.
 
     `n_positive`, `n_negative` and `complete` as for `RocCurve`.
@@ -108,17 +101,9 @@ class PrecisionRecallCurve:
     complete: bool = True
     fpr: Array | None = None  # not known from precision where nothing is retrieved
 
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the curve in steps, with the precision of chance."""
-        ax.axhline(self.prevalence, linestyle=":", color=GREY)
-        ax.step(self.recall, self.precision, where="pre", color=BLUE, label=plain_label(self.label))
-        ax.set_xlabel("recall")
-        ax.set_ylabel("precision")
-        return ax
-
 
 @dataclass(frozen=True, eq=False)
-class CostCurve:
+class CostCurve(Curve):
     """Mean cost of an example against the threshold, and the threshold that costs least.
 
     The least cost is measured on the examples the threshold was chosen on: it is optimistic.
@@ -132,25 +117,9 @@ class CostCurve:
     costs: Mapping[str, float]
     label: str = ""
 
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the curve in steps, and mark the threshold that costs least."""
-        shown_at = np.isfinite(self.thresholds)
-        ax.step(
-            self.thresholds[shown_at],
-            self.cost[shown_at],
-            where="pre",
-            color=BLUE,
-            label=plain_label(self.label),
-        )
-        if np.isfinite(self.best.at):
-            ax.plot(self.best.at, self.best.value, "o", color=VERMILION)
-        ax.set_xlabel("threshold")
-        ax.set_ylabel("cost of an example")
-        return ax
-
 
 @dataclass(frozen=True, eq=False)
-class NormalisedCostCurve:
+class NormalisedCostCurve(Curve):
     """Cost of the best threshold, as a share of the greatest possible, by mixture of costs."""
 
     kind: ClassVar[str] = "normalised_cost_curve"
@@ -158,15 +127,6 @@ class NormalisedCostCurve:
     probability_cost: Array
     cost: Array
     label: str = ""
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the curve under that of the better constant answer."""
-        trivial = np.minimum(self.probability_cost, 1 - self.probability_cost)
-        ax.plot(self.probability_cost, trivial, linestyle=":", color=GREY)
-        ax.plot(self.probability_cost, self.cost, color=BLUE, label=plain_label(self.label))
-        ax.set_xlabel("share of the positives in the cost")
-        ax.set_ylabel("normalised cost")
-        return ax
 
 
 def upper_hull(x: Array, y: Array) -> Indices:
@@ -292,18 +252,6 @@ def cost(
     (0.3, 0.25)
     """
     return cost_curve(rank_labels(y_true, y_score, pos_label, sample_weight), costs)
-
-
-def plain_label(text: str) -> str:
-    r"""Write a name for a legend that shows it as it is: no mathematics, not left out.
-
-    Examples
-    --------
-    >>> plain_label("_cost in $")
-    ' _cost in \\$'
-    """
-    safe = text.encode("utf-8", "backslashreplace").decode("utf-8").replace("$", r"\$")
-    return f" {safe}" if safe.startswith("_") else safe
 
 
 def rank_labels(

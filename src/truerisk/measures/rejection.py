@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_number, check_same_length, shown
 from truerisk.errors import InputError
-from truerisk.measures.curves import BLUE, is_positive, plain_label
+from truerisk.measures.curves import Curve, is_positive
 from truerisk.measures.thresholds import Sweep
 from truerisk.tallies.ranking import Ranking, rank
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 ENTRIES_AT_ONCE = 2**22  # of the score matrix: memory stays bounded
 
@@ -33,7 +29,7 @@ class RejectionPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorRejectCurve:
+class ErrorRejectCurve(Curve):
     r"""Error rate of the accepted examples against the share of examples rejected.
 
     An example is rejected when its evidence is less than the threshold.  Thresholds ascend, and the
@@ -74,13 +70,6 @@ class ErrorRejectCurve:
         if rate == 1:
             return self._point(len(self.thresholds))
         return self._point(int(np.searchsorted(self.rejection_rate, rate, side="right")) - 1)
-
-    def plot(self, ax: "Axes") -> "Axes":
-        """Draw the curve."""
-        ax.plot(self.rejection_rate, self.error_rate, color=BLUE, label=plain_label(self.label))
-        ax.set_xlabel("share rejected")
-        ax.set_ylabel("error rate of the rest")
-        return ax
 
     def _point(self, at: int, threshold: float | None = None) -> RejectionPoint:
         if at == len(self.thresholds):
@@ -164,13 +153,21 @@ def error_reject(evidence: ArrayLike, is_error: ArrayLike) -> ErrorRejectCurve:
     # The errors among the accepted are the "true positives" of ranking examples by evidence.
     ranking = rank(evidence, is_error)
     accepted = ranking.tp + ranking.fp
+    return _from_most_evidence(ranking.thresholds, accepted, ranking.tp, _area(ranking))
+
+
+def _from_most_evidence(
+    evidence: Array, accepted: NDArray[Any], errors: NDArray[Any], area: float, label: str = ""
+) -> ErrorRejectCurve:
+    """Turn counts of the accepted, most evidence first, into a curve that rejects ever more."""
     return ErrorRejectCurve(
-        thresholds=ranking.thresholds[::-1],
-        rejection_rate=(1 - accepted / ranking.n)[::-1],
-        error_rate=(ranking.tp / accepted)[::-1],
+        thresholds=evidence[::-1],
+        rejection_rate=(1 - accepted / accepted[-1])[::-1],
+        error_rate=(errors / accepted)[::-1],
         accepted=accepted[::-1],
-        errors=ranking.tp[::-1],
-        area=_area(ranking),
+        errors=errors[::-1],
+        area=area,
+        label=label,
     )
 
 
@@ -179,13 +176,6 @@ def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRej
 
     The evidence is :math:`|s - t|`, as for `rejection` with a threshold.  Where the table is
     thinned, examples between two kept scores count as if they stood at the lower one.
-
-    Parameters
-    ----------
-    table
-        Counts at each threshold, descending.
-    threshold
-        Scores from here on mean positive.
 
     Examples
     --------
@@ -208,16 +198,8 @@ def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRej
     errors = np.cumsum(np.where(called_positive, negatives, positives)[order])
     last = np.append(evidence[1:] != evidence[:-1], True)
     evidence, accepted, errors = evidence[last], accepted[last], errors[last]
-    error_rate = errors / accepted
-    return ErrorRejectCurve(
-        thresholds=evidence[::-1],
-        rejection_rate=(1 - accepted / accepted[-1])[::-1],
-        error_rate=error_rate[::-1],
-        accepted=accepted[::-1],
-        errors=errors[::-1],
-        area=float(np.diff(accepted, prepend=0) @ error_rate / accepted[-1]),
-        label=label,
-    )
+    area = float(np.diff(accepted, prepend=0) @ (errors / accepted) / accepted[-1])
+    return _from_most_evidence(evidence, accepted, errors, area, label)
 
 
 def _area(ranking: Ranking) -> float:

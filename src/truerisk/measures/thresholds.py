@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_number, shown
 from truerisk.errors import InputError
+from truerisk.measures.costs import OUTCOMES
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking import Ranking
-
-OUTCOMES = ("tp", "fp", "fn", "tn")
 
 
 @dataclass(frozen=True, eq=False)

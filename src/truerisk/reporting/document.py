@@ -104,8 +104,8 @@ class Tile:
     def of(cls, title: str, estimate: Estimate, beside: str = "") -> "Tile":
         """Write and draw an estimate, a share on the whole way from 0 to 1."""
         words = written(estimate)
-        found, _ = measure_of(estimate.measure)
-        is_share = found is not None and found.measure_range == SHARE_RANGE
+        result, _ = measure_of(estimate.measure)
+        is_share = result is not None and result.measure_range == SHARE_RANGE
         axis = axis_of([estimate], *(SHARE_RANGE if is_share else ()))
         ends = () if axis is None else (axis.marks()[0], axis.marks()[-1])
         drawn = strip(estimate, axis)
@@ -205,8 +205,8 @@ def axis_of(estimates: Sequence[Estimate], *also: float) -> Axis | None:
     for estimate in estimates:
         if estimate.is_defined:
             ends = estimate.interval
-            found = (estimate.value, *((ends.low, ends.high) if ends is not None else ()))
-            numbers += [value for value in found if math.isfinite(value)]
+            result = (estimate.value, *((ends.low, ends.high) if ends is not None else ()))
+            numbers += [value for value in result if math.isfinite(value)]
     return Axis.around(min([*numbers, *also]), max([*numbers, *also])) if numbers else None
 
 
@@ -245,16 +245,16 @@ class Scale:
     @classmethod
     def over(cls, title: str, values: ArrayLike, *also: float, log: bool = False) -> "Scale":
         """Make the scale of round ends that holds every finite value."""
-        found = np.asarray(values, dtype=np.float64).ravel()
-        found = np.concatenate([found[np.isfinite(found)], also])
+        result = np.asarray(values, dtype=np.float64).ravel()
+        result = np.concatenate([result[np.isfinite(result)], also])
         if log:
-            found = found[found >= SMALLEST]
-            low, high = (found.min(), found.max()) if len(found) else (1.0, 10.0)
+            result = result[result >= SMALLEST]
+            low, high = (result.min(), result.max()) if len(result) else (1.0, 10.0)
             # A little room on either side, on the scale of the logarithms.
             spare = 0.05 * (math.log(high) - math.log(low)) or math.log(1.5)
             ends = math.exp(math.log(low) - spare), math.exp(min(math.log(high) + spare, 700.0))
             return cls(title, max(ends[0], SMALLEST), ends[1], log=True)
-        axis = Axis.around(*((found.min(), found.max()) if len(found) else (0.0, 1.0)))
+        axis = Axis.around(*((result.min(), result.max()) if len(result) else (0.0, 1.0)))
         return cls(title, axis.low, axis.high, ticks=axis.ticks)
 
     @classmethod
@@ -266,10 +266,10 @@ class Scale:
         >>> Scale.spanning("C", [0.1, 1.0]).log, Scale.spanning("C", [1.0, 2.0]).log
         (True, False)
         """
-        found = np.asarray(values, dtype=np.float64).ravel()
-        found = found[np.isfinite(found)]
-        wide = len(found) > 0 and found.min() > 0 and found.max() >= DECADE * found.min()
-        return cls.over(title, found, log=bool(wide))
+        result = np.asarray(values, dtype=np.float64).ravel()
+        result = result[np.isfinite(result)]
+        wide = len(result) > 0 and result.min() > 0 and result.max() >= DECADE * result.min()
+        return cls.over(title, result, log=bool(wide))
 
     def place(self, value: float) -> float:
         """Give the share of the way at which a value lies."""
@@ -277,12 +277,12 @@ class Scale:
 
     def places(self, values: ArrayLike) -> Array:
         """Give the share of the way of each value; what lies outside stands at the end."""
-        found, low, high = np.asarray(values, dtype=np.float64), self.low, self.high
+        result, low, high = np.asarray(values, dtype=np.float64), self.low, self.high
         if self.log:
             with np.errstate(divide="ignore", invalid="ignore"):
-                found = np.log(found)
+                result = np.log(result)
             low, high = math.log(low), math.log(high)
-        return np.asarray((found.clip(low, high) - low) / (high - low))
+        return np.asarray((result.clip(low, high) - low) / (high - low))
 
     def marks(self) -> list[tuple[float, str]]:
         """Give the place and the words of each round number."""

@@ -74,12 +74,12 @@ def visible(text: object, most: int = MAX_CHARACTERS) -> str:
     A space at either end becomes "␣": two labels that differ only there must not look the same.
     What is shown has at most `most` characters, escapes counted in full.
     """
-    found = str(text)
-    if len(found) > most:
-        found = found[: most - 1] + "…"
-    inner = found.strip(" ")
-    before = len(found) - len(found.lstrip(" "))
-    after = len(found) - len(inner) - before
+    result = str(text)
+    if len(result) > most:
+        result = result[: most - 1] + "…"
+    inner = result.strip(" ")
+    before = len(result) - len(result.lstrip(" "))
+    after = len(result) - len(inner) - before
     shown = "␣" * before + _without_hidden(inner) + "␣" * (after if inner else 0)
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
@@ -114,9 +114,9 @@ def latex(text: object) -> str:
 
 def csv_text(text: object) -> str:
     """Write a text so that a spreadsheet takes it for a text, not for a formula (CWE-1236)."""
-    found = str(text)
-    is_formula = found[:1] in FORMULA_STARTS and not NUMBER.fullmatch(found)
-    return "'" + visible(found) if found and is_formula else visible(found)
+    result = str(text)
+    is_formula = result[:1] in FORMULA_STARTS and not NUMBER.fullmatch(result)
+    return "'" + visible(result) if result and is_formula else visible(result)
 
 
 def figure_label(text: object) -> str:

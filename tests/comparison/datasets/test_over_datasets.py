@@ -139,7 +139,7 @@ def test_two_classifiers_have_no_test_of_ranks():
     (sentence,) = found.verdict
     assert sentence == (
         f"new is better than old over data sets like these 12, typically by "
-        f"{pair.difference:.3f} [{pair.interval.low:.3f}, {pair.interval.high:.3f}]: "
+        f"{pair.difference:.4f} [{pair.interval.low:.4f}, {pair.interval.high:.4f}]: "
         f"{pair.wins} wins, 0 ties, {pair.losses} losses of new, p = {pair.p_value:.3g}."
     )
     alone = compare_over_datasets(_scores(12, [0, 0.03]), names=["old", "new"], control="new")
@@ -148,7 +148,7 @@ def test_two_classifiers_have_no_test_of_ranks():
     assert alone.verdict[0].startswith("old is worse than new")
 
 
-def test_identical_classifiers_are_not_told_apart():
+def test_identical_classifiers_do_not_differ():
     column = np.random.default_rng(0).uniform(size=(8, 1))
     found = compare_over_datasets(np.repeat(column, 3, axis=1))
     assert found.friedman.p_value == 1
@@ -217,7 +217,7 @@ def test_neither_the_order_of_data_sets_nor_of_classifiers_matters(seed, random)
         assert pair.difference == pytest.approx(-other.difference if turned else other.difference)
 
 
-def test_the_seed_is_told_and_may_be_a_generator():
+def test_the_seed_is_recorded_and_may_be_a_generator():
     scores = _scores(6, [0, 0.01])
     assert compare_over_datasets(scores, random_state=7).random_state == 7
     drawn = compare_over_datasets(scores, random_state=np.random.default_rng(3))

@@ -29,7 +29,7 @@ def test_the_column_of_names_is_found(write, text, names, datasets):
     assert len(found.source["sha256"]) == 64
 
 
-def test_the_column_of_names_may_be_told(write):
+def test_the_column_of_names_may_be_given(write):
     path = write("year,a,b\n2001,0.5,0.6\n2002,0.7,0.8\n")
     assert read_scores(path, dataset="year").datasets == ("2001", "2002")
     with pytest.raises(InputError, match="must have the column 'month'; it has 'year', 'a', 'b'"):

@@ -199,7 +199,7 @@ def test_learners_are_not_changed_and_are_called_by_their_class(data):
     assert same.names == ("DecisionTreeClassifier (first)", "DecisionTreeClassifier (second)")
 
 
-def test_a_drawn_seed_is_told_and_repeats_the_comparison(data):
+def test_a_drawn_seed_is_recorded_and_repeats_the_comparison(data):
     found = tr.compare_models("tree", BAYES, *data, **few(DEFAULT))
     seed = int(re.search(r"seed (\d+)", found.notes[0]).group(1))
     assert tr.compare_models("tree", BAYES, *data, random_state=seed, **few(DEFAULT)) == found
@@ -267,7 +267,7 @@ def test_refits_that_fail_are_never_left_out(data):
             )
 
 
-def test_refits_that_are_kept_are_not_done_again(data, tmp_path):
+def test_refits_that_are_saved_are_not_done_again(data, tmp_path):
     settings = {"random_state": 1, "resume": tmp_path, **few(DEFAULT)}
     found = tr.compare_models(STUMP, BAYES, *data, **settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
@@ -301,7 +301,7 @@ def test_no_evidence_says_that_more_examples_change_the_learners(data):
     assert found.verdict.endswith("compare them again then.")
 
 
-def test_machines_are_compared_by_perturbation(data):
+def test_svms_are_compared_by_perturbation(data):
     X, y = data
     settings = {"random_state": 1, "replicates": 100, "folds": 3}
     labels = np.where(y == 1, "yes", "no")

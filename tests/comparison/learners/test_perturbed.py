@@ -1,4 +1,4 @@
-"""The difference of two machines: the same weights and folds for both, and what a feature adds."""
+"""The difference of two SVMs: the same weights and folds for both, and what a feature adds."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ Y = (2 * X[:, 0] + X[:, 2] + 0.5 * RNG.normal(size=N) > 0).astype(int)
 FEW = {"replicates": 200, "folds": 5, "random_state": 4}
 
 
-def test_the_deviations_are_the_difference_of_the_two_machines_own() -> None:
+def test_the_deviations_are_the_difference_of_the_two_svms_own() -> None:
     one = perturbation(LinearSVM(), X, Y, **FEW)
     two = perturbation(KernelSVM(), X, Y, **FEW)
     found = perturbation_difference(LinearSVM(), KernelSVM(), X, Y, interval="percentile", **FEW)
@@ -32,7 +32,7 @@ def test_the_deviations_are_the_difference_of_the_two_machines_own() -> None:
 
 
 @pytest.mark.parametrize("interval", ["normal", "percentile"])
-def test_identical_machines_have_p_1_and_an_interval_with_a_width(interval) -> None:
+def test_identical_svms_have_p_1_and_an_interval_with_a_width(interval) -> None:
     found = perturbation_difference(LinearSVM(), LinearSVM(), X, Y, interval=interval, **FEW)
     assert found.p_value == 1.0
     assert found.difference.value == 0.0
@@ -40,7 +40,7 @@ def test_identical_machines_have_p_1_and_an_interval_with_a_width(interval) -> N
     assert found.finding == "no evidence"
 
 
-def test_swapping_the_machines_turns_everything_round() -> None:
+def test_swapping_the_svms_turns_everything_round() -> None:
     one = perturbation_difference(LinearSVM(), KernelSVM(), X, Y, **FEW)
     two = perturbation_difference(KernelSVM(), LinearSVM(), X, Y, **FEW)
     assert two.difference.value == -one.difference.value
@@ -48,7 +48,7 @@ def test_swapping_the_machines_turns_everything_round() -> None:
     assert two.p_value == pytest.approx(one.p_value)
 
 
-def test_a_region_makes_equal_machines_equivalent() -> None:
+def test_a_region_makes_equal_svms_equivalent() -> None:
     found = perturbation_difference(LinearSVM(C=1.0), LinearSVM(C=1.0001), X, Y, region=0.2, **FEW)
     assert found.finding == "equivalent"
 
@@ -58,7 +58,7 @@ def test_a_feature_that_matters_is_worth_having_and_another_is_not() -> None:
     assert feature_value(LinearSVM(), X, Y, drop=[1], **FEW).finding == "no evidence"
 
 
-def test_without_is_the_first_machine_and_sees_the_other_columns() -> None:
+def test_without_is_the_first_svm_and_sees_the_other_columns() -> None:
     found = feature_value(LinearSVM(), X, Y, drop=[0], **FEW)
     assert found.names == ("fewer features", "all features")
     assert found.first.value == perturbation(LinearSVM(), X[:, 1:], Y, **FEW).value
@@ -106,7 +106,7 @@ def test_what_has_no_columns_or_another_second_table_is_refused() -> None:
         feature_value(LinearSVM(), X, Y, drop=[0], second_X=X, **FEW)
 
 
-def test_machines_without_errors_in_training_are_compared_by_their_folds() -> None:
+def test_svms_without_errors_in_training_are_compared_by_their_folds() -> None:
     # Neither errs on what it was trained on, and a narrow kernel knows nothing of the rest.
     machines = KernelSVM(C=1e6, gamma=1e4), KernelSVM(C=1e6, gamma=0.3)
     settings = {**FEW, "losses": "training"}
@@ -120,7 +120,7 @@ def test_machines_without_errors_in_training_are_compared_by_their_folds() -> No
     assert grouped.difference.interval.method == "clustered_paired"
 
 
-def test_other_examples_for_the_second_machine_are_refused() -> None:
+def test_other_examples_for_the_second_svm_are_refused() -> None:
     with pytest.raises(InputError, match="same 80 examples"):
         perturbation_difference(LinearSVM(), LinearSVM(), X, Y, second_X=X[:70], **FEW)
 

@@ -53,7 +53,7 @@ def test_plain_values_are_ready_for_json(two, three):
     assert adjusted == [*three.adjusted.values(), None, None, None]
 
 
-def test_the_main_measure_is_the_first_asked_for_or_the_error_rate(two, three):
+def test_the_main_measure_is_the_first_requested_or_the_error_rate(two, three):
     assert two.measure == "error_rate"
     assert three.measure == "f1"
     assert two.measures[0] == "error_rate"

@@ -349,7 +349,6 @@ def test_the_central_limit_interval(measure):
     [
         pytest.param("central_limit", TWICE, "error_rate", id="two repetitions"),
         pytest.param("central_limit", HELD, "error_rate", id="divisions"),
-        pytest.param("central_limit", ONCE, "recall", id="no mean of losses"),
         pytest.param("corrected_t", ONCE, "roc_auc", id="no value of a refit"),
     ],
 )
@@ -358,6 +357,13 @@ def test_where_a_rule_says_nothing_everything_is_open(rule, plan, measure):
     assert (found.interval.low, found.interval.high) == (0.0, 1.0)
     assert found.interval.method == "whole_range"
     assert found.notes
+
+
+def test_a_measure_that_is_no_mean_of_losses_keeps_the_interval_by_agreement():
+    question = asked(ONCE, measure="recall")
+    found = RULES["central_limit"](question)
+    assert found.interval == question.estimate.interval
+    assert found.notes[-1].code == "no_mean_loss"
 
 
 def test_a_refit_without_a_value_is_not_left_out_silently():

@@ -97,13 +97,11 @@ def test_the_winner_of_useless_settings_is_not_called_good():
 
 
 def test_the_picture_shows_a_line_for_each_setting():
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     chosen = select(KernelSVM(), X, Y, over=OVER, replicates=20)
     ax = chosen.plot(Figure().subplots())
     assert ax.get_xscale() == "log"
-    legend = {text.get_text() for text in ax.get_legend().get_texts()}
-    assert legend == {"gamma=0.1", "gamma=1.0"}
+    names = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert names == {"gamma=0.1", "gamma=1.0"}
 
 
 def test_what_was_chosen_is_printed():

@@ -124,3 +124,12 @@ def test_stripping_makes_labels_one_and_blank_ones_missing():
     one = encoder(strip=True)
     assert codes(one, pa.array(["a ", " a", "  "])) == [0, 0, MISSING]
     assert one.book.texts == ("a",)
+
+
+@pytest.mark.parametrize("kind", [pa.bool_(), pa.int64(), pa.string()], ids=str)
+def test_labels_of_every_type_are_spelt_as_the_options_say(kind):
+    book = LabelBook()
+    options = ReadingOptions(numeric_labels=True, label_map={"1": "yes"})
+    values = pa.array([True, False]).cast(kind) if kind != pa.string() else pa.array(["1", "0.0"])
+    encode([LabelEncoder("y", book, options, may_be_empty=False)], [values], PLACES)
+    assert book.texts == (("1", "0") if kind == pa.bool_() else ("yes", "0"))

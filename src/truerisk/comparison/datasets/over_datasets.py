@@ -43,8 +43,17 @@ from truerisk.comparison.datasets.rank_tests import (
 from truerisk.comparison.datasets.score_table import fold_means, named_scores
 from truerisk.comparison.multiplicity import bonferroni, hochberg, holm
 from truerisk.errors import InputError
-from truerisk.results import Conclusion, Finding, Interval, Reportable, Row, estimate_row
-from truerisk.results import _number as number
+from truerisk.results import (
+    Conclusion,
+    Finding,
+    Interval,
+    Reportable,
+    Row,
+    decimals_for,
+    estimate_row,
+    number,
+)
+from truerisk.results import _number as p_number
 
 LARGEST_SEED = 2**32
 OPPOSITE: dict[Conclusion, Conclusion] = {"better": "worse", "worse": "better"}
@@ -472,7 +481,7 @@ def _two(result: OverDatasets, pair: PairOverDatasets) -> str:
             (pair.losses, "loss", "losses"),
         )
     )
-    seen = f"{counts} of {second}, p = {number(pair.p_value)}"
+    seen = f"{counts} of {second}, p = {p_number(pair.p_value)}"
     if pair.finding == "equivalent":
         return (
             f"{second} and {first} are equivalent over data sets like these {result.n}: a typical "
@@ -482,7 +491,7 @@ def _two(result: OverDatasets, pair: PairOverDatasets) -> str:
         ends, by = pair.interval, number(abs(pair.difference))
         if ends is not None:
             low, high = (ends.low, ends.high) if pair.difference > 0 else (-ends.high, -ends.low)
-            by = f"{by} {between(low, high)}"
+            by = f"{number(abs(pair.difference), decimals_for(ends.width))} {between(low, high)}"
         return (
             f"{second} is {pair.finding} than {first} over data sets like these {result.n}, "
             f"typically by {by}: {seen}."
@@ -498,7 +507,7 @@ def _two(result: OverDatasets, pair: PairOverDatasets) -> str:
 
 def _all_together(result: OverDatasets, test: FriedmanTest) -> Finding:
     statistic = "infinite" if math.isinf(test.f) else f"{test.f:.3g}"
-    seen = f"(Iman-Davenport F = {statistic}, p = {number(test.p_value)})"
+    seen = f"(Iman-Davenport F = {statistic}, p = {p_number(test.p_value)})"
     if test.p_value <= 1 - result.level:
         text = f"The classifiers differ over these {result.n} data sets {seen}."
         return Finding(text, code="classifiers_differ")

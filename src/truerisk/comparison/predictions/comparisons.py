@@ -20,9 +20,10 @@ from truerisk.results import (
     Reportable,
     Row,
     as_plain,
+    decimals_for,
     model_row,
+    number,
 )
-from truerisk.results import _number as number
 
 Key = str | tuple[str, str, str]
 
@@ -228,9 +229,11 @@ def _of_the_best(result: Comparisons) -> Iterator[Finding]:
     if interval is None:
         yield Finding(f"{text}.", code="winner")
         return
+    decimals = decimals_for(interval.width)
+    own, corrected = (number(one.value, decimals) for one in (best.own, best.corrected))
     text += (
-        f", with {spoken_title(result.measure)} {number(best.own.value)}; corrected for having "
-        f"been chosen by it: {number(best.corrected.value)} {between(interval.low, interval.high)}."
+        f", with {spoken_title(result.measure)} {own}; corrected for having been chosen by it: "
+        f"{corrected} {between(interval.low, interval.high)}."
     )
     yield Finding(text, code="winner_corrected")
 

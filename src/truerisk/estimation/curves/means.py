@@ -10,9 +10,8 @@ from truerisk.aliases import Array
 from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.evaluation.evaluate import evaluate_counts
-from truerisk.measures.averages import AVERAGES
+from truerisk.measures.averages import value_of_tables
 from truerisk.results import Finding, Interval
-from truerisk.tallies.cells import BinaryCounts, ClassCounts
 
 Counts = NDArray[np.int64]
 
@@ -25,18 +24,9 @@ def confusion_values(measure: str, confusions: Counts, pos_label: int) -> Array:
     >>> confusion_values("recall", np.array([[[8, 2], [1, 3]], [[9, 1], [0, 4]]]), pos_label=1)
     array([0.75, 1.  ])
     """
-    entry, ending = base_measure(measure), measure.rpartition("_")[2]
-    tp = np.diagonal(confusions, axis1=-2, axis2=-1).astype(np.float64)
-    n, correct = confusions.sum(axis=(-2, -1)).astype(np.float64), tp.sum(axis=-1)
-    truth, predicted = confusions.sum(axis=-1), confusions.sum(axis=-2)
-    counts = ClassCounts(tp, truth, predicted, correct, n, np.zeros_like(n))
-    if ending in AVERAGES:
-        return np.asarray(AVERAGES[ending].function(entry, counts, None, np.nan))
-    if entry.needs == "class counts":
-        return np.asarray(entry.value(counts))
-    each = counts.one_vs_rest
-    parts = (part[..., pos_label] for part in (each.tp, each.fp, each.fn, each.tn))
-    return np.asarray(entry.value(BinaryCounts(*parts)))
+    base_measure(measure)  # refuses what is not made of counts
+    values = value_of_tables(measure, confusions.astype(np.float64), pos_label)
+    return np.full(confusions.shape[:-2], np.nan) if values is None else values
 
 
 def mean_interval(

@@ -268,10 +268,12 @@ def central_limit(given: RuleInput) -> Estimate:
     """Bayle and others' central limit interval of one cross-validation; of means of losses only."""
     losses = _losses(given)
     plan = given.collected.plan
-    if losses is None or not isinstance(plan, Folds) or plan.repetitions != 1:
-        return _open(
-            given, "no central limit interval: it is of error rate and accuracy", "no_mean_loss"
-        )
+    if losses is None:
+        note = "the central limit interval is of error rate and accuracy: this one is by agreement"
+        notes = (*given.estimate.notes, Finding(note, code="no_mean_loss"))
+        return replace(given.estimate, notes=notes)
+    if not isinstance(plan, Folds) or plan.repetitions != 1:
+        return _open(given, "no central limit interval: there is not one repetition", "no_folds")
     if given.collected.failures:
         return _open(given, "no central limit interval: refits failed", "refits_failed")
     found = cross_validation_clt(losses, plan.parts[0], level=given.level)

@@ -104,25 +104,9 @@ def _divisions(examples: Examples, design: Design, rng: np.random.Generator) -> 
     )
 
 
-def _each_one(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
-    return each_left_out(examples.n)
-
-
-def _delete_one(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
-    return DeleteOne(examples.n)
-
-
-def _forward(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
-    return forward_blocks(examples.n, design.folds)
-
-
 def _draws(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
     refits = check_whole_number(design.repeats, "repeats", low=10, high=1_000_000)
     return Draws(examples.n, refits, int(rng.integers(LARGEST_SEED)))
-
-
-def _training(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:  # noqa: ARG001
-    return TrainingSet(examples.n)
 
 
 METHODS = {
@@ -166,7 +150,7 @@ METHODS = {
         Method(
             name="leave_one_out",
             title="Leave-one-out",
-            plan=_each_one,
+            plan=lambda examples, _, __: each_left_out(examples.n),
             uses=(),
             grouped=False,
             remark="each example is judged once: how much refits disagree cannot be seen",
@@ -174,7 +158,7 @@ METHODS = {
         Method(
             name="time_ordered",
             title="Forward in time",
-            plan=_forward,
+            plan=lambda examples, design, _: forward_blocks(examples.n, design.folds),
             uses=("folds",),
             grouped=False,
             remark="each block is judged by a model of the blocks before it; errors that come in "
@@ -192,7 +176,7 @@ METHODS = {
         Method(
             name="jackknife",
             title="Jackknife",
-            plan=_delete_one,
+            plan=lambda examples, _, __: DeleteOne(examples.n),
             uses=(),
             grouped=False,
             remark="the training error with its bias taken away, for the error rate; all else is "
@@ -220,7 +204,7 @@ METHODS = {
         Method(
             name="training_error",
             title="Training error",
-            plan=_training,
+            plan=lambda examples, _, __: TrainingSet(examples.n),
             uses=(),
             remark="the examples it was trained on: as a rule far too good, for comparison only",
         ),

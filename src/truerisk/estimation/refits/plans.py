@@ -5,7 +5,7 @@ is sent to workers once, and tells them the examples of a refit.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class Plan(Protocol):
         """How often the examples are judged, at most."""
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it judges."""
+        """Give the examples that refit `at` trains on, and those it predicts."""
 
     def repetition(self, at: int) -> int:
         """Give the repetition that refit `at` belongs to."""
@@ -44,45 +44,30 @@ class Plan(Protocol):
         """Name refit `at` as people count: from 1."""
 
 
-class NoneAuxiliary:
-    """A plan in which the judgements of every refit count."""
+class PlanOfVotes:
+    """A plan in which every refit counts, all in one repetition or each in its own."""
 
-    def auxiliary(self, at: int) -> bool:  # noqa: ARG002
-        """Tell the refits that serve an interval only: there are none."""
-        return False
-
-
-class Once(NoneAuxiliary):
-    """A plan in which no example is judged twice."""
-
-    @property
-    def repetitions(self) -> int:
-        """How often an example is judged, at most."""
-        return 1
-
-    def repetition(self, at: int) -> int:  # noqa: ARG002
-        """Give the repetition that refit `at` belongs to: there is one."""
-        return 0
-
-
-class EachItsOwn(NoneAuxiliary):
-    """A plan in which every refit is a repetition of its own."""
+    each_its_own: ClassVar[bool] = False
 
     def __len__(self) -> int:
         raise NotImplementedError
 
     @property
     def repetitions(self) -> int:
-        """How often an example is judged, at most."""
-        return len(self)
+        """How often an example is predicted, at most."""
+        return len(self) if self.each_its_own else 1
 
     def repetition(self, at: int) -> int:
-        """Give the repetition that refit `at` belongs to: each its own."""
-        return at
+        """Give the repetition that refit `at` belongs to."""
+        return at if self.each_its_own else 0
+
+    def auxiliary(self, at: int) -> bool:  # noqa: ARG002
+        """Tell the refits that serve an interval only: there are none."""
+        return False
 
 
 @dataclass(frozen=True)
-class Parts(NoneAuxiliary):
+class Parts(PlanOfVotes):
     """The part of each example, in each repetition."""
 
     parts: NDArray[Any]  # (repetitions, n)
@@ -115,7 +100,7 @@ class Folds(Parts):
         return self.folds * self.repetitions
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it judges."""
+        """Give the examples that refit `at` trains on, and those it predicts."""
         repetition, part = divmod(at, self.folds)
         judged = self.parts[repetition] == part
         return np.flatnonzero(~judged), np.flatnonzero(judged)
@@ -156,7 +141,7 @@ class NestedFolds(Parts):
         return repetition, self.runs[run]
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it judges."""
+        """Give the examples that refit `at` trains on, and those it predicts."""
         repetition, run = self.left_out(at)
         judged = np.isin(self.parts[repetition], run)
         return np.flatnonzero(~judged), np.flatnonzero(judged)
@@ -176,16 +161,17 @@ class NestedFolds(Parts):
 
 
 @dataclass(frozen=True)
-class HeldOut(EachItsOwn):
+class HeldOut(PlanOfVotes):
     """Each refit judges the examples marked in its row, and trains on the others."""
 
+    each_its_own: ClassVar[bool] = True
     judged: NDArray[np.bool_]  # (refits, n)
 
     def __len__(self) -> int:
         return len(self.judged)
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it judges."""
+        """Give the examples that refit `at` trains on, and those it predicts."""
         return np.flatnonzero(~self.judged[at]), np.flatnonzero(self.judged[at])
 
     def name(self, at: int) -> str:
@@ -194,7 +180,7 @@ class HeldOut(EachItsOwn):
 
 
 @dataclass(frozen=True)
-class Forward(Once):
+class Forward(PlanOfVotes):
     """Blocks in the order of time: each is judged by a refit that trains on all before it."""
 
     block: NDArray[Any]  # (n,): 0 is only trained on
@@ -203,7 +189,7 @@ class Forward(Once):
         return int(self.block.max())
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it judges."""
+        """Give the examples that refit `at` trains on, and those it predicts."""
         return np.flatnonzero(self.block <= at), np.flatnonzero(self.block == at + 1)
 
     def name(self, at: int) -> str:
@@ -212,9 +198,10 @@ class Forward(Once):
 
 
 @dataclass(frozen=True)
-class Draws(EachItsOwn):
+class Draws(PlanOfVotes):
     """Each refit trains on n examples drawn with replacement, and judges all of them."""
 
+    each_its_own: ClassVar[bool] = True
     n: int
     refits: int
     seed: int
@@ -223,7 +210,7 @@ class Draws(EachItsOwn):
         return self.refits
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it judges."""
+        """Give the examples that refit `at` trains on, and those it predicts."""
         drawn = np.random.default_rng([self.seed, at]).integers(self.n, size=self.n)
         return np.sort(drawn), np.arange(self.n)
 
@@ -233,7 +220,7 @@ class Draws(EachItsOwn):
 
 
 @dataclass(frozen=True)
-class DeleteOne(Once):
+class DeleteOne(PlanOfVotes):
     """Each refit trains on all examples but one, and judges all of them."""
 
     n: int
@@ -242,7 +229,7 @@ class DeleteOne(Once):
         return self.n
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it judges."""
+        """Give the examples that refit `at` trains on, and those it predicts."""
         return np.delete(np.arange(self.n), at), np.arange(self.n)
 
     def name(self, at: int) -> str:
@@ -251,7 +238,7 @@ class DeleteOne(Once):
 
 
 @dataclass(frozen=True)
-class TrainingSet(Once):
+class TrainingSet(PlanOfVotes):
     """One model, trained on all examples and judging the same."""
 
     n: int

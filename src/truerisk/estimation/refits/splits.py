@@ -4,7 +4,6 @@ A division is an array of part numbers 0, 1, …, one for each example: example 
 part is, and trained on otherwise.
 """
 
-import csv
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -178,66 +177,57 @@ def split_file(
     method: str = "five_by_two",
     *,
     delimiter: str = ",",
-    **options: Any,  # noqa: ANN401
+    folds: int = 10,
+    stratified: bool = True,
+    allow_small_classes: bool = False,
+    random_state: int | np.random.Generator | None = None,
 ) -> dict[str, list[int] | list[str]]:
-    """Divide the rows of a CSV file with a header, as `split_table` does.
+    """Divide the rows of a file (CSV, Parquet, JSON lines), as `split_table` does.
 
     Parameters
     ----------
     path
-        The file, in UTF-8.
+        The file.
     target
         The column that holds the labels; the rightmost one unless given.
-    method, options
-        As for `split_table`.
     delimiter
-        What stands between the cells.
+        What separates the cells of a CSV file.
+    method, folds, stratified, allow_small_classes, random_state
+        As for `split_table`.
     """
-    return split_table(read_labels(path, target, delimiter=delimiter), method, **options)
+    return split_table(
+        read_labels(path, target, delimiter=delimiter),
+        method,
+        folds=folds,
+        stratified=stratified,
+        allow_small_classes=allow_small_classes,
+        random_state=random_state,
+    )
 
 
 def read_labels(path: str | Path, target: str | None = None, *, delimiter: str = ",") -> list[str]:
-    """Read one column of a CSV file as text; refuse a file that is ragged, broken or has gaps."""
-    line = 0
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, delimiter=delimiter, strict=True)
-            rows = ((line := reader.line_num, row) for row in reader)
-            _, header = next(rows, (0, []))
-            column = _column(path, header, target)
-            labels = [_label(path, line, header, column, row) for line, row in rows]
-    except (csv.Error, UnicodeDecodeError) as problem:
-        raise InputError(f"{path} must be a CSV file; after line {line}: {problem}.") from problem
-    except OSError as problem:
-        raise InputError(f"`path` must be a file that can be read; got {problem}.") from problem
+    """Read one column of a file as text; refuse a file that is ragged, broken or has gaps."""
+    from truerisk.inputs.options import ReadingOptions  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs.records.formats import open_reader, recognise  # noqa: PLC0415
+    from truerisk.inputs.records.places import refusal  # noqa: PLC0415
+    from truerisk.inputs.records.rows import records  # noqa: PLC0415
+
+    path, options = Path(path), ReadingOptions(delimiter=delimiter)
+    reader = open_reader(recognise(path, options)[0], path, options)
+    name = reader.columns[-1] if target is None else target
+    if reader.columns.count(name) != 1:
+        raise refusal(
+            path,
+            f"`target` must name one column of {shown(list(reader.columns))}; got {shown(name)}.",
+        )
+    labels = []
+    for record, refuse in records(reader, (name,)):
+        if record[name] is None or not str(record[name]):
+            raise refuse(f"{shown(name)} must hold a label in every row; it is empty.")
+        labels.append(str(record[name]))
     if not labels:
-        raise InputError(f"{path} must have at least one row below its header; got 0.")
+        raise refusal(path, "must have at least one row below its header; got 0.")
     return labels
-
-
-def _column(path: str | Path, header: list[str], target: str | None) -> int:
-    if not header:
-        raise InputError(f"{path} must begin with a line of column names; got an empty one.")
-    name = header[-1] if target is None else target
-    if header.count(name) != 1:
-        raise InputError(
-            f"`target` must name one column of {path}; got {shown(name)}, which occurs "
-            f"{header.count(name)} times in {shown(header)}."
-        )
-    return header.index(name)
-
-
-def _label(path: str | Path, line: int, header: list[str], column: int, row: list[str]) -> str:
-    if len(row) != len(header):
-        raise InputError(
-            f"{path} must have {len(header)} cells in every line; got {len(row)} in line {line}."
-        )
-    if not row[column] or "\0" in row[column]:
-        raise InputError(
-            f"Column {shown(header[column])} of {path} must hold a label in every line; "
-            f"got {shown(row[column])} in line {line}."
-        )
-    return row[column]
 
 
 def _codes(y: ArrayLike | int, *, stratified: bool) -> tuple[Parts, list[str]]:

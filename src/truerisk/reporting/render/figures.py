@@ -122,7 +122,7 @@ def draw_chart(chart: Chart, ax: "Axes") -> None:
     for scale, axis in ((chart.x, "x"), (chart.y, "y")):
         _set_scale(scale, axis, ax)
     if chart.key:
-        note_below(f"{chart.x.title}. {chart.key}", ax)
+        ax.set_title(_in_lines(chart.key, ax), fontsize="small", loc="left")
     if any(not isinstance(one, Upright) and one.words for one in chart.shapes):
         ax.legend(fontsize="small")
 
@@ -199,9 +199,9 @@ def thinned(x: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
     """Keep places that are evenly spaced along a band of very many."""
     if len(x) <= MAX_PLACES:
         return x, low, high
-    way = np.cumsum(sum(np.abs(np.diff(ends, prepend=ends[0])) for ends in (x, low, high)))
-    places = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MAX_PLACES)))
-    places = places.clip(max=len(way) - 1)
+    path = np.cumsum(sum(np.abs(np.diff(ends, prepend=ends[0])) for ends in (x, low, high)))
+    places = np.unique(np.searchsorted(path, np.linspace(0, path[-1], MAX_PLACES)))
+    places = places.clip(max=len(path) - 1)
     return x[places], low[places], high[places]
 
 
@@ -271,8 +271,8 @@ def _finite_numbers(rows: Sequence[Entry]) -> Iterator[float]:
     for row in rows:
         if row.estimate is not None and row.estimate.is_defined:
             ends = row.estimate.interval
-            found = (row.estimate.value, *(() if ends is None else (ends.low, ends.high)))
-            yield from (number for number in found if math.isfinite(number))
+            result = (row.estimate.value, *(() if ends is None else (ends.low, ends.high)))
+            yield from (number for number in result if math.isfinite(number))
 
 
 def _letters(ax: "Axes", labels: Sequence[str]) -> float:
@@ -291,9 +291,12 @@ def size_in_points(ax: "Axes") -> tuple[float, float]:
 
 def note_below(words: str, ax: "Axes") -> None:
     """Write a sentence under the axes, in lines as long as these are wide."""
+    ax.set_xlabel(_in_lines(words, ax), fontsize="small")
+
+
+def _in_lines(words: str, ax: "Axes") -> str:
     fit = int(size_in_points(ax)[0] / NOTE_LETTER)
-    lines = wrap(drawable(words), min(max(fit, SHORTEST_NOTE), LONGEST_NOTE))
-    ax.set_xlabel("\n".join(lines), fontsize="small")
+    return "\n".join(wrap(drawable(words), min(max(fit, SHORTEST_NOTE), LONGEST_NOTE)))
 
 
 def short_label(text: str) -> str:
@@ -307,8 +310,8 @@ def drawable(text: str) -> str:
 
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
     shown = figure_label(text)
-    known = [c if font.get_char_index(ord(c)) else _escape(c) for c in shown]
-    return "".join(known)
+    defined = [c if font.get_char_index(ord(c)) else _escape(c) for c in shown]
+    return "".join(defined)
 
 
 def _escape(character: str) -> str:

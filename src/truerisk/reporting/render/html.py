@@ -121,6 +121,7 @@ def svg_of(chart: Chart) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from truerisk.reporting.document import Scale
     >>> unit = Scale("x", 0, 1), Scale("y", 0, 1)
     >>> chart = Chart(title="t", x=unit[0], y=unit[1], shapes=[Line([0, 1], [0, 1])])
     >>> svg_of(chart)["shapes"][0]["path"]
@@ -166,8 +167,8 @@ def _band(chart: Chart, band: Band) -> dict[str, Any]:
 
 def _dots(chart: Chart, dots: Dots) -> dict[str, Any]:
     x, y = chart.x.places(dots.x) * WIDTH, (1 - chart.y.places(dots.y)) * HEIGHT
-    known = np.isfinite(x) & np.isfinite(y)
-    points = [{"x": _short(a), "y": _short(b)} for a, b in zip(x[known], y[known], strict=True)]
+    defined = np.isfinite(x) & np.isfinite(y)
+    points = [{"x": _short(a), "y": _short(b)} for a, b in zip(x[defined], y[defined], strict=True)]
     whiskers = []
     if dots.low is not None and dots.high is not None:
         ends = [(1 - chart.y.places(end)) * HEIGHT for end in (dots.low, dots.high)]
@@ -212,14 +213,14 @@ _DRAWN: dict[type, Any] = {
 
 def _thinned(x: Array, y: Array) -> tuple[Array, Array]:
     """Keep the finite points, and of many those that are evenly spaced along the line."""
-    known = np.isfinite(x) & np.isfinite(y)
-    x, y = x[known], y[known]
+    defined = np.isfinite(x) & np.isfinite(y)
+    x, y = x[defined], y[defined]
     if len(x) <= MAX_POINTS:
         return x, y
-    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
-    kept = np.searchsorted(way, np.linspace(0, way[-1], MAX_POINTS - 1))
-    kept = np.unique([*kept.clip(max=len(x) - 1), len(x) - 1])
-    return x[kept], y[kept]
+    path = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    chosen = np.searchsorted(path, np.linspace(0, path[-1], MAX_POINTS - 1))
+    chosen = np.unique([*chosen.clip(max=len(x) - 1), len(x) - 1])
+    return x[chosen], y[chosen]
 
 
 def _path(x: Array, y: Array) -> str:

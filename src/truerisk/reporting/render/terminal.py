@@ -31,12 +31,12 @@ def print_result(result: Any, console: Console, **options: Any) -> None:  # noqa
 
 def print_sentences(sentences: Iterable[str], console: Console, heading: str | None = None) -> None:
     """Print sentences as a list, wrapped."""
-    told = [visible(sentence, most=MAX_IN_A_LINE) for sentence in sentences]
-    if not told:
+    text = [visible(sentence, most=MAX_IN_A_LINE) for sentence in sentences]
+    if not text:
         return
     if heading is not None:
         console.print(Text(heading, style="bold"))
-    for sentence in told:
+    for sentence in text:
         grid = RichTable.grid(padding=(0, 1))
         grid.add_row(Text("•", style="cyan"), Text(sentence))
         console.print(grid)

@@ -51,12 +51,12 @@ from truerisk.results import Interval
 MAX_OF_A_NAME = 40  # characters in a heading
 
 
-def best_of_chapter(found: BestOf) -> Chapter:
+def best_of_chapter(result: BestOf) -> Chapter:
     """Give all that a page says of the best of several learners."""
-    winner = found.evaluations[found.winner]
+    winner = result.evaluations[result.winner]
     own = learner_chapter(winner)
     subtitle = (
-        counted(len(found.evaluations), "learner"),
+        counted(len(result.evaluations), "learner"),
         counted(winner.n, "example"),
         method_title(winner),
         f"{percent(winner.level)} intervals",
@@ -64,9 +64,9 @@ def best_of_chapter(found: BestOf) -> Chapter:
     return Chapter(
         title="Which learner is best, and how good is it?",
         subtitle=" · ".join(subtitle),
-        verdict=sentences(_verdict(found)),
-        tiles=tuple(_tiles(found)),
-        sections=(_ranking(found), _costs(found), *_named(found.winner, own.sections)),
+        verdict=sentences(_verdict(result)),
+        tiles=tuple(_tiles(result)),
+        sections=(_ranking(result), _costs(result), *_named(result.winner, own.sections)),
         notes=own.notes,
     )
 
@@ -77,24 +77,24 @@ def _named(winner: str, sections: Iterable[Section]) -> Iterator[Section]:
     return (replace(section, title=f"{name}: {section.title}") for section in sections)
 
 
-def _verdict(found: BestOf) -> Iterator[str]:
-    best, second = (found.evaluations[name][found.measure] for name in found.ranking[:2])
-    title = title_of(found.measure)
-    words, corrected = written(best), written(found.corrected)
+def _verdict(result: BestOf) -> Iterator[str]:
+    best, second = (result.evaluations[name][result.measure] for name in result.ranking[:2])
+    title = title_of(result.measure)
+    words, corrected = written(best), written(result.corrected)
     yield (
-        f"{found.winner} is the best of {len(found.evaluations)} learners: {title} {words.value} "
+        f"{result.winner} is the best of {len(result.evaluations)} learners: {title} {words.value} "
         f"{words.interval}."
     )
     yield (
-        f"It was chosen by these numbers, and is too good by {number(abs(found.optimism))}: "
+        f"It was chosen by these numbers, and is too good by {number(abs(result.optimism))}: "
         f"choosing the best of these is worth {title} {corrected.value} {corrected.interval}."
     )
     if second.is_defined and _meet(best.interval, second.interval):
         yield (
-            f"The intervals of {found.winner} and {found.ranking[1]} overlap: these numbers do not "
-            "settle which is better. compare_models judges the two on the same examples."
+            f"The intervals of {result.winner} and {result.ranking[1]} overlap: these numbers do "
+            "not settle which is better. compare_models judges the two on the same examples."
         )
-    yield from found.evaluations[found.winner].verdict
+    yield from result.evaluations[result.winner].verdict
 
 
 def _meet(first: Interval | None, second: Interval | None) -> bool:
@@ -103,53 +103,53 @@ def _meet(first: Interval | None, second: Interval | None) -> bool:
     return first.low <= second.high and second.low <= first.high
 
 
-def _tiles(found: BestOf) -> Iterator[Tile]:
-    title = title_of(found.measure)
-    yield Tile.of(f"{title}, corrected for the choice", found.corrected)
-    own = found.evaluations[found.winner][found.measure]
-    yield Tile.of(f"{title} of {found.winner}", own, "as it was chosen by")
-    always = found.evaluations[found.winner].baseline.get(found.measure)
+def _tiles(result: BestOf) -> Iterator[Tile]:
+    title = title_of(result.measure)
+    yield Tile.of(f"{title}, corrected for the choice", result.corrected)
+    own = result.evaluations[result.winner][result.measure]
+    yield Tile.of(f"{title} of {result.winner}", own, "as it was chosen by")
+    always = result.evaluations[result.winner].baseline.get(result.measure)
     if always is not None:
         yield Tile.of(f"{title} of always the commonest class", always)
 
 
-def _ranking(found: BestOf) -> Section:
+def _ranking(result: BestOf) -> Section:
     return estimate_forest(
-        f"Learners by {title_of(found.measure)}",
+        f"Learners by {title_of(result.measure)}",
         "Learner, best first",
-        _entries(found),
+        _entries(result),
         "All learners were trained and judged on the same divisions of the examples.",
     )
 
 
-def _entries(found: BestOf) -> list[Entry]:
+def _entries(result: BestOf) -> list[Entry]:
     """List the learners, best first, then what choosing the best of them is worth."""
     entries = [
-        Entry(name, found.evaluations[name][found.measure], _model(found, name))
-        for name in found.ranking
+        Entry(name, result.evaluations[name][result.measure], _model(result, name))
+        for name in result.ranking
     ]
-    best = Entry(f"Best of {len(entries)}", found.corrected, "corrected for having been chosen")
+    best = Entry(f"Best of {len(entries)}", result.corrected, "corrected for having been chosen")
     return [*entries, best]
 
 
-def _model(found: BestOf, name: str) -> str:
-    model = found.evaluations[name].model
+def _model(result: BestOf, name: str) -> str:
+    model = result.evaluations[name].model
     return "" if model == name else model
 
 
-def _costs(found: BestOf) -> Section:
+def _costs(result: BestOf) -> Section:
     columns = heads("Learner", "#Refits", "#Training", "#Classifying 1,000")
     rows = []
-    for name in found.ranking:
-        one = found.evaluations[name]
-        told = (NO_INTERVAL, NO_INTERVAL)
+    for name in result.ranking:
+        one = result.evaluations[name]
+        text = (NO_INTERVAL, NO_INTERVAL)
         if one.costs is not None:
             induce, classify = one.costs.seconds
-            told = (
+            text = (
                 cost_words("seconds_to_induce", induce),
                 cost_words("seconds_to_classify", classify),
             )
-        rows.append((name, count(one.refits), *told))
+        rows.append((name, count(one.refits), *text))
     return table_section(Table("What each learner costs (means)", columns, tuple(rows)))
 
 
@@ -182,12 +182,12 @@ def best_of_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
         )
 
 
-def best_of_pictures(found: BestOf) -> Pictures:
+def best_of_pictures(result: BestOf) -> Pictures:
     """Draw every learner, best first, the corrected best, then the winner."""
-    *rows, best = _entries(found)
+    *rows, best = _entries(result)
     chosen = replace(best, title=f"best of {len(rows)}, corrected", ink="second", mark="D")
-    yield "learners", Forest(rows=[*rows, chosen], axis=title_of(found.measure))
-    for name, picture in evaluation_pictures(found.evaluations[found.winner]):
+    yield "learners", Forest(rows=[*rows, chosen], axis=title_of(result.measure))
+    for name, picture in evaluation_pictures(result.evaluations[result.winner]):
         yield f"best-{name}", picture
 
 

@@ -78,7 +78,7 @@ FINDINGS: dict[str, tuple[Ink, str]] = {
 }
 
 
-def model_comparison_chapter(found: Comparison | ModelComparisons) -> Chapter:
+def model_comparison_chapter(result: Comparison | ModelComparisons) -> Chapter:
     """Make the chapter of one comparison, or of one for each of several measures.
 
     Examples
@@ -90,7 +90,7 @@ def model_comparison_chapter(found: Comparison | ModelComparisons) -> Chapter:
     >>> model_comparison_chapter(found).title
     'Is majority better than tree?'
     """
-    compared = list(found.values()) if isinstance(found, ModelComparisons) else [found]
+    compared = list(result.values()) if isinstance(result, ModelComparisons) else [result]
     main = compared[0]
     first, second = map(visible, main.names)
     ends = main.difference.interval
@@ -144,28 +144,28 @@ def _sections(compared: Sequence[Comparison]) -> Iterator[Section]:
         )
 
 
-def _bar(found: BayesianComparison) -> ProbabilityBar:
-    chances = found.probabilities
-    first, second = found.names
+def _bar(result: BayesianComparison) -> ProbabilityBar:
+    chances = result.probabilities
+    first, second = result.names
     return ProbabilityBar(
-        title=f"{title_of(found.measure)}: {second} − {first}",
+        title=f"{title_of(result.measure)}: {second} − {first}",
         worse=chances.worse,
         equivalent=chances.equivalent,
         better=chances.better,
     )
 
 
-def _refits(found: Comparison) -> Iterator[Chart]:
+def _refits(result: Comparison) -> Iterator[Chart]:
     """Draw the second's value against the first's, where both have one in each refit."""
-    x, y = (np.asarray(_replicates(one)) for one in (found.first, found.second))
+    x, y = (np.asarray(_replicates(one)) for one in (result.first, result.second))
     if len(x) != len(y) or len(x) < 2 or not np.isfinite([x, y]).all():
         return
-    first, second = found.names
-    title = title_of(found.measure)
+    first, second = result.names
+    title = title_of(result.measure)
     across, up = (Scale.over(f"{title}: {name}", [*x, *y]) for name in (first, second))
     ends = (across.low, across.high)
     above, below = int((y > x).sum()), int((y < x).sum())
-    told = f"{second} is higher in {above} of {len(x)} refits, lower in {below}."
+    text = f"{second} is higher in {above} of {len(x)} refits, lower in {below}."
     yield Chart(
         title=title,
         x=across,
@@ -174,18 +174,18 @@ def _refits(found: Comparison) -> Iterator[Chart]:
             Line(ends, ends, "soft", dashed=True, words="alike"),
             Dots(x, y, words="one refit"),
         ],
-        caption=told,
+        caption=text,
     )
 
 
 def _replicates(estimate: Estimate) -> tuple[float, ...]:
-    # Those of a perturbed machine are deviations, not values.
+    # Those of a perturbed SVM are deviations, not values.
     is_plain = isinstance(estimate, Resampled) and not hasattr(estimate, "training_error")
     return estimate.replicates if isinstance(estimate, Resampled) and is_plain else ()
 
 
-def model_comparison_table(found: Comparison) -> Table:
-    """Give one row a learner, and one of their difference with its test.
+def model_comparison_table(result: Comparison) -> Table:
+    """Give one row per learner, and one of their difference with its test.
 
     Examples
     --------
@@ -196,28 +196,28 @@ def model_comparison_table(found: Comparison) -> Table:
     >>> model_comparison_table(found).rows[2]
     ('majority − tree', '0.620', '[0.554, 0.686]', '<0.0001')
     """
-    level = found.difference.interval.level if found.difference.interval is not None else None
+    level = result.difference.interval.level if result.difference.interval is not None else None
     heading = "Interval" if level is None else interval_heading(level)
     columns = heads(
         "Learner",
-        Column(title_of(found.measure), numeric=True),
+        Column(title_of(result.measure), numeric=True),
         Column(heading, numeric=True),
         "#p",
     )
     rows = []
-    for name, one in _rows(found):
+    for name, one in _rows(result):
         words = written(one)
-        p_value = p_words(found.p_value) if one is found.difference else ""
+        p_value = p_words(result.p_value) if one is result.difference else ""
         rows.append((name, words.value, words.interval, p_value))
-    return Table(f"Learners compared ({found.method}): {found.finding}", columns, tuple(rows))
+    return Table(f"Learners compared ({result.method}): {result.finding}", columns, tuple(rows))
 
 
-def _rows(found: Comparison) -> list[tuple[str, Estimate]]:
-    first, second = found.names
+def _rows(result: Comparison) -> list[tuple[str, Estimate]]:
+    first, second = result.names
     return [
-        (first, found.first),
-        (second, found.second),
-        (f"{second} − {first}", found.difference),
+        (first, result.first),
+        (second, result.second),
+        (f"{second} − {first}", result.difference),
     ]
 
 
@@ -227,8 +227,8 @@ def by_measure(drawn: Sequence[Comparison]) -> Iterator[DifferenceGroup]:
     alone = []
     for one in drawn:
         row = Difference.of(one, title_of(one.measure))
-        found, _ = measure_of(one.measure)
-        if found is None or found.measure_range not in SHARES:
+        result, _ = measure_of(one.measure)
+        if result is None or result.measure_range not in SHARES:
             alone.append(row)
         else:
             together.setdefault((row.higher_is_better, row.region), []).append(row)
@@ -326,8 +326,8 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
 
 def difference_words(one: Comparison) -> str:
     """Write a difference and its interval."""
-    told = written(one.difference)
-    return told.value if one.difference.interval is None else f"{told.value} {told.interval}"
+    text = written(one.difference)
+    return text.value if one.difference.interval is None else f"{text.value} {text.interval}"
 
 
 def command_of(one: Comparison) -> str:
@@ -355,14 +355,14 @@ def decide_what_counts(main: Comparison, against: list[str], command: str) -> It
     )
 
 
-def comparison_blocks(found: Comparison) -> Iterator[Block]:
+def comparison_blocks(result: Comparison) -> Iterator[Block]:
     """Give what a terminal shows: the verdict, the table, and the notes."""
-    sentences_of = [found.verdict]
-    if isinstance(found, BayesianComparison):
-        sentences_of.append(f"Probability that {found.names[1]} is: {found.probabilities}.")
+    sentences_of = [result.verdict]
+    if isinstance(result, BayesianComparison):
+        sentences_of.append(f"Probability that {result.names[1]} is: {result.probabilities}.")
     yield Sentences(sentences_of)
-    yield model_comparison_table(found)
-    yield Sentences(found.notes, "Notes")
+    yield model_comparison_table(result)
+    yield Sentences(result.notes, "Notes")
 
 
 def difference_forest(comparisons: Sequence[Comparison]) -> Forest:
@@ -401,19 +401,19 @@ def _pair(comparison: Comparison, most: int) -> str:
 
 
 def _is_bounded(measure: str) -> bool:
-    found, _ = measure_of(measure)
-    return found is not None and all(map(math.isfinite, found.measure_range))
+    result, _ = measure_of(measure)
+    return result is not None and all(map(math.isfinite, result.measure_range))
 
 
-def comparison_pictures(found: Comparison) -> Pictures:
+def comparison_pictures(result: Comparison) -> Pictures:
     """Draw the difference."""
-    yield "difference", difference_forest([found])
+    yield "difference", difference_forest([result])
 
 
 PRESENTER = Presenter(
     chapter=model_comparison_chapter,
     blocks=comparison_blocks,
-    tables=lambda found: [model_comparison_table(found)],
+    tables=lambda result: [model_comparison_table(result)],
     facts=comparison_facts,
     next_steps=comparison_steps,
     intervals=comparison_uses,

@@ -115,7 +115,7 @@ def _main(result: Comparisons) -> Difference | None:
 
 
 def _differences(result: Comparisons) -> Section:
-    """Draw two models measure by measure; more of them pair by pair, a picture a measure."""
+    """Draw two models measure by measure; more of them pair by pair, one picture per measure."""
     main = _main(result)
     rest = [one for one in result.pairs if main is None or one.measure != result.measure]
     drawn = sorted(rest, key=lambda one: result.measures.index(one.measure))[:MAX_ROWS]
@@ -163,7 +163,7 @@ def comparisons_tables(result: Comparisons) -> Iterator[Table]:
 
 
 def two_model_table(result: Comparisons) -> Table:
-    """Give one row a measure: both values, the difference, its interval, test and finding."""
+    """Give one row per measure: both values, the difference, its interval, test and finding."""
     first, second = result.names
     numeric = (first, second, "Change", interval_heading(result.level), "p")
     columns = heads("Measure", *number_columns(numeric), "Finding")
@@ -181,7 +181,7 @@ def two_model_table(result: Comparisons) -> Table:
 
 
 def pair_table(result: Comparisons, measure: str | None = None) -> Table:
-    """Give one row a pair of models, by one measure: the main one if none is named."""
+    """Give one row per pair of models, by one measure: the main one if none is named."""
     name = measure or result.measure
     main = name == result.measure
     adjusted = ("p (Holm)",) if main else ()
@@ -219,18 +219,18 @@ def finding_among(result: Comparisons, comparison: Comparison) -> str:
 
 
 def value_table(result: Comparisons) -> Table:
-    """Give one row a measure, and a column a model."""
+    """Give one row per measure, and a column a model."""
     columns = heads("Measure", *number_columns(result.names))
     rows = []
     for measure in result.measures:
-        found = [result.evaluations[name].get(measure) for name in result.names]
-        words = [NO_INTERVAL if one is None else number(one.value) for one in found]
+        match = [result.evaluations[name].get(measure) for name in result.names]
+        words = [NO_INTERVAL if one is None else number(one.value) for one in match]
         rows.append((title_of(measure), *words))
     return Table("Values", columns, tuple(rows))
 
 
 def right_table(result: Comparisons) -> Table | None:
-    """Give one row a pair: on how many examples both are right, only one, or neither."""
+    """Give one row per pair: on how many examples both are right, only one, or neither."""
     if not result.tables:
         return None
     columns = heads(
@@ -241,11 +241,11 @@ def right_table(result: Comparisons) -> Table | None:
 
 
 def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> Table | None:
-    """Give one row a test of these measures, beside the one that the finding rests on."""
+    """Give one row per test of these measures, beside the one that the finding rests on."""
     several = len(result.names) > 2
     rows = []
-    kept = {key: tests for key, tests in result.beside.items() if key[0] in measures}
-    for (measure, first, second), tests in kept.items():
+    chosen = {key: tests for key, tests in result.beside.items() if key[0] in measures}
+    for (measure, first, second), tests in chosen.items():
         models = (f"{second} against {first}",) if several else ()
         rows += [
             (title_of(measure), *models, spoken(one.method), p_words(one.p_value)) for one in tests
@@ -264,8 +264,8 @@ def _value(comparison: Comparison, estimate: Estimate) -> str:
 
 def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
     """Give the notes of the whole, and those of single comparisons, each told once."""
-    told = each_once((title_of(one.measure), note) for one in result.pairs for note in one.notes)
-    listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in told.items())
+    text = each_once((title_of(one.measure), note) for one in result.pairs for note in one.notes)
+    listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in text.items())
     several = len(result.measures) > 1
     alone = "The p-values of different measures are not adjusted for being several."
     return (*result.notes, *listed, *([alone] if several else []))
@@ -295,7 +295,7 @@ def comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
     yield "confidence level", percent(result.level)
     yield "the numbers are about", targets_of(one.difference for one in result.pairs)
     given = {name: value for name, value in result.settings.items() if value is not None}
-    yield from setting_facts(given, told={"level"})
+    yield from setting_facts(given, skip={"level"})
 
 
 def comparisons_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
@@ -320,14 +320,14 @@ def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
             else after_two(main, result.n, COMPARE)
         )
         return
-    told = [
+    text = [
         one
         for one in result.pairs
         if one.measure == result.measure
         and one.finding in {"better", "worse"}
         and result.adjusted[one.names] <= 1 - result.level
     ]
-    if not told:
+    if not text:
         yield from _collect([one for one in result.pairs if one.measure == result.measure], result)
     if result.best is not None:
         corrected, own = written(result.best.corrected), written(result.best.own)
@@ -339,10 +339,10 @@ def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
 
 
 def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:  # noqa: ANN401
-    known = [one for one in pairs if one.settled_by is not None]
-    if not known:
+    defined = [one for one in pairs if one.settled_by is not None]
+    if not defined:
         return
-    closest = min(known, key=lambda one: one.settled_by or 0)
+    closest = min(defined, key=lambda one: one.settled_by or 0)
     more = max((closest.settled_by or 0) - result.n, 1)
     yield (
         f"Collect about {count(more)} more examples to tell {closest.names[1]} from "

@@ -96,24 +96,24 @@ def _tiles(evaluation: CorpusEvaluation) -> Iterator[Tile]:
 def _tile(tile: Tile, estimate: Estimate) -> Tile:
     """Write a tile in percent, as everything on this page is."""
     ends = estimate.interval
-    told = tile.interval
+    text = tile.interval
     if ends is not None:
-        told = f"[{in_percent(ends.low)}, {in_percent(ends.high)}]"
+        text = f"[{in_percent(ends.low)}, {in_percent(ends.high)}]"
     return replace(
         tile,
         value=f"{in_percent(estimate.value)} %" if estimate.is_defined else tile.value,
-        interval=told,
+        interval=text,
         marks=tuple(map(_in_percent, tile.marks)),
     )
 
 
 def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
-    """Give a row an average, which stay on top, and a row a category, with a picture a measure."""
+    """Give one row per average, which stay on top, and one row per category, with pictures."""
     holdout = evaluation.holdout
     shown = evaluation.categories[:MAX_DRAWN]
     ways = [evaluation.by_class] + ([] if holdout is None else [holdout.by_class])
     axes = {
-        name: axis_of([way[one.name][name] for way in ways for one in shown], perfect)
+        name: axis_of([path[one.name][name] for path in ways for one in shown], perfect)
         for name, perfect in DRAWN.items()
     }
     totals = [
@@ -177,20 +177,20 @@ def _page_cell(own: Estimate | None, beside: Estimate | None, axis: Axis | None)
     }
 
 
-def _average(found: Evaluation, name: str, average: str) -> Estimate | None:
+def _average(result: Evaluation, name: str, average: str) -> Estimate | None:
     # Every category has as many documents: both averages of their errors are one number.
-    return found.get("hamming_loss" if name == "error_rate" else f"{name}_{average}")
+    return result.get("hamming_loss" if name == "error_rate" else f"{name}_{average}")
 
 
-def _ranked_averages(found: Evaluation, average: str) -> dict[str, Estimate]:
+def _ranked_averages(result: Evaluation, average: str) -> dict[str, Estimate]:
     names = {name: f"{name}_{average}" for name in RANKED}
-    return {name: found[full] for name, full in names.items() if full in found}
+    return {name: result[full] for name, full in names.items() if full in result}
 
 
-def _ranks(found: Mapping[str, Estimate] | None) -> list[str]:
-    if found is None:
+def _ranks(result: Mapping[str, Estimate] | None) -> list[str]:
+    if result is None:
         return []
-    values = [found[name].value if name in found else math.nan for name in RANKED]
+    values = [result[name].value if name in result else math.nan for name in RANKED]
     return [NOTHING if math.isnan(value) else in_percent(value) for value in values]
 
 
@@ -199,7 +199,7 @@ def _in_percent(mark: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Table:
-    """Give a row a category and, below it, a row of what the documents held out say."""
+    """Give one row per category and, below it, a row of what the documents held out say."""
     holdout = evaluation.holdout
     ranked = {} if holdout is None else RANKED
     columns = heads("Category", "#Docs", *number_columns((*MEASURES.values(), *ranked.values())))
@@ -221,8 +221,8 @@ def average_table(evaluation: CorpusEvaluation) -> Table:
     measures = MEASURES if evaluation.holdout is None else MEASURES | RANKED
     columns = heads("Average", *number_columns(measures.values()))
     rows = [
-        (f"{average}, {name}", *_averages(found, average, measures))
-        for name, found in _sources(evaluation)
+        (f"{average}, {name}", *_averages(result, average, measures))
+        for name, result in _sources(evaluation)
         for average in ("micro", "macro")
     ]
     return Table("Averages over the categories", columns, tuple(rows))
@@ -264,22 +264,22 @@ def _value_in_percent(estimate: Estimate) -> str:
     return in_percent(estimate.value) if estimate.is_defined else NOTHING
 
 
-def _averages(found: Evaluation, average: str, measures: Iterable[str]) -> Iterator[str]:
+def _averages(result: Evaluation, average: str, measures: Iterable[str]) -> Iterator[str]:
     for name in measures:
         # Every category has as many documents: both averages of their errors are one number.
         measure = "hamming_loss" if name == "error_rate" else f"{name}_{average}"
-        if measure not in found:
+        if measure not in result:
             yield NOTHING
         else:
-            estimate = found[measure]
+            estimate = result[measure]
             yield _value_in_percent(estimate) if name in RANKED else in_one_cell(estimate)
 
 
 def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:
     if evaluation.settings["method"] != "xi_alpha":
         yield METHOD_TITLES[str(evaluation.settings["method"])], evaluation
-    for rho, found in evaluation.at_rho.items():
-        yield f"ξα, ρ = {rho:g}", found
+    for rho, result in evaluation.at_rho.items():
+        yield f"ξα, ρ = {rho:g}", result
     if evaluation.holdout is not None:
         yield HELD_OUT, evaluation.holdout
 
@@ -305,10 +305,10 @@ def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
 
 def corpus_pictures(evaluation: CorpusEvaluation) -> Pictures:
     """Draw the most frequent categories, then what is drawn of any evaluation."""
-    known = [one for one in evaluation.categories if one.name in evaluation.by_class]
-    if known:
+    defined = [one for one in evaluation.categories if one.name in evaluation.by_class]
+    if defined:
         held_out = {} if evaluation.holdout is None else evaluation.holdout.by_class
-        sizes = {one.name: float(one.documents) for one in known}
+        sizes = {one.name: float(one.documents) for one in defined}
         yield "categories", class_forest(evaluation.by_class, sizes, held_out)
     yield from ((name, one) for name, one in evaluation_pictures(evaluation) if name != "classes")
 
@@ -321,7 +321,7 @@ def corpus_facts(evaluation: Any) -> Facts:  # noqa: ANN401
     yield "categories", count(len(evaluation.categories))
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", targets_of(evaluation.values())
-    yield from setting_facts(evaluation.settings, told={"level", "pos_label", "target"})
+    yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target"})
 
 
 def corpus_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401

@@ -35,7 +35,7 @@ MAX_BARS = 40
 FEWEST = 2  # of one nobody knows how much refits differ
 
 
-def estimate_chapter(found: Estimate) -> Chapter:
+def estimate_chapter(result: Estimate) -> Chapter:
     """Make the chapter of one estimate.
 
     Examples
@@ -47,21 +47,21 @@ def estimate_chapter(found: Estimate) -> Chapter:
     'Error rate: 0.200; with 95 % confidence between 0.127 and 0.292.'
     """
     return Chapter(
-        title=f"{title_of(found.measure)}: how good, and how sure?",
-        subtitle=f"{counted(found.n, unit_of(found))} · {spoken(found.method)} · about "
-        f"{found.target}",
-        verdict=sentences([value_sentence(found)]),
-        tiles=(Tile.of(title_of(found.measure), found),),
-        sections=tuple(_sections(found)),
-        notes=sentences(found.notes),
+        title=f"{title_of(result.measure)}: how good, and how sure?",
+        subtitle=f"{counted(result.n, unit_of(result))} · {spoken(result.method)} · about "
+        f"{result.target}",
+        verdict=sentences([value_sentence(result)]),
+        tiles=(Tile.of(title_of(result.measure), result),),
+        sections=tuple(_sections(result)),
+        notes=sentences(result.notes),
     )
 
 
-def value_sentence(found: Estimate) -> str:
+def value_sentence(result: Estimate) -> str:
     """Say the value and the interval in one sentence."""
-    words, ends = written(found), found.interval
-    title = title_of(found.measure)
-    if not found.is_defined:
+    words, ends = written(result), result.interval
+    title = title_of(result.measure)
+    if not result.is_defined:
         return f"{title} is undefined on these examples."
     if ends is None:
         return f"{title}: {words.value}. There is no interval, so nobody knows how sure this is."
@@ -71,48 +71,48 @@ def value_sentence(found: Estimate) -> str:
     )
 
 
-def _sections(found: Estimate) -> Iterator[Section]:
-    if isinstance(found, Resampled) and np.isfinite(found.replicates).sum() >= FEWEST:
+def _sections(result: Estimate) -> Iterator[Section]:
+    if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
         lead = "The interval is about all of them together."
-        yield charts_section("How much the refits differ", [refit_chart(found)], lead)
+        yield charts_section("How much the refits differ", [refit_chart(result)], lead)
 
 
-def refit_chart(found: Resampled) -> Chart:
+def refit_chart(result: Resampled) -> Chart:
     """Draw refits one by one in their order; many of them are counted in bars."""
-    values = [value for value in found.replicates if np.isfinite(value)]
-    title = f"{title_of(found.measure)} of the refits"
-    chart = histogram(title, found, values) if len(values) >= MANY else _in_order(title, found)
+    values = [value for value in result.replicates if np.isfinite(value)]
+    title = f"{title_of(result.measure)} of the refits"
+    chart = histogram(title, result, values) if len(values) >= MANY else _in_order(title, result)
     spread = number(float(np.std(values, ddof=1)))
     return replace(
         chart,
         caption=f"{counted(len(values), 'refit')}, standard deviation {spread}.",
         description=(
             f"{counted(len(values), 'value')} from {number(min(values))} to "
-            f"{number(max(values))}, standard deviation {spread}; {value_sentence(found)}"
+            f"{number(max(values))}, standard deviation {spread}; {value_sentence(result)}"
         ),
     )
 
 
-def histogram(title: str, found: Estimate, values: Sequence[float]) -> Chart:
+def histogram(title: str, result: Estimate, values: Sequence[float]) -> Chart:
     """Count values in bars, behind them the estimate and its interval."""
     heights, edges = np.histogram(values, _edges(values))
     top = float(heights.max())
-    ends = found.interval
-    known = [one for one in (() if ends is None else (ends.low, ends.high)) if np.isfinite(one)]
+    ends = result.interval
+    defined = [one for one in (() if ends is None else (ends.low, ends.high)) if np.isfinite(one)]
     shapes: list[Shape] = []
-    if ends is not None and len(known) == 2:
+    if ends is not None and len(defined) == 2:
         words = f"{percent(ends.level)} interval"
-        shapes.append(Band(known, [0.0, 0.0], [1.08 * top] * 2, "soft", words=words))
+        shapes.append(Band(defined, [0.0, 0.0], [1.08 * top] * 2, "soft", words=words))
     shapes.append(Bars(edges, heights, words="replicates"))
-    shapes.append(Upright(found.value, written(found).value))
+    shapes.append(Upright(result.value, written(result).value))
     return Chart(
         title=title,
-        x=Scale.over(title_of(found.measure), [*edges, *known, found.value]),
+        x=Scale.over(title_of(result.measure), [*edges, *defined, result.value]),
         y=Scale("replicates", 0.0, 1.08 * top),
         shapes=shapes,
         description=(
             f"{len(values)} values from {number(min(values))} to {number(max(values))}; "
-            f"{value_sentence(found)}"
+            f"{value_sentence(result)}"
         ),
     )
 
@@ -123,24 +123,24 @@ def _edges(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float6
     return edges if len(edges) <= MAX_BARS else np.histogram_bin_edges(values, MAX_BARS)
 
 
-def _in_order(title: str, found: Resampled) -> Chart:
+def _in_order(title: str, result: Resampled) -> Chart:
     """Draw a few values one by one, in the order of the refits."""
-    reach = (0.5, len(found.replicates) + 0.5)
+    reach = (0.5, len(result.replicates) + 0.5)
     shapes: list[Shape] = []
-    heights = [*found.replicates, found.value]
-    if found.interval is not None:
-        low, high = found.interval.low, found.interval.high
-        words = f"{percent(found.interval.level)} interval"
+    heights = [*result.replicates, result.value]
+    if result.interval is not None:
+        low, high = result.interval.low, result.interval.high
+        words = f"{percent(result.interval.level)} interval"
         shapes.append(Band(reach, [low] * 2, [high] * 2, "soft", words=words))
         heights += [low, high]
     shapes += [
-        Line(reach, [found.value] * 2, "soft", words=f"estimate: {written(found).value}"),
-        Dots(range(1, len(found.replicates) + 1), found.replicates, words="one refit"),
+        Line(reach, [result.value] * 2, "soft", words=f"estimate: {written(result).value}"),
+        Dots(range(1, len(result.replicates) + 1), result.replicates, words="one refit"),
     ]
     return Chart(
         title=title,
         x=Scale.over("refit", reach),
-        y=Scale.over(title_of(found.measure), heights),
+        y=Scale.over(title_of(result.measure), heights),
         shapes=shapes,
     )
 
@@ -155,12 +155,12 @@ def estimate_facts(estimate: Any) -> Facts:  # noqa: ANN401
     yield "the numbers are about", estimate.target
 
 
-def estimate_pictures(found: Estimate) -> Pictures:
+def estimate_pictures(result: Estimate) -> Pictures:
     """Draw the refits where there are several, else the estimate on its interval."""
-    if isinstance(found, Resampled) and np.isfinite(found.replicates).sum() >= FEWEST:
-        yield "replicates", refit_chart(found)
+    if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
+        yield "replicates", refit_chart(result)
     else:
-        yield "estimate", forest_of([found])
+        yield "estimate", forest_of([result])
 
 
 PRESENTER = Presenter(

@@ -13,7 +13,8 @@ import numpy as np
 
 from truerisk.checks import shown
 from truerisk.evaluation.verdict import TARGET_HALF_WIDTH, WIDE
-from truerisk.measures.thresholds import OUTCOMES, Sweep, mean_cost, outcome_costs
+from truerisk.measures.costs import OUTCOMES
+from truerisk.measures.thresholds import Sweep, mean_cost, outcome_costs
 from truerisk.reporting.document import (
     SHARE_RANGE,
     Axis,
@@ -176,26 +177,26 @@ def _groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
 
 
 def _group_of(name: str) -> Group:
-    found, average = measure_of(name)
-    if found is None or found.measure_range not in {(0.0, 1.0), (-1.0, 1.0)}:
+    result, average = measure_of(name)
+    if result is None or result.measure_range not in {(0.0, 1.0), (-1.0, 1.0)}:
         return OWN_SCALE
-    if found.measure_range == (-1.0, 1.0):
+    if result.measure_range == (-1.0, 1.0):
         return BOTH_SIGNS
     if average:
         return Group(f"{average.capitalize()} averages over the classes", (1.0,))
-    return HIGHER if found.higher_is_better else LOWER
+    return HIGHER if result.higher_is_better else LOWER
 
 
 def _row(name: str, estimate: Estimate, axis: Axis | None) -> dict[str, Any]:
-    found, _ = measure_of(name)
-    return forest_row(Entry(title_of(name), estimate, found.summary if found else ""), axis)
+    result, _ = measure_of(name)
+    return forest_row(Entry(title_of(name), estimate, result.summary if result else ""), axis)
 
 
 def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:
-    found = evaluation.confusion
-    if found is None or len(found[0]) > MAX_CONFUSED:
+    result = evaluation.confusion
+    if result is None or len(result[0]) > MAX_CONFUSED:
         return None
-    labels, counts = found
+    labels, counts = result
     totals = counts.sum(axis=1)
     rows = []
     for at, (row, total) in enumerate(zip(counts, totals, strict=True)):
@@ -269,7 +270,7 @@ def evaluation_tables(evaluation: Evaluation) -> Iterator[Table]:
 
 
 def measure_table(evaluation: Evaluation) -> Table:
-    """Give one row a measure: value, interval, method, examples."""
+    """Give one row per measure: value, interval, method, examples."""
     columns = heads("Measure", "#Value", f"#{interval_heading(evaluation.level)}", "Method", "#n")
     rows = []
     for name, estimate in evaluation.items():
@@ -280,7 +281,7 @@ def measure_table(evaluation: Evaluation) -> Table:
 
 
 def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None) -> Table | None:
-    """Give one row a class; None when there are no estimates of single classes."""
+    """Give one row per class; None when there are no estimates of single classes."""
     if not evaluation.by_class:
         return None
     names = measures or tuple(next(iter(evaluation.by_class.values())))
@@ -297,10 +298,10 @@ def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | 
 
     The narrow form has the shares only, in whole percent.
     """
-    found = evaluation.confusion
-    if found is None or len(found[0]) > WIDEST_CONFUSION:
+    result = evaluation.confusion
+    if result is None or len(result[0]) > WIDEST_CONFUSION:
         return None
-    labels, counts = found
+    labels, counts = result
     totals = counts.sum(axis=1)
     columns = heads(Column("True" if narrow else "True \\ called"), *number_columns(labels), "#n")
     rows = []
@@ -315,10 +316,10 @@ def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | 
 
 def mistake_table(evaluation: Evaluation) -> Table | None:
     """Give the most frequent mistakes, where the confusion matrix is too large to be read."""
-    found = evaluation.confusion
-    if found is None or len(found[0]) <= WIDEST_CONFUSION:
+    result = evaluation.confusion
+    if result is None or len(result[0]) <= WIDEST_CONFUSION:
         return None
-    labels, counts = found
+    labels, counts = result
     wrong = counts - np.diag(np.diag(counts))
     worst = np.argsort(-wrong, axis=None, kind="stable")[:MAX_MISTAKES]
     totals = counts.sum(axis=1)
@@ -342,8 +343,8 @@ def remarks(evaluation: Evaluation) -> tuple[str, ...]:
     notes = each_once(
         (title_of(name), note) for name, estimate in evaluation.items() for note in estimate.notes
     )
-    told = (_remark(titles, note) for note, titles in notes.items())
-    return (*evaluation.notes, *told)
+    text = (_remark(titles, note) for note, titles in notes.items())
+    return (*evaluation.notes, *text)
 
 
 def _remark(titles: list[str], note: str) -> str:
@@ -356,15 +357,15 @@ def _remark(titles: list[str], note: str) -> str:
     return f"{named}{link} {reason}"
 
 
-def evaluation_facts(evaluation: Evaluation, told: Collection[str] = ()) -> Facts:
-    """Give what was assumed, as pairs of words; settings that are `told` elsewhere are left out."""
+def evaluation_facts(evaluation: Evaluation, skip: Collection[str] = ()) -> Facts:
+    """Say what was assumed, in pairs of words, without the settings to `skip`."""
     yield "examples", count(evaluation.n)
     if evaluation.labels:
         yield "classes", f"{len(evaluation.labels):,}"
     yield "positive label", plain_text(evaluation.pos_label)
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", targets_of(evaluation.values())
-    yield from setting_facts(evaluation.settings, told={"level", "pos_label", "target", *told})
+    yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target", *skip})
 
 
 def predictions_steps(evaluation: Evaluation) -> Iterator[str]:
@@ -423,10 +424,10 @@ def no_better_than_a_constant(evaluation: Evaluation) -> Iterator[str]:
     trained = type(evaluation).__name__ != "Evaluation"
     counts = cells.class_counts()
     measures = ("recall", "precision") if "recall" in evaluation else ("recall_macro", "f1_macro")
-    known = [found for name in measures if (found := _defined(evaluation, name)) is not None]
-    if known and float(counts.truth.max() / counts.n) > COMMON:
-        named = " and ".join(f"{title_of(one.measure)} {number(one.value)}" for one in known)
-        options = " ".join(f"--measure {one.measure}" for one in known)
+    defined = [result for name in measures if (result := _defined(evaluation, name)) is not None]
+    if defined and float(counts.truth.max() / counts.n) > COMMON:
+        named = " and ".join(f"{title_of(one.measure)} {number(one.value)}" for one in defined)
+        options = " ".join(f"--measure {one.measure}" for one in defined)
         f1 = "f1" if "recall" in evaluation else "f1_macro"
         command = f"estimate --model … --measure {f1}" if trained else f"score {options}"
         yield (
@@ -444,9 +445,10 @@ def too_open(evaluation: Evaluation) -> Iterator[str]:
     """Say how many more examples would settle the headline measure that is most open."""
     widest = None
     for name in ("recall", "precision", "accuracy"):
-        found = _defined(evaluation, name)
-        if found is not None and _width(found) > max(WIDE, 0 if widest is None else _width(widest)):
-            widest = found
+        estimate = _defined(evaluation, name)
+        least = WIDE if widest is None else max(WIDE, _width(widest))
+        if estimate is not None and _width(estimate) > least:
+            widest = estimate
     if widest is None:
         return
     half = _width(widest) / 2
@@ -610,10 +612,10 @@ def _cells(evaluation: Evaluation) -> Cells | None:
 
 
 def _defined(evaluation: Evaluation, name: str) -> Estimate | None:
-    found = evaluation.get(name)
-    if found is None or found.interval is None or not found.is_defined:
+    result = evaluation.get(name)
+    if result is None or result.interval is None or not result.is_defined:
         return None
-    return None if found.interval.method == "undefined" else found
+    return None if result.interval.method == "undefined" else result
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:
@@ -627,9 +629,9 @@ def _width(estimate: Estimate) -> float:
 
 
 def _f1(table: Sweep) -> Any:  # noqa: ANN401
-    found = 2.0 * table.tp
+    result = 2.0 * table.tp
     with np.errstate(divide="ignore", invalid="ignore"):
-        return found / (found + table.fn + table.fp)
+        return result / (result + table.fn + table.fp)
 
 
 def evaluation_pictures(evaluation: Evaluation) -> Pictures:
@@ -655,19 +657,19 @@ def measure_forest(evaluation: Evaluation) -> Forest:
             groups.setdefault(heading, []).append(Entry(title_of(name), estimate))
     if not groups:
         return forest_of([replace(evaluation[name], measure=name) for name in others])
-    rows = [row for heading, found in groups.items() for row in (Entry(heading), *found)]
+    rows = [row for heading, result in groups.items() for row in (Entry(heading), *result)]
     note = f"On other scales: {', '.join(map(title_of, others))}" if others else ""
     return Forest(rows=rows, note=note, span=SHARE_RANGE)
 
 
 def _heading(name: str) -> str | None:
     """Name the group of a measure; None where it is not between 0 and 1."""
-    found, average = measure_of(name)
-    if found is None or found.measure_range != SHARE_RANGE:
+    result, average = measure_of(name)
+    if result is None or result.measure_range != SHARE_RANGE:
         return None
     if average:
         return f"{average.capitalize()} averages"
-    return "Higher is better" if found.higher_is_better else "Lower is better"
+    return "Higher is better" if result.higher_is_better else "Lower is better"
 
 
 def class_sizes(evaluation: Evaluation) -> dict[str, float]:
@@ -675,8 +677,8 @@ def class_sizes(evaluation: Evaluation) -> dict[str, float]:
     if evaluation.tallies is None:
         return dict.fromkeys(evaluation.by_class, 0)
     counts = evaluation.tallies.class_counts().truth.tolist()
-    known = dict(zip(evaluation.tallies.labels, counts, strict=True))
-    sizes = {label: known.get(label, 0) for label in evaluation.by_class}
+    defined = dict(zip(evaluation.tallies.labels, counts, strict=True))
+    sizes = {label: defined.get(label, 0) for label in evaluation.by_class}
     return dict(sorted(sizes.items(), key=lambda pair: -pair[1]))
 
 

@@ -56,47 +56,47 @@ WIDE_ERROR = 0.1  # an interval of the error rate that says little
 NEARLY = 1.1  # times as wide as wanted: not worth collecting for
 
 
-def learner_chapter(found: LearnerEvaluation) -> Chapter:
+def learner_chapter(result: LearnerEvaluation) -> Chapter:
     """Give all that a page says of a learner: its evaluation, and the refits it rests on."""
-    chapter = evaluation_chapter(found)
+    chapter = evaluation_chapter(result)
     head, *rest = chapter.sections
     return replace(
         chapter,
         title="How good will this learner be?",
-        subtitle=f"{_method(found)} · {chapter.subtitle}",
-        tiles=tuple(_with_baseline(found, chapter)),
-        sections=(head, *_spreads(found), *_others(found), *rest),
+        subtitle=f"{_method(result)} · {chapter.subtitle}",
+        tiles=tuple(_with_baseline(result, chapter)),
+        sections=(head, *_spreads(result), *_others(result), *rest),
     )
 
 
-def _method(found: LearnerEvaluation) -> str:
-    return f"{method_title(found)}, {_refits(found)}"
+def _method(result: LearnerEvaluation) -> str:
+    return f"{method_title(result)}, {_refits(result)}"
 
 
-def method_title(found: LearnerEvaluation) -> str:
+def method_title(result: LearnerEvaluation) -> str:
     """Give the words for a method of resampling."""
-    known = METHODS.get(found.method)
-    return visible(spoken(found.method)) if known is None else known.title
+    defined = METHODS.get(result.method)
+    return visible(spoken(result.method)) if defined is None else defined.title
 
 
-def _refits(found: LearnerEvaluation) -> str:
-    return counted(found.refits, "refit")
+def _refits(result: LearnerEvaluation) -> str:
+    return counted(result.refits, "refit")
 
 
-def _with_baseline(found: LearnerEvaluation, chapter: Chapter) -> Iterator[Tile]:
-    titles = {title_of(name): one for name, one in found.baseline.items() if one.is_defined}
+def _with_baseline(result: LearnerEvaluation, chapter: Chapter) -> Iterator[Tile]:
+    titles = {title_of(name): one for name, one in result.baseline.items() if one.is_defined}
     for tile in chapter.tiles:
         always = titles.get(tile.title)
-        told = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
-        yield replace(tile, beside=tile.beside or told)
+        text = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
+        yield replace(tile, beside=tile.beside or text)
 
 
-def _spreads(found: LearnerEvaluation) -> Iterator[Section]:
+def _spreads(result: LearnerEvaluation) -> Iterator[Section]:
     """Draw the value of every refit, for the measures that matter."""
     several = [
         one
         for name in HEADLINES
-        if isinstance(one := found.get(name), Resampled)
+        if isinstance(one := result.get(name), Resampled)
         and np.isfinite(one.replicates).sum() >= FEWEST
     ]
     if several:
@@ -109,11 +109,11 @@ def _spreads(found: LearnerEvaluation) -> Iterator[Section]:
         )
 
 
-def _others(found: LearnerEvaluation) -> Iterator[Section]:
+def _others(result: LearnerEvaluation) -> Iterator[Section]:
     """Draw further estimates of the error rate, and that of always the same answer."""
-    always = found.baseline.get("error_rate")
-    entries = [Entry(method_title(found), found["error_rate"])] if "error_rate" in found else []
-    entries += [Entry(spoken(name), one) for name, one in found.variants.items()]
+    always = result.baseline.get("error_rate")
+    entries = [Entry(method_title(result), result["error_rate"])] if "error_rate" in result else []
+    entries += [Entry(spoken(name), one) for name, one in result.variants.items()]
     if always is not None:
         entries.append(Entry(BASELINE, always, "judged on the same examples"))
     if len(entries) > 1:
@@ -124,7 +124,7 @@ def learner_facts(evaluation: Any) -> Facts:  # noqa: ANN401
     """Say what was assumed, in pairs of words."""
     yield "learner", evaluation.model
     # The settings name the intervals of predictions; those of refits are other ones.
-    yield from evaluation_facts(evaluation, told=("model", "interval", "binomial", "cell_interval"))
+    yield from evaluation_facts(evaluation, skip=("model", "interval", "binomial", "cell_interval"))
     yield "intervals", interval_names(evaluation.values())
     yield "refits", count(evaluation.refits)
     if evaluation.costs is not None:

@@ -123,8 +123,8 @@ def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
             f"{best.name}: the law behind that is {note}." for note in best.extrapolation.notes
         )
         if wanted is not None:
-            told = str(best.extrapolate(wanted)).replace(curve.measure, title_of(curve.measure), 1)
-            yield f"{best.name}: {told}."
+            text = str(best.extrapolate(wanted)).replace(curve.measure, title_of(curve.measure), 1)
+            yield f"{best.name}: {text}."
     yield from (f"Failed: {failure}" for failure in curve.failures)
 
 
@@ -244,7 +244,7 @@ def curve_tables(curve: LearningCurve) -> Iterator[Table]:
 
 
 def value_table(curve: LearningCurve) -> Table:
-    """Give one row a learner and size: mean, interval, sd, and what the training part says."""
+    """Give one row per learner and size: mean, interval, sd, and what the training part says."""
     beside = () if curve.estimate is None else (ESTIMATE_TITLES[curve.estimate],)
     columns = (
         Column("Learner"),
@@ -266,10 +266,10 @@ def _values(point: CurvePoint) -> tuple[str, str, str]:
         return UNDEFINED, NO_INTERVAL, NO_INTERVAL
     ends = point.interval
     decimals = 3 if ends is None else min(decimals_for(ends.width), 4)
-    told = NO_INTERVAL
+    text = NO_INTERVAL
     if ends is not None:
-        told = f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
-    return number(point.mean, decimals), told, number(point.sd, decimals)
+        text = f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
+    return number(point.mean, decimals), text, number(point.sd, decimals)
 
 
 def _training_estimate(point: CurvePoint) -> str:
@@ -281,7 +281,7 @@ def _training_estimate(point: CurvePoint) -> str:
 
 
 def cost_table(curve: LearningCurve) -> Table:
-    """Give one row a learner and size: seconds, bytes, CPU seconds."""
+    """Give one row per learner and size: seconds, bytes, CPU seconds."""
     columns = heads(
         "Learner", "#Examples", *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS)
     )
@@ -294,7 +294,7 @@ def cost_table(curve: LearningCurve) -> Table:
 
 
 def growth_table(curve: LearningCurve) -> Table:
-    """Give one row a learner: the power of n that each cost grows with."""
+    """Give one row per learner: the power of n that each cost grows with."""
     columns = heads("Learner", *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS))
     rows = tuple(
         (name, *(_power(learner, cost) for cost in COSTS)) for name, learner in curve.items()
@@ -310,7 +310,7 @@ def _power(learner: LearnerCurve, cost: str) -> str:
 
 
 def budget_table(curve: LearningCurve) -> Table:
-    """Give one row a budget from which on another learner or size is the best to be had."""
+    """Give one row per budget from which on another learner or size is the best to be had."""
     columns = heads(
         "Learner", "#Examples", "#CPU from", Column(title_of(curve.measure), numeric=True)
     )
@@ -323,7 +323,7 @@ def budget_table(curve: LearningCurve) -> Table:
 
 
 def needed_table(curve: LearningCurve, wanted: float) -> Table:
-    """Give one row a learner: how many training examples a wanted value takes."""
+    """Give one row per learner: how many training examples a wanted value takes."""
     columns = heads(
         "Learner",
         "#Examples",
@@ -363,18 +363,18 @@ def crossing_table(curve: LearningCurve) -> Table:
     for one in curve.crossings:
         start = count(curve.sizes[0]) if one.interval is None else f"{one.size:,.0f}"
         lead, ends = number(one.lead), one.lead_interval
-        told = NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
-        rows.append((one.after, one.before, start, lead, told, "yes" if one.is_sure else "no"))
+        text = NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
+        rows.append((one.after, one.before, start, lead, text, "yes" if one.is_sure else "no"))
     return Table("Which learner is better, and from when on", columns, tuple(rows))
 
 
 def point_notes(curve: LearningCurve) -> Iterator[str]:
     """Give what is to be said of single points, each thing once for a learner."""
     for name, learner in curve.items():
-        told = each_once(
+        text = each_once(
             (count(point.size), note) for point in learner.points for note in point.notes
         )
-        for note, sizes in told.items():
+        for note, sizes in text.items():
             yield f"{name} on {', '.join(sizes)} examples: {note}"
 
 
@@ -461,11 +461,11 @@ def _promised(curve: LearningCurve, laws: dict[str, Extrapolation], wanted: floa
         means = np.array([point.mean for point in learner.points])
         if name in laws:
             sizes = np.geomspace(learner.sizes[0], end, LAW_POINTS)
-            found = [laws[name].at(float(size)) for size in sizes]
+            law = [laws[name].at(float(size)) for size in sizes]
             # A law that was fitted to dots does not know that no rate is beyond 0 and 1.
             low, high, values = (
                 np.clip(ends, *_range(curve.measure))
-                for ends in (*_ends([one.interval for one in found]), [one.value for one in found])
+                for ends in (*_ends([one.interval for one in law]), [one.value for one in law])
             )
             shapes += [*_band(sizes, low, high, ink), Line(sizes, values, ink, words=name)]
             heights += [*values, *low, *high]
@@ -475,15 +475,15 @@ def _promised(curve: LearningCurve, laws: dict[str, Extrapolation], wanted: floa
         ends = [curve.sizes[0], end]
         shapes.append(Line(ends, [wanted] * 2, "soft", dashed=True, words=f"wanted: {wanted:g}"))
     shapes.append(Upright(curve.n, "all there are"))
-    law = "1 − a − b·n^−c" if curve.higher_is_better else "a + b·n^−c"
+    formula = "1 − a − b·n^−c" if curve.higher_is_better else "a + b·n^−c"
     return Chart(
         title="What more examples would bring, by an inverse power law",
         x=Scale.spanning(EXAMPLES, (curve.sizes[0], end)),
         y=Scale.over(title_of(curve.measure), heights),
         shapes=shapes,
         caption=(
-            f"Line: the law {law} fitted to the dots; band: its {percent(curve.level)} interval, "
-            "if the law goes on beyond the sizes tried."
+            f"Line: the law {formula} fitted to the dots; band: its {percent(curve.level)} "
+            "interval, if the law goes on beyond the sizes tried."
         ),
         description=" ".join(f"{name}: {law}." for name, law in laws.items()),
     )
@@ -509,11 +509,11 @@ def cost_chart(curve: LearningCurve, cost: str) -> Chart:
             shapes.append(Line(sizes, [factor * growth.at(size) for size in sizes], ink))
         costs = [factor * getattr(point, cost) for point in learner.points]
         shapes.append(Dots(learner.sizes, costs, ink=ink, words=f"{name}{power}"))
-    known = [factor * value for value in values if value > 0]
+    defined = [factor * value for value in values if value > 0]
     return Chart(
         title=COSTS_DRAWN[cost],
         x=Scale.spanning(EXAMPLES, curve.sizes),
-        y=Scale.spanning(unit, known),
+        y=Scale.spanning(unit, defined),
         shapes=shapes,
         description=" ".join(
             f"{name}: grows like {learner.growth[cost]}."
@@ -544,10 +544,10 @@ def budget_charts(curve: LearningCurve) -> Iterator[Chart]:
     steps = np.repeat([one.value for one in best], 2)
     end = max(value for value in seconds if math.isfinite(value))
     line = Line([*x[1:], end], steps, "soft", words="the best for a budget")
-    known = [value for value in seconds if value > 0]
+    defined = [value for value in seconds if value > 0]
     yield Chart(
         title="What a budget of CPU time buys",
-        x=Scale.spanning(f"CPU {unit} to train", known),
+        x=Scale.spanning(f"CPU {unit} to train", defined),
         y=Scale.over(title_of(curve.measure), [point.mean for point in points]),
         shapes=[line, *shapes],
         description=" ".join(
@@ -568,14 +568,14 @@ def _unit(cost: str, values: Sequence[float]) -> tuple[float, str]:
 
 
 def _range(measure: str) -> tuple[float, float]:
-    found, _ = measure_of(measure)
-    return (-math.inf, math.inf) if found is None else found.measure_range
+    result, _ = measure_of(measure)
+    return (-math.inf, math.inf) if result is None else result.measure_range
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, ink: Ink) -> list[Shape]:
     """Give the band between the known ends; none where fewer than two are known."""
-    known = np.isfinite(low) & np.isfinite(high)
-    return [Band(x[known], low[known], high[known], ink)] if known.sum() > 1 else []
+    defined = np.isfinite(low) & np.isfinite(high)
+    return [Band(x[defined], low[defined], high[defined], ink)] if defined.sum() > 1 else []
 
 
 def _ends(intervals: Sequence[Interval | None]) -> tuple[np.ndarray, np.ndarray]:
@@ -646,9 +646,9 @@ def curve_steps(curve: Any) -> Iterator[str]:  # noqa: ANN401
             f"there, {number(one.lead)}, is sure: `truerisk estimate --model … --against …`."
         )
     last = {name: learner.points[-1].mean for name, learner in curve.items()}
-    known = {name: value for name, value in last.items() if not math.isnan(value)}
-    if known and curve.higher_is_better is not None:
-        best = (max if curve.higher_is_better else min)(known, key=lambda name: known[name])
+    defined = {name: value for name, value in last.items() if not math.isnan(value)}
+    if defined and curve.higher_is_better is not None:
+        best = (max if curve.higher_is_better else min)(defined, key=lambda name: defined[name])
         yield from _collect_or_not(curve, best)
 
 
@@ -666,27 +666,27 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
     ends = (then.interval.low, then.interval.high) if then.interval else (then.value,) * 2
     best, worst = sorted(1 - end if law.higher_is_better else end for end in ends)
     loss, later = (1 - one.value if law.higher_is_better else one.value for one in (now, then))
-    told = (
+    text = (
         f"bring {title_of(curve.measure)} from {written(now).value} to about "
         f"{with_interval(then)}, by its law"
     )
     more = f"{FURTHER} times as many examples ({count(size)})"
     if later < (1 - GAIN) * loss and worst < loss:
-        yield f"Collect more examples for {name}: {more} would {told}: `truerisk curve`."
+        yield f"Collect more examples for {name}: {more} would {text}: `truerisk curve`."
     elif later < (1 - GAIN) * loss:
         yield (
-            f"Collect more examples for {name} if they are cheap: {more} would {told}, which does "
+            f"Collect more examples for {name} if they are cheap: {more} would {text}, which does "
             "not exclude that nothing is gained: `truerisk curve --repeats`."
         )
     elif best > (1 - GAIN) * loss:
         yield (
-            f"Do not collect for {name}: {more} would {told}. Try other features or another "
+            f"Do not collect for {name}: {more} would {text}. Try other features or another "
             "learner: `truerisk estimate --model`."
         )
     else:
         yield (
             f"Try other features or another learner before collecting for {name}: {more} would "
-            f"{told}: `truerisk estimate --model`."
+            f"{text}: `truerisk estimate --model`."
         )
 
 

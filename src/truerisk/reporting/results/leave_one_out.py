@@ -19,9 +19,9 @@ from truerisk.reporting.sections.coverage import unmeasured_uses
 from truerisk.reporting.wording import count, counted
 
 
-def leave_one_out_chapter(found: LeaveOneOut) -> Chapter:
+def leave_one_out_chapter(result: LeaveOneOut) -> Chapter:
     """Give all that a page says of leave-one-out predictions."""
-    chapter = evaluation_chapter(found)
+    chapter = evaluation_chapter(result)
     return replace(
         chapter,
         title="How good will this learner be?",

@@ -70,7 +70,7 @@ NEXT = "on the next data set"
 OUT_OF_REACH = 100  # times as many data sets as there are
 
 
-def over_datasets_chapter(found: OverDatasets) -> Chapter:
+def over_datasets_chapter(result: OverDatasets) -> Chapter:
     """Make the chapter of classifiers compared over many data sets.
 
     Examples
@@ -81,67 +81,67 @@ def over_datasets_chapter(found: OverDatasets) -> Chapter:
     ['critical_difference', 'differences', 'probabilities']
     """
     parts = (
-        counted(found.n, "data set"),
-        counted(len(found.names), "classifier"),
-        f"{percent(found.level)} intervals",
+        counted(result.n, "data set"),
+        counted(len(result.names), "classifier"),
+        f"{percent(result.level)} intervals",
     )
     return Chapter(
         title="Which classifier is better over many data sets?",
         subtitle=" · ".join(parts),
-        verdict=sentences(found.verdict),
-        tiles=tuple(_tiles(found)),
-        sections=tuple(_sections(found)),
-        notes=sentences(ranking_notes(found)),
+        verdict=sentences(result.verdict),
+        tiles=tuple(_tiles(result)),
+        sections=tuple(_sections(result)),
+        notes=sentences(ranking_notes(result)),
     )
 
 
-def _sections(found: OverDatasets) -> Iterator[Section]:
-    if found.friedman is not None:
-        yield critical_difference_section(found)
-    shown = found.pairs[:MAX_PAIRS]
-    left_out = len(found.pairs) - len(shown)
-    yield _pairs(found, shown, left_out)
-    yield _posteriors(found, shown, left_out)
-    yield from map(table_section, ranking_tables(found, drawn=True))
+def _sections(result: OverDatasets) -> Iterator[Section]:
+    if result.friedman is not None:
+        yield critical_difference_section(result)
+    shown = result.pairs[:MAX_PAIRS]
+    left_out = len(result.pairs) - len(shown)
+    yield _pairs(result, shown, left_out)
+    yield _posteriors(result, shown, left_out)
+    yield from map(table_section, ranking_tables(result, drawn=True))
 
 
-def _tiles(found: OverDatasets) -> Iterator[Tile]:
-    if found.friedman is None:
-        yield difference_tile(_pair_difference(found, found.pairs[0], "Typical difference"))
-    best = found.in_order[0]
-    among = f"of {len(found.names)} classifiers, over {counted(found.n, 'data set')}"
-    yield Tile(visible(f"Best average rank: {best}"), f"{found.rank_of(best):.2f}", among)
-    if found.friedman is not None:
-        yield Tile("Are all alike?", p_sentence(found.friedman.p_value), "Iman-Davenport")
-    length = found.critical_difference if found.control is None else found.control_difference
+def _tiles(result: OverDatasets) -> Iterator[Tile]:
+    if result.friedman is None:
+        yield difference_tile(_pair_difference(result, result.pairs[0], "Typical difference"))
+    best = result.in_order[0]
+    among = f"of {len(result.names)} classifiers, over {counted(result.n, 'data set')}"
+    yield Tile(visible(f"Best average rank: {best}"), f"{result.rank_of(best):.2f}", among)
+    if result.friedman is not None:
+        yield Tile("Are all alike?", p_sentence(result.friedman.p_value), "Iman-Davenport")
+    length = result.critical_difference if result.control is None else result.control_difference
     if length is not None:
-        kind = "Nemenyi" if found.control is None else "Bonferroni-Dunn"
-        words = f"{kind}, {percent(found.level)}"
+        kind = "Nemenyi" if result.control is None else "Bonferroni-Dunn"
+        words = f"{kind}, {percent(result.level)}"
         yield Tile("Critical difference of ranks", f"{length:.2f}", words)
 
 
-def _pairs(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
-    rows = [_pair_difference(found, pair, _title(pair)) for pair in shown]
+def _pairs(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+    rows = [_pair_difference(result, pair, _title(pair)) for pair in shown]
     alone = len(rows) == 1
-    side = SIDES[found.higher_is_better]
-    region = "" if found.region is None else f", ± {found.region:g} does not matter"
+    side = SIDES[result.higher_is_better]
+    region = "" if result.region is None else f", ± {result.region:g} does not matter"
     return differences_section(
         "Every pair, and how sure it is",
         [] if alone else [DifferenceGroup(f"Typical difference. {side}{region}", rows)],
-        level=percent(found.level),
+        level=percent(result.level),
         main=rows[0] if alone else None,
         left_out=left_out,
         seen="data sets",
     )
 
 
-def _pair_difference(found: OverDatasets, pair: PairOverDatasets, title: str) -> Difference:
+def _pair_difference(result: OverDatasets, pair: PairOverDatasets, title: str) -> Difference:
     estimate = Estimate(
         value=pair.difference,
         interval=pair.interval,
         measure="score",
         method="signed_rank",
-        n=found.n,
+        n=result.n,
         target="the learner at this sample size",
     )
     return Difference(
@@ -149,19 +149,19 @@ def _pair_difference(found: OverDatasets, pair: PairOverDatasets, title: str) ->
         names=pair.names,
         estimate=estimate,
         finding=pair.finding,
-        higher_is_better=found.higher_is_better,
-        region=found.region,
+        higher_is_better=result.higher_is_better,
+        region=result.region,
         p_value=pair.p_value,
-        method="Wilcoxon, Holm" if len(found.pairs) > 1 else "Wilcoxon",
+        method="Wilcoxon, Holm" if len(result.pairs) > 1 else "Wilcoxon",
         seen=f"won {pair.wins}, tied {pair.ties}, lost {pair.losses}",
     )
 
 
-def _posteriors(found: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+def _posteriors(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
     region = (
         "Without a region of equivalence only exact ties are equivalent."
-        if found.region is None
-        else f"Equivalent is a difference within ± {found.region:g}."
+        if result.region is None
+        else f"Equivalent is a difference within ± {result.region:g}."
     )
     return probabilities_section(
         "How probable is each finding?",
@@ -185,46 +185,46 @@ def _probability_bars(pair: PairOverDatasets) -> Iterator[ProbabilityBar]:
         yield ProbabilityBar(title, *chances, NEXT)
 
 
-def ranking_tables(found: OverDatasets, *, drawn: bool = False) -> Iterator[Table]:
+def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[Table]:
     """Give the tables; those of pairs and posteriors are left out where they are `drawn`."""
-    yield rank_table(found)
-    if found.friedman is not None:
-        yield together_table(found)
+    yield rank_table(result)
+    if result.friedman is not None:
+        yield together_table(result)
     if not drawn:
-        yield pair_table(found)
-    yield p_value_table(found)
+        yield pair_table(result)
+    yield p_value_table(result)
     if not drawn:
-        yield posterior_table(found)
-    if found.against_control:
-        yield control_table(found)
+        yield posterior_table(result)
+    if result.against_control:
+        yield control_table(result)
 
 
-def rank_table(found: OverDatasets) -> Table:
-    """Give one row a classifier, the best first; who shares a group is not told apart by ranks."""
+def rank_table(result: OverDatasets) -> Table:
+    """Give one row per classifier, the best first; ranks do not tell a group apart."""
     groups = {
-        name: ", ".join(str(at) for at, one in enumerate(found.cliques, 1) if name in one)
-        for name in found.names
+        name: ", ".join(str(at) for at, one in enumerate(result.cliques, 1) if name in one)
+        for name in result.names
     }
-    grouped = found.critical_difference is not None
+    grouped = result.critical_difference is not None
     columns = heads(
         "Classifier", "#Average rank", "#Mean score", *((Column("Groups"),) if grouped else ())
     )
     rows = tuple(
         (
             name,
-            f"{found.rank_of(name):.3f}",
-            number(found.mean_scores[found.names.index(name)], 4),
+            f"{result.rank_of(name):.3f}",
+            number(result.mean_scores[result.names.index(name)], 4),
             *((groups[name] or NO_INTERVAL,) if grouped else ()),
         )
-        for name in found.in_order
+        for name in result.in_order
     )
-    return Table(f"Average ranks over {count(found.n)} data sets", columns, rows)
+    return Table(f"Average ranks over {count(result.n)} data sets", columns, rows)
 
 
-def together_table(found: OverDatasets) -> Table:
-    """Give one row a test of all classifiers together."""
+def together_table(result: OverDatasets) -> Table:
+    """Give one row per test of all classifiers together."""
     columns = heads("Test", "#Statistic", "#p")
-    test = found.friedman
+    test = result.friedman
     if test is None:
         return Table("All together", columns, ())
     rows = (
@@ -239,12 +239,12 @@ def together_table(found: OverDatasets) -> Table:
     return Table("All together", columns, rows)
 
 
-def pair_table(found: OverDatasets) -> Table:
-    """Give one row a pair: typical difference, interval, wins, finding."""
+def pair_table(result: OverDatasets) -> Table:
+    """Give one row per pair: typical difference, interval, wins, finding."""
     columns = heads(
         "Second − first",
         "#Typical",
-        f"#{interval_heading(found.level)}",
+        f"#{interval_heading(result.level)}",
         "#Won, tied, lost",
         "The second is",
     )
@@ -256,13 +256,13 @@ def pair_table(found: OverDatasets) -> Table:
             f"{pair.wins}, {pair.ties}, {pair.losses}",
             pair.finding,
         )
-        for pair in found.pairs
+        for pair in result.pairs
     )
     return Table("Pairs", columns, rows)
 
 
-def p_value_table(found: OverDatasets) -> Table:
-    """Give one row a pair: the p-values of its tests, of which Holm's tells the finding."""
+def p_value_table(result: OverDatasets) -> Table:
+    """Give one row per pair: the p-values of its tests, of which Holm's tells the finding."""
     offered: tuple[tuple[str, Callable[[PairOverDatasets], float | None]], ...] = (
         ("Wilcoxon", lambda pair: pair.wilcoxon.p_value),
         ("Holm", lambda pair: pair.p_value),
@@ -270,10 +270,10 @@ def p_value_table(found: OverDatasets) -> Table:
         ("Nemenyi", lambda pair: pair.nemenyi_p_value),
         ("Equivalence", lambda pair: pair.equivalence_p_value),
     )
-    used = [(head, value) for head, value in offered if value(found.pairs[0]) is not None]
+    used = [(head, value) for head, value in offered if value(result.pairs[0]) is not None]
     columns = heads("Second − first", *(Column(head, numeric=True) for head, _ in used))
     rows = tuple(
-        (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in found.pairs
+        (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in result.pairs
     )
     return Table("p-values", columns, rows)
 
@@ -287,8 +287,8 @@ def _interval(pair: PairOverDatasets) -> str:
     return NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
 
 
-def posterior_table(found: OverDatasets) -> Table:
-    """Give one row a pair and model: how probable it is that the second is worse, alike, better."""
+def posterior_table(result: OverDatasets) -> Table:
+    """Give one row per pair and model: the chances of worse, equivalent, better."""
     columns = heads("Second − first", "Model", *number_columns(("Worse", "Equivalent", "Better")))
     rows = tuple(
         (
@@ -296,15 +296,15 @@ def posterior_table(found: OverDatasets) -> Table:
             bar.model.removeprefix("on the "),
             *map(number, (bar.worse, bar.equivalent, bar.better)),
         )
-        for pair in found.pairs
+        for pair in result.pairs
         for bar in _probability_bars(pair)
     )
-    region = "no region" if found.region is None else f"within ± {found.region:g}"
+    region = "no region" if result.region is None else f"within ± {result.region:g}"
     return Table(f"Posterior probabilities ({region})", columns, rows)
 
 
-def control_table(found: OverDatasets) -> Table:
-    """Give one row a classifier: its average rank against the control's."""
+def control_table(result: OverDatasets) -> Table:
+    """Give one row per classifier: its average rank against the control's."""
     columns = (
         Column("Classifier"),
         *(
@@ -318,48 +318,48 @@ def control_table(found: OverDatasets) -> Table:
             number(one.z),
             *map(p_words, (one.p_value, one.bonferroni_dunn, one.holm, one.hochberg)),
         )
-        for one in found.against_control
+        for one in result.against_control
     )
-    return Table(f"Average ranks against {found.control} (positive z: better)", columns, rows)
+    return Table(f"Average ranks against {result.control} (positive z: better)", columns, rows)
 
 
-def ranking_notes(found: OverDatasets) -> Iterator[str]:
+def ranking_notes(result: OverDatasets) -> Iterator[str]:
     """Say what is to be known of the tests that were used."""
-    if any(pair.interval is None for pair in found.pairs):
-        yield f"Too few data sets for an interval at {percent(found.level)}."
-    if len(found.pairs) > 1:
+    if any(pair.interval is None for pair in result.pairs):
+        yield f"Too few data sets for an interval at {percent(result.level)}."
+    if len(result.pairs) > 1:
         yield "An interval is for its pair alone; findings are for all pairs together."
-    if not found.pairs[0].wilcoxon.is_exact:
+    if not result.pairs[0].wilcoxon.is_exact:
         yield "Over 50 data sets: Wilcoxon's p-values are normal approximations."
-    if any(pair.ties for pair in found.pairs):
+    if any(pair.ties for pair in result.pairs):
         yield "Ties: ranked, then left out (Pratt) by Wilcoxon's test; left out by the sign test."
-    if found.friedman is not None and found.control is None:
+    if result.friedman is not None and result.control is None:
         yield (
             "Groups and Nemenyi's test go by average ranks, which hang on all classifiers of the "
             "table; findings go by Wilcoxon's test of the pair and Holm's adjustment."
         )
-    for pair in found.pairs:
+    for pair in result.pairs:
         model = pair.hierarchical
         if isinstance(model, HierarchicalPosterior) and not model.is_mixed:
             yield f"{' and '.join(pair.names)}: the chains of the hierarchical model disagree."
 
 
-def ranking_facts(found: OverDatasets) -> Iterator[tuple[str, str]]:
+def ranking_facts(result: OverDatasets) -> Iterator[tuple[str, str]]:
     """Give what was assumed, as pairs of words."""
-    yield "data sets", count(found.n)
-    yield "classifiers", count(len(found.names))
-    yield "control", found.control or "none"
-    yield "better is", "a higher score" if found.higher_is_better else "a lower score"
-    yield "region of equivalence", "none" if found.region is None else f"± {found.region:g}"
-    yield "confidence level", percent(found.level)
-    if found.critical_difference is not None:
-        yield "critical difference (Nemenyi)", number(found.critical_difference)
-    if found.control_difference is not None:
-        yield "critical difference (Bonferroni-Dunn)", number(found.control_difference)
-    yield "seed", str(found.random_state)
+    yield "data sets", count(result.n)
+    yield "classifiers", count(len(result.names))
+    yield "control", result.control or "none"
+    yield "better is", "a higher score" if result.higher_is_better else "a lower score"
+    yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
+    yield "confidence level", percent(result.level)
+    if result.critical_difference is not None:
+        yield "critical difference (Nemenyi)", number(result.critical_difference)
+    if result.control_difference is not None:
+        yield "critical difference (Bonferroni-Dunn)", number(result.control_difference)
+    yield "seed", str(result.random_state)
 
 
-def critical_difference_section(found: OverDatasets) -> Section:
+def critical_difference_section(result: OverDatasets) -> Section:
     """Give the section of the picture; the best rank is at the right.
 
     Examples
@@ -369,24 +369,24 @@ def critical_difference_section(found: OverDatasets) -> Section:
     >>> [(one["words"], one["rank"]) for one in critical_difference_section(found).data["names"]]
     [('1.00 b', 73.0), ('2.00 a', 50.0), ('c 3.00', 27.0)]
     """
-    bars = _group_bars(found)
+    bars = _group_bars(result)
     depth = FIRST_BAR + BAR_STEP * len(bars) + NAME_STEP // 2
-    k = len(found.names)
+    k = len(result.names)
     data = {
-        "names": [_name(found, at, depth) for at in range(k)],
+        "names": [_name(result, at, depth) for at in range(k)],
         "bars": bars,
         "ticks": _ticks(k),
         "line": {"low": WORST, "high": BEST, "y": LINE},
-        "difference": _ruler(found),
+        "difference": _ruler(result),
         "height": depth + NAME_STEP * ((k + 1) // 2 - 1) + 14,
-        "description": _description(found),
-        "narrow": _narrow(found),
+        "description": _description(result),
+        "narrow": _narrow(result),
     }
-    return Section("critical_difference", "Average ranks", data, _rank_lead(found))
+    return Section("critical_difference", "Average ranks", data, _rank_lead(result))
 
 
-def _rank_lead(found: OverDatasets) -> str:
-    if found.control is not None:
+def _rank_lead(result: OverDatasets) -> str:
+    if result.control is not None:
         return (
             "The best rank is at the right. Outside the bar, a rank differs from that of the "
             "control."
@@ -410,14 +410,14 @@ def _ticks(k: int) -> list[dict[str, Any]]:
     ]
 
 
-def _group_bars(found: OverDatasets) -> list[dict[str, Any]]:
+def _group_bars(result: OverDatasets) -> list[dict[str, Any]]:
     """Give what is drawn under the line: the groups, or all that is not told from the control."""
-    k = len(found.names)
-    if found.control is not None and found.control_difference is not None:
-        centre, half = found.rank_of(found.control), found.control_difference
+    k = len(result.names)
+    if result.control is not None and result.control_difference is not None:
+        centre, half = result.rank_of(result.control), result.control_difference
         ends, mark = [(max(1.0, centre - half), min(float(k), centre + half))], "control"
     else:
-        ends = [(found.rank_of(group[0]), found.rank_of(group[-1])) for group in found.cliques]
+        ends = [(result.rank_of(group[0]), result.rank_of(group[-1])) for group in result.cliques]
         mark = "group"
     return [
         {
@@ -430,11 +430,11 @@ def _group_bars(found: OverDatasets) -> list[dict[str, Any]]:
     ]
 
 
-def _name(found: OverDatasets, at: int, depth: int) -> dict[str, Any]:
+def _name(result: OverDatasets, at: int, depth: int) -> dict[str, Any]:
     """Give the leader down from a rank and out to its name: the better half at the right."""
-    k, name = len(found.names), found.in_order[at]
+    k, name = len(result.names), result.in_order[at]
     on_right = at < (k + 1) // 2
-    rank = found.rank_of(name)
+    rank = result.rank_of(name)
     short = visible(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
     return {
         "words": f"{rank:.2f} {short}" if on_right else f"{short} {rank:.2f}",
@@ -443,14 +443,14 @@ def _name(found: OverDatasets, at: int, depth: int) -> dict[str, Any]:
         "text": BEST + 2 * GAP if on_right else WORST - 2 * GAP,
         "side": "start" if on_right else "end",
         "y": depth + NAME_STEP * (at if on_right else k - 1 - at),
-        "control": name == found.control,
+        "control": name == result.control,
     }
 
 
-def _narrow(found: OverDatasets) -> dict[str, Any]:
-    """Give the picture for phones: a row a classifier, the best first; groups join rows."""
-    k, names = len(found.names), found.in_order
-    groups = [] if found.control is not None else found.cliques
+def _narrow(result: OverDatasets) -> dict[str, Any]:
+    """Give the picture for phones: one row per classifier, the best first; groups join rows."""
+    k, names = len(result.names), result.in_order
+    groups = [] if result.control is not None else result.cliques
     worst, best = 3.0, max(60.0, 97.0 - LANE_SHARE * len(groups))
     lanes = [
         {
@@ -461,8 +461,8 @@ def _narrow(found: OverDatasets) -> dict[str, Any]:
         for lane, group in enumerate(groups)
     ]
     band = None
-    if found.control is not None and found.control_difference is not None:
-        centre, half = found.rank_of(found.control), found.control_difference
+    if result.control is not None and result.control_difference is not None:
+        centre, half = result.rank_of(result.control), result.control_difference
         high = _place(max(1.0, centre - half), k, worst, best)
         low = _place(min(float(k), centre + half), k, worst, best)
         band = {"low": low, "width": round(high - low, 2)}
@@ -475,68 +475,68 @@ def _narrow(found: OverDatasets) -> dict[str, Any]:
         "band": band,
         "rows": [
             {
-                "words": f"{found.rank_of(name):.2f} {visible(name, most=LONGEST_NAME + 8)}",
-                "rank": _place(found.rank_of(name), k, worst, best),
+                "words": f"{result.rank_of(name):.2f} {visible(name, most=LONGEST_NAME + 8)}",
+                "rank": _place(result.rank_of(name), k, worst, best),
                 "y": NARROW_TOP + NARROW_ROW * row,
-                "control": name == found.control,
+                "control": name == result.control,
             }
             for row, name in enumerate(names)
         ],
     }
 
 
-def _ruler(found: OverDatasets) -> dict[str, Any] | None:
+def _ruler(result: OverDatasets) -> dict[str, Any] | None:
     """Give the critical difference, from the best rank on; it may run past the worst one."""
-    is_control = found.control_difference is not None
-    length = found.control_difference if is_control else found.critical_difference
+    is_control = result.control_difference is not None
+    length = result.control_difference if is_control else result.critical_difference
     if length is None:
         return None
-    low = max(0.0, _place(1 + length, len(found.names)))
+    low = max(0.0, _place(1 + length, len(result.names)))
     kind = "Bonferroni-Dunn" if is_control else "Nemenyi"
     return {
         "low": low,
         "high": BEST,
         "y": ABOVE,
-        "words": f"critical difference {length:.2f} ({kind}, {percent(found.level)})",
+        "words": f"critical difference {length:.2f} ({kind}, {percent(result.level)})",
     }
 
 
-def _description(found: OverDatasets) -> str:
+def _description(result: OverDatasets) -> str:
     """Say what the picture shows, for those who hear the page."""
-    ranked = ", ".join(f"{name} {found.rank_of(name):.2f}" for name in found.in_order)
-    told = f"Average ranks, the best first: {ranked}."
-    if found.control is None and found.cliques:
-        groups = "; ".join(", ".join(group) for group in found.cliques)
-        told += f" Not told apart: {groups}."
-    return visible(told, most=SENTENCE)
+    ranked = ", ".join(f"{name} {result.rank_of(name):.2f}" for name in result.in_order)
+    text = f"Average ranks, the best first: {ranked}."
+    if result.control is None and result.cliques:
+        groups = "; ".join(", ".join(group) for group in result.cliques)
+        text += f" Not told apart: {groups}."
+    return visible(text, most=SENTENCE)
 
 
-def over_datasets_blocks(found: OverDatasets) -> Iterator[Block]:
+def over_datasets_blocks(result: OverDatasets) -> Iterator[Block]:
     """Give what a terminal shows: what may be said, the tables, and what was assumed."""
-    yield Sentences(found.verdict)
-    for table in ranking_tables(found):
+    yield Sentences(result.verdict)
+    for table in ranking_tables(result):
         yield replace(table, rows=table.rows[:MAX_PAIRS_SHOWN])
         left = len(table.rows) - MAX_PAIRS_SHOWN
         if left > 0:
             yield Sentences([f"{left:,} pairs more: --json and --csv have them."])
-    yield Sentences(tuple(ranking_notes(found)), "Notes")
-    yield FactList(list(ranking_facts(found)))
+    yield Sentences(tuple(ranking_notes(result)), "Notes")
+    yield FactList(list(ranking_facts(result)))
 
 
 @dataclass(frozen=True)
 class RankPicture:
     """The critical-difference picture on axes of matplotlib."""
 
-    found: OverDatasets
+    ranking: OverDatasets
 
     @property
     def height(self) -> float:
         """The height that it needs, in inches."""
-        return 1.6 + ROW_HEIGHT * len(self.found.names)
+        return 1.6 + ROW_HEIGHT * len(self.ranking.names)
 
     def __call__(self, ax: Any) -> None:  # noqa: ANN401
         """Draw what the section of the page describes: places in percent across, pixels down."""
-        picture = critical_difference_section(self.found).data
+        picture = critical_difference_section(self.ranking).data
         height, ink = picture["line"]["y"], {True: FIGURE["second"], False: "black"}
         ax.hlines(height, picture["line"]["low"], picture["line"]["high"], color="black")
         for tick in picture["ticks"]:
@@ -564,57 +564,57 @@ class RankPicture:
         ax.set_axis_off()
 
 
-def over_datasets_pictures(found: OverDatasets) -> Pictures:
+def over_datasets_pictures(result: OverDatasets) -> Pictures:
     """Draw the average ranks."""
-    yield "ranks", RankPicture(found)
+    yield "ranks", RankPicture(result)
 
 
-def over_datasets_facts(found: Any) -> Facts:  # noqa: ANN401
+def over_datasets_facts(result: Any) -> Facts:  # noqa: ANN401
     """Say what was assumed, in pairs of words."""
-    yield "data sets", count(found.n)
-    yield "classifiers", plain_text(found.names)
-    yield "control", plain_text(found.control)
-    yield "better is", "a higher score" if found.higher_is_better else "a lower score"
-    yield "region of equivalence", "none" if found.region is None else f"± {found.region:g}"
-    yield "confidence level", percent(found.level)
-    yield "seed", str(found.random_state)
+    yield "data sets", count(result.n)
+    yield "classifiers", plain_text(result.names)
+    yield "control", plain_text(result.control)
+    yield "better is", "a higher score" if result.higher_is_better else "a lower score"
+    yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
+    yield "confidence level", percent(result.level)
+    yield "seed", str(result.random_state)
 
 
-def over_datasets_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
+def over_datasets_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
-    for pair in found.pairs:
+    for pair in result.pairs:
         if pair.interval is not None:
-            asked = {"page": "size-of-tests", "level": pair.interval.level}
-            yield Use(pair.interval, PAIR, coverage_of(pair.interval.method, "", **asked))
+            requested = {"page": "size-of-tests", "level": pair.interval.level}
+            yield Use(pair.interval, PAIR, coverage_of(pair.interval.method, "", **requested))
 
 
-def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+def over_datasets_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     """Say what to do about classifiers that were compared over many data sets."""
     from truerisk.comparison.datasets.over_datasets import datasets_to_settle  # noqa: PLC0415  (rare)
 
-    best = found.in_order[0]
-    of_best = [pair for pair in found.pairs if best in pair.names]
+    best = result.in_order[0]
+    of_best = [pair for pair in result.pairs if best in pair.names]
     won = [
         pair for pair in of_best if pair.finding == ("better" if pair.names[1] == best else "worse")
     ]
-    if len(won) == len(found.names) - 1:
+    if len(won) == len(result.names) - 1:
         yield (
-            f"Prefer {best} on data sets like these {count(found.n)}, and check it on your own: "
+            f"Prefer {best} on data sets like these {count(result.n)}, and check it on your own: "
             "`truerisk estimate --model … --against …`."
         )
     needed = {
-        pair.names: datasets_to_settle(pair.wilcoxon, found.n, found.level)
+        pair.names: datasets_to_settle(pair.wilcoxon, result.n, result.level)
         for pair in of_best
         if pair.finding == "no evidence"
     }
-    known = {
-        names: n for names, n in needed.items() if n is not None and n < OUT_OF_REACH * found.n
+    defined = {
+        names: n for names, n in needed.items() if n is not None and n < OUT_OF_REACH * result.n
     }
-    if known:
-        first, second = min(known, key=lambda names: known[names])
+    if defined:
+        first, second = min(defined, key=lambda names: defined[names])
         yield (
-            f"Try them on more data sets: about {count(known[first, second])} in all, "
-            f"{count(found.n)} now, would tell {second} from {first}, by what is seen so far: "
+            f"Try them on more data sets: about {count(defined[first, second])} in all, "
+            f"{count(result.n)} now, would tell {second} from {first}, by what is seen so far: "
             "`truerisk rank`."
         )
     alike = [
@@ -629,14 +629,15 @@ def over_datasets_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
         more = f" and {len(alike) - MAX_NAMED} more" if len(alike) > MAX_NAMED else ""
         yield (
             f"Choose between {best} and {named}{more} by what else counts, such as speed or "
-            f"simplicity: over these data sets they are equivalent, within ± {found.region:g}: "
+            f"simplicity: over these data sets they are equivalent, within ± {result.region:g}: "
             "`truerisk curve` shows what training costs."
         )
-    open_pairs = sum(pair.finding == "no evidence" for pair in found.pairs)
-    if found.region is None and open_pairs:
+    open_pairs = sum(pair.finding == "no evidence" for pair in result.pairs)
+    if result.region is None and open_pairs:
         yield (
-            f"Say which difference matters: {count(open_pairs)} of {count(len(found.pairs))} pairs "
-            "are open, and without it none can be called equivalent: `truerisk rank --region`."
+            f"Say which difference matters: {count(open_pairs)} of {count(len(result.pairs))} "
+            "pairs are open, and without it none can be called equivalent: "
+            "`truerisk rank --region`."
         )
 
 

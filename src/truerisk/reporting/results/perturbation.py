@@ -34,15 +34,15 @@ FORMS = {
 }
 
 
-def perturbed_chapter(found: Perturbed, rivals: Mapping[str, Estimate] | None = None) -> Chapter:
+def perturbed_chapter(result: Perturbed, rivals: Mapping[str, Estimate] | None = None) -> Chapter:
     """Make the chapter of an error rate with its interval by perturbation resampling.
 
     Parameters
     ----------
-    found
+    result
         The estimate.
     rivals
-        What other rules say of the same machine on the same examples, as `rival_intervals` does.
+        What other rules say of the same SVM on the same examples, as `rival_intervals` does.
 
     Examples
     --------
@@ -52,42 +52,42 @@ def perturbed_chapter(found: Perturbed, rivals: Mapping[str, Estimate] | None = 
     >>> [section.title for section in perturbed_chapter(found).sections]
     ['Where the error may lie', 'Every rule on the same examples']
     """
-    training = replace(found, value=found.training_error, interval=None)
+    training = replace(result, value=result.training_error, interval=None)
     parts = (
-        counted(found.n, "example"),
-        counted(len(found.replicates), "weighting"),
-        f"about {found.target}",
+        counted(result.n, "example"),
+        counted(len(result.replicates), "weighting"),
+        f"about {result.target}",
     )
     return Chapter(
-        title="How often is this machine wrong?",
+        title="How often is this SVM wrong?",
         subtitle=" · ".join(parts),
-        verdict=sentences([value_sentence(found)]),
+        verdict=sentences([value_sentence(result)]),
         tiles=(
-            Tile.of("Error rate", found, "cross-validated"),
+            Tile.of("Error rate", result, "cross-validated"),
             Tile.of("Error in training", training, "on the examples it was trained on"),
         ),
-        sections=tuple(_sections(found, rivals or {})),
-        notes=sentences(_notes(found, rivals or {})),
+        sections=tuple(_sections(result, rivals or {})),
+        notes=sentences(_notes(result, rivals or {})),
     )
 
 
-def _sections(found: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Section]:
-    values = _places(found)
+def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Section]:
+    values = _places(result)
     if len(values) > 1 and np.ptp(values) > 0:
         yield charts_section(
             "Where the error may lie",
-            [histogram("The error, by random weights", found, values)],
-            "The machine was trained again under random weights of the examples. A bar counts the "
+            [histogram("The error, by random weights", result, values)],
+            "The SVM was trained again under random weights of the examples. A bar counts the "
             "weightings by which the error would lie there: the estimate less what they moved it "
             "by.",
         )
     entries = [
         Entry(
             FORMS.get(name, spoken(name)),
-            replace(found, interval=ends, notes=()),
-            _used(found, name),
+            replace(result, interval=ends, notes=()),
+            _used(result, name),
         )
-        for name, ends in found.forms.items()
+        for name, ends in result.forms.items()
     ]
     entries += [
         Entry(_rival_title(name), one, f"speaks of {one.target}") for name, one in rivals.items()
@@ -105,69 +105,70 @@ def _rival_title(rival: str) -> str:
     return "VC bound" if rival == "vc_bound" else spoken(rival).capitalize()
 
 
-def _used(found: Perturbed, form: str) -> str:
-    return "the interval of this page" if found.forms[form] == found.interval else ""
+def _used(result: Perturbed, form: str) -> str:
+    return "the interval of this page" if result.forms[form] == result.interval else ""
 
 
-def _notes(found: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:
-    yield from found.notes
+def _notes(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:
+    yield from result.notes
     for name, one in rivals.items():
         yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
 
 
-def perturbation_facts(found: Any) -> Facts:  # noqa: ANN401
+def perturbation_facts(result: Any) -> Facts:  # noqa: ANN401
     """Say what was assumed, in pairs of words."""
-    yield "examples", count(found.n)
-    yield "weightings", count(len(found.replicates))
-    yield "losses that are perturbed", spoken(found.losses)
-    yield "error in training", number(found.training_error)
-    if found.interval is not None:
-        yield "confidence level", percent(found.interval.level)
-    yield "the numbers are about", found.target
+    yield "examples", count(result.n)
+    yield "weightings", count(len(result.replicates))
+    yield "losses that are perturbed", spoken(result.losses)
+    yield "error in training", number(result.training_error)
+    if result.interval is not None:
+        yield "confidence level", percent(result.interval.level)
+    yield "the numbers are about", result.target
 
 
-def perturbation_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
+def perturbation_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
-    if found.interval is not None:
-        grouped = found.forms["exact"].method != EXACT
+    if result.interval is not None:
+        grouped = result.forms["exact"].method != EXACT
         reason = "not measured with groups" if grouped else "not measured"
-        losses = f"{found.losses.replace('_', '-')} losses"
-        for interval in (found.interval, *found.forms.values()):
+        losses = f"{result.losses.replace('_', '-')} losses"
+        for interval in (result.interval, *result.forms.values()):
             design = "5 folds pooled" if interval.method == EXACT else losses
-            measured = None if grouped else svm_coverage(interval, found.measure, design)
-            yield Use(interval, found.measure, measured, reason)
+            measured = None if grouped else svm_coverage(interval, result.measure, design)
+            yield Use(interval, result.measure, measured, reason)
 
 
-def perturbed_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+def perturbed_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     """Say what to do about an interval by perturbation."""
-    if found.losses == "training":
-        covered = [use.measured.mean for use in uses_of(found) if use.measured is not None]
+    if result.losses == "training":
+        covered = [use.measured.mean for use in uses_of(result) if use.measured is not None]
         reason = f": they were measured to cover {100 * covered[0]:.1f} %" if covered else ""
         yield (
             "Do not rely on intervals by losses in training, which vary too little"
             f"{reason}: `truerisk perturb --losses cross_validated`."
         )
-    if found.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
+    if result.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
         yield (
-            f"Take the agreement interval for the error itself, {number(found.value)} here: it was "
-            "measured to be shorter, and to keep its promise too: `truerisk estimate`."
+            f"Take the agreement interval for the error itself, {number(result.value)} here: it "
+            "was measured to be shorter, and to keep its promise too: `truerisk estimate`."
         )
 
 
-def perturbation_pictures(found: Perturbed) -> Pictures:
+def perturbation_pictures(result: Perturbed) -> Pictures:
     """Draw where the error may lie, and the estimate with every form of interval."""
-    values = _places(found)
+    values = _places(result)
     if len(values) > 1:
-        yield "weightings", histogram("The error, by random weights", found, values)
+        yield "weightings", histogram("The error, by random weights", result, values)
     else:
-        yield "weightings", forest_of([found])
-    rows = [Entry(spoken(name), replace(found, interval=one)) for name, one in found.forms.items()]
-    yield "intervals", Forest(rows=rows, axis=title_of(found.measure))
+        yield "weightings", forest_of([result])
+    forms = result.forms.items()
+    rows = [Entry(spoken(name), replace(result, interval=one)) for name, one in forms]
+    yield "intervals", Forest(rows=rows, axis=title_of(result.measure))
 
 
-def _places(found: Perturbed) -> list[float]:
+def _places(result: Perturbed) -> list[float]:
     # A replicate is a deviation, value − truth; less it, the value stands where the truth may.
-    values: list[float] = (found.value - np.asarray(found.replicates)).tolist()
+    values: list[float] = (result.value - np.asarray(result.replicates)).tolist()
     return values
 
 

@@ -55,60 +55,60 @@ MAX_LINES = 5  # settings drawn, an ink each; the table has them all
 MAX_ROWS = 500
 
 
-def selection_chapter(found: Selection) -> Chapter:
+def selection_chapter(result: Selection) -> Chapter:
     """Give all that a page says of a choice among settings."""
-    along = _along(found)
+    along = _along(result)
     picture = (
-        estimate_forest("What was tried", "Setting", _entries(found))
+        estimate_forest("What was tried", "Setting", _entries(result))
         if along is None
-        else charts_section("What was tried", [_chart(found, along)])
+        else charts_section("What was tried", [_chart(result, along)])
     )
     subtitle = [
-        counted(len(found.candidates), "setting"),
-        counted(found.estimate.n, "example"),
-        f"chosen by {title_of(found.estimate.measure)}, {_method(found)}",
+        counted(len(result.candidates), "setting"),
+        counted(result.estimate.n, "example"),
+        f"chosen by {title_of(result.estimate.measure)}, {_method(result)}",
     ]
     return Chapter(
-        title=f"Which {visible(' and '.join(_varied(found)) or 'setting')}?",
-        subtitle=" · ".join([*subtitle, f"{percent(_level(found))} intervals"]),
-        verdict=sentences(_verdict(found)),
+        title=f"Which {visible(' and '.join(_varied(result)) or 'setting')}?",
+        subtitle=" · ".join([*subtitle, f"{percent(_level(result))} intervals"]),
+        verdict=sentences(_verdict(result)),
         tiles=(
             Tile.of(
-                f"{title_of(found.estimate.measure)}, corrected for the choice", found.corrected
+                f"{title_of(result.estimate.measure)}, corrected for the choice", result.corrected
             ),
             Tile.of(
-                f"{title_of(found.estimate.measure)}, as it was chosen by",
-                found.estimate,
-                setting_text(found.best),
+                f"{title_of(result.estimate.measure)}, as it was chosen by",
+                result.estimate,
+                setting_text(result.best),
             ),
         ),
-        sections=(picture, table_section(setting_table(found))),
-        notes=sentences(_notes(found)),
+        sections=(picture, table_section(setting_table(result))),
+        notes=sentences(_notes(result)),
     )
 
 
-def _varied(found: Selection) -> list[str]:
+def _varied(result: Selection) -> list[str]:
     """List the parameters that were tried at several values, C first."""
-    names = sorted(found.best, key=lambda name: name != COST)
+    names = sorted(result.best, key=lambda name: name != COST)
     return [
-        name for name in names if len({_value(c.parameters[name]) for c in found.candidates}) > 1
+        name for name in names if len({_value(c.parameters[name]) for c in result.candidates}) > 1
     ]
 
 
-def _level(found: Selection) -> float:
-    ends = found.corrected.interval or found.estimate.interval
+def _level(result: Selection) -> float:
+    ends = result.corrected.interval or result.estimate.interval
     return 0.95 if ends is None else ends.level
 
 
-def _verdict(found: Selection) -> Iterator[str]:
-    title = title_of(found.estimate.measure)
-    own, corrected = written(found.estimate), written(found.corrected)
-    yield f"Chosen: {setting_text(found.best)}, with {title} {own.value} {own.interval}."
+def _verdict(result: Selection) -> Iterator[str]:
+    title = title_of(result.estimate.measure)
+    own, corrected = written(result.estimate), written(result.corrected)
+    yield f"Chosen: {setting_text(result.best)}, with {title} {own.value} {own.interval}."
     yield (
         "The best of many looks better than it is, since it was chosen for its number: choosing so "
         f"is worth {title} {corrected.value} {corrected.interval}."
     )
-    as_good = [one for one in found.candidates if _is_as_good(found, one)]
+    as_good = [one for one in result.candidates if _is_as_good(result, one)]
     if as_good:
         lie = "setting lies" if len(as_good) == 1 else "settings lie"
         yield (
@@ -117,23 +117,23 @@ def _verdict(found: Selection) -> Iterator[str]:
         )
 
 
-def _method(found: Selection) -> str:
-    return METHOD_TITLES.get(found.estimate.method, spoken(found.estimate.method))
+def _method(result: Selection) -> str:
+    return METHOD_TITLES.get(result.estimate.method, spoken(result.estimate.method))
 
 
-def _is_as_good(found: Selection, one: Candidate) -> bool:
-    ends = found.estimate.interval
-    is_other = dict(one.parameters) != dict(found.best)
+def _is_as_good(result: Selection, one: Candidate) -> bool:
+    ends = result.estimate.interval
+    is_other = dict(one.parameters) != dict(result.best)
     return is_other and ends is not None and ends.covers(one.estimate.value)
 
 
-def _along(found: Selection) -> str | None:
+def _along(result: Selection) -> str | None:
     """Give the parameter to draw along: C, or another number that was tried at several values."""
-    return next((name for name in _varied(found) if _is_numeric(found, name)), None)
+    return next((name for name in _varied(result) if _is_numeric(result, name)), None)
 
 
-def _is_numeric(found: Selection, name: str) -> bool:
-    return all(_is_number(one.parameters[name]) for one in found.candidates)
+def _is_numeric(result: Selection, name: str) -> bool:
+    return all(_is_number(one.parameters[name]) for one in result.candidates)
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401
@@ -141,13 +141,13 @@ def _is_number(value: Any) -> bool:  # noqa: ANN401
     return is_real and math.isfinite(value)
 
 
-def _lines(found: Selection, along: str) -> list[tuple[str, list[Candidate]]]:
+def _lines(result: Selection, along: str) -> list[tuple[str, list[Candidate]]]:
     """Group the candidates by all other parameters, the best group first; only a few of them."""
     lines: dict[str, list[Candidate]] = {}
-    for one in found.candidates:
+    for one in result.candidates:
         others = {name: value for name, value in one.parameters.items() if name != along}
         lines.setdefault(setting_text(others), []).append(one)
-    entry, _ = measure_of(found.estimate.measure)
+    entry, _ = measure_of(result.estimate.measure)
     sign = -1.0 if entry is not None and entry.higher_is_better else 1.0
 
     def best(line: tuple[str, list[Candidate]]) -> float:
@@ -157,26 +157,28 @@ def _lines(found: Selection, along: str) -> list[tuple[str, list[Candidate]]]:
     return sorted(lines.items(), key=best)[:MAX_LINES]
 
 
-def _chart(found: Selection, along: str) -> Chart:
+def _chart(result: Selection, along: str) -> Chart:
     shapes: list[Shape] = []
     heights: list[float] = []
-    lines = _lines(found, along)
+    lines = _lines(result, along)
     for (words, line), ink in zip(lines, cycle(INKS), strict=False):
         shapes += _shapes(line, along, ink, words if len(lines) > 1 else "")
         for one in line:
             ends = one.estimate.interval
             heights += [one.estimate.value, *(() if ends is None else (ends.low, ends.high))]
-    chosen = float(found.best[along])
+    chosen = float(result.best[along])
     shapes.append(Upright(chosen, f"chosen: {chosen:g}"))
-    tried = [float(one.parameters[along]) for one in found.candidates]
-    title = title_of(found.estimate.measure)
+    tried = [float(one.parameters[along]) for one in result.candidates]
+    title = title_of(result.estimate.measure)
     return Chart(
         title=f"{title} over {along}",
         x=Scale.spanning(along, tried),
         y=Scale.over(title, heights),
         shapes=shapes,
-        key=f"Band: {percent(_level(found))} interval of each estimate.",
-        description=f"The best is {written(found.estimate).value}, at {setting_text(found.best)}.",
+        key=f"Band: {percent(_level(result))} interval of each estimate.",
+        description=(
+            f"The best is {written(result.estimate).value}, at {setting_text(result.best)}."
+        ),
     )
 
 
@@ -187,34 +189,34 @@ def _shapes(line: list[Candidate], along: str, ink: Ink, words: str) -> list[Sha
     ends = [one.estimate.interval for one in line]
     low = np.array([math.nan if end is None else end.low for end in ends])
     high = np.array([math.nan if end is None else end.high for end in ends])
-    known = np.isfinite(low) & np.isfinite(high) & np.isfinite(values)
+    defined = np.isfinite(low) & np.isfinite(high) & np.isfinite(values)
     shapes: list[Shape] = []
-    if known.sum() > 1:
-        shapes.append(Band(x[known], low[known], high[known], ink))
+    if defined.sum() > 1:
+        shapes.append(Band(x[defined], low[defined], high[defined], ink))
     return [*shapes, Line(x, values, ink, words=words), Dots(x, values, ink=ink)]
 
 
-def _entries(found: Selection) -> list[Entry]:
-    entries = [Entry(setting_text(one.parameters), one.estimate) for one in found.candidates]
+def _entries(result: Selection) -> list[Entry]:
+    entries = [Entry(setting_text(one.parameters), one.estimate) for one in result.candidates]
     return entries[:MAX_ROWS]
 
 
-def setting_table(found: Selection) -> Table:
+def setting_table(result: Selection) -> Table:
     """Give one row per setting that was tried."""
-    names = list(found.best)
+    names = list(result.best)
     columns = (
         # The first column heads the rows, and stands to the left as they do.
         *(
-            Column(name, numeric=at > 0 and _is_numeric(found, name))
+            Column(name, numeric=at > 0 and _is_numeric(result, name))
             for at, name in enumerate(names)
         ),
-        Column(title_of(found.estimate.measure), numeric=True),
-        Column(interval_heading(_level(found)), numeric=True),
+        Column(title_of(result.estimate.measure), numeric=True),
+        Column(interval_heading(_level(result)), numeric=True),
         Column("Stable"),
         Column("Chosen"),
     )
     rows = []
-    for one in found.candidates:
+    for one in result.candidates:
         words = written(one.estimate)
         rows.append(
             (
@@ -222,7 +224,7 @@ def setting_table(found: Selection) -> Table:
                 words.value,
                 words.interval,
                 "yes" if one.stable else "no",
-                "→ chosen" if dict(one.parameters) == dict(found.best) else "",
+                "→ chosen" if dict(one.parameters) == dict(result.best) else "",
             )
         )
     return Table("Every setting", columns, tuple(rows))
@@ -232,52 +234,52 @@ def _value(value: Any) -> str:  # noqa: ANN401
     return f"{value:.10g}" if _is_number(value) else " ".join(str(value).split())
 
 
-def _notes(found: Selection) -> Iterator[str]:
-    unstable = sum(not one.stable for one in found.candidates)
+def _notes(result: Selection) -> Iterator[str]:
+    unstable = sum(not one.stable for one in result.candidates)
     if unstable:
         are = "setting is" if unstable == 1 else "settings are"
         yield (
             f"{count(unstable)} {are} not stable: every support vector is at its bound, and "
             "the bias is one of many that are as good."
         )
-    yield from dict.fromkeys((*found.estimate.notes, *found.corrected.notes))
+    yield from dict.fromkeys((*result.estimate.notes, *result.corrected.notes))
 
 
-def selection_facts(found: Any) -> Facts:  # noqa: ANN401
+def selection_facts(result: Any) -> Facts:  # noqa: ANN401
     """Say what was assumed, in pairs of words."""
-    yield "settings tried", count(len(found.candidates))
-    yield "chosen", plain_text(as_plain(found.best))
-    yield from estimate_facts(found.corrected)
+    yield "settings tried", count(len(result.candidates))
+    yield "chosen", plain_text(as_plain(result.best))
+    yield from estimate_facts(result.corrected)
 
 
-def selection_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
+def selection_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
-    for interval, estimate in with_intervals([found.estimate, found.corrected]):
+    for interval, estimate in with_intervals([result.estimate, result.corrected]):
         yield Use(interval, estimate.measure, None, NEITHER)
 
 
-def selection_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+def selection_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     """Say what to do about settings that were chosen without a test set."""
-    best = ", ".join(f"{name} = {plain_text(value)}" for name, value in found.best.items())
+    best = ", ".join(f"{name} = {plain_text(value)}" for name, value in result.best.items())
     yield (
-        f"Train with {best}, and expect {title_of(found.corrected.measure)} "
-        f"{with_interval(found.corrected)}: corrected for having been chosen, of "
-        f"{counted(len(found.candidates), 'setting')}; fresh examples tell: `truerisk score`."
+        f"Train with {best}, and expect {title_of(result.corrected.measure)} "
+        f"{with_interval(result.corrected)}: corrected for having been chosen, of "
+        f"{counted(len(result.candidates), 'setting')}; fresh examples tell: `truerisk score`."
     )
 
 
-def selection_pictures(found: Selection) -> Pictures:
+def selection_pictures(result: Selection) -> Pictures:
     """Draw what was tried."""
-    along = _along(found)
+    along = _along(result)
     if along is None:
-        yield "selection", Forest(rows=_entries(found), axis=title_of(found.estimate.measure))
+        yield "selection", Forest(rows=_entries(result), axis=title_of(result.estimate.measure))
     else:
-        yield "selection", _chart(found, along)
+        yield "selection", _chart(result, along)
 
 
 PRESENTER = Presenter(
     chapter=selection_chapter,
-    tables=lambda found: [setting_table(found)],
+    tables=lambda result: [setting_table(result)],
     facts=selection_facts,
     next_steps=selection_steps,
     intervals=selection_uses,

@@ -61,34 +61,34 @@ LEANINGS = {
 BY_REFITS = {"cross_validation"}
 
 
-def side_by_side_chapter(found: SideBySide) -> Chapter:
+def side_by_side_chapter(result: SideBySide) -> Chapter:
     """Give all that a page says of estimates side by side."""
-    first = found.estimates[0]
-    refits = [_title(one) for one in found.estimates if one.method in BY_REFITS]
+    first = result.estimates[0]
+    refits = [_title(one) for one in result.estimates if one.method in BY_REFITS]
     beside = f"beside {', '.join(refits).lower()}" if refits else "no fold"
     subtitle = [counted(first.n, "example"), f"one training, {beside}"]
-    level = _level(found)
+    level = _level(result)
     if level is not None:
         subtitle.append(f"{percent(level)} intervals")
     return Chapter(
-        title="What is this machine worth, with no test set?",
+        title="What is this SVM worth, with no test set?",
         subtitle=" · ".join(subtitle),
-        verdict=sentences(_verdict(found)),
+        verdict=sentences(_verdict(result)),
         tiles=tuple(
             Tile.of(_title(one), one, LEANINGS.get(one.method, ""))
             for name in HEADLINES
-            for one in found.estimates
+            for one in result.estimates
             if one.method == name
         ),
         sections=(
             estimate_forest(
                 f"{title_of(first.measure)}, in every way there is",
                 "Method",
-                [Entry(_title(one), one, LEANINGS.get(one.method, "")) for one in found.estimates],
+                [Entry(_title(one), one, LEANINGS.get(one.method, "")) for one in result.estimates],
             ),
-            _costs(found),
+            _costs(result),
         ),
-        notes=sentences(_notes(found)),
+        notes=sentences(_notes(result)),
     )
 
 
@@ -96,17 +96,17 @@ def _title(one: Estimate) -> str:
     return TITLES.get(one.method, visible(spoken(one.method)))
 
 
-def _level(found: SideBySide) -> float | None:
-    return next((one.interval.level for one in found.estimates if one.interval is not None), None)
+def _level(result: SideBySide) -> float | None:
+    return next((one.interval.level for one in result.estimates if one.interval is not None), None)
 
 
-def _verdict(found: SideBySide) -> Iterator[str]:
-    by_method = {one.method: one for one in found.estimates}
+def _verdict(result: SideBySide) -> Iterator[str]:
+    by_method = {one.method: one for one in result.estimates}
     exact = by_method.get(EXACT)
     if exact is not None:
         words = written(exact)
         yield (
-            f"Trained without each example in turn, the machine calls {words.value} "
+            f"Trained without each example in turn, the SVM calls {words.value} "
             f"{words.interval} of them wrong; that number is exact, and does not lean."
         )
     training = by_method.get("training_error")
@@ -123,43 +123,43 @@ def _verdict(found: SideBySide) -> Iterator[str]:
         )
 
 
-def cost_table(found: SideBySide) -> Table:
+def cost_table(result: SideBySide) -> Table:
     """Give one row per estimate: its value, its interval, and the time it took."""
-    numbers = (title_of(found.estimates[0].measure), interval_heading(_level(found) or 0.95))
+    numbers = (title_of(result.estimates[0].measure), interval_heading(_level(result) or 0.95))
     columns = heads("Method", *number_columns((*numbers, "Further time")), "Leans")
     rows = []
-    for one, took in zip(found.estimates, found.seconds, strict=True):
+    for one, took in zip(result.estimates, result.seconds, strict=True):
         words = written(one)
         time = cost_words("cpu_seconds", took)
         rows.append((_title(one), words.value, words.interval, time, LEANINGS.get(one.method, "")))
     return Table("What each of them costs", columns, tuple(rows))
 
 
-def _costs(found: SideBySide) -> Section:
-    once = cost_words("cpu_seconds", found.training_seconds)
-    lead = f"The machine was trained once in {once}; each took so much longer."
-    return table_section(cost_table(found), lead)
+def _costs(result: SideBySide) -> Section:
+    once = cost_words("cpu_seconds", result.training_seconds)
+    lead = f"The SVM was trained once in {once}; each took so much longer."
+    return table_section(cost_table(result), lead)
 
 
-def _notes(found: SideBySide) -> Iterator[str]:
+def _notes(result: SideBySide) -> Iterator[str]:
     """Give each note once, with the estimates that it is about."""
-    notes = each_once((_title(one), note) for one in found.estimates for note in one.notes)
+    notes = each_once((_title(one), note) for one in result.estimates for note in one.notes)
     return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
-def side_by_side_facts(found: Any) -> Facts:  # noqa: ANN401
+def side_by_side_facts(result: Any) -> Facts:  # noqa: ANN401
     """Say what was assumed, in pairs of words."""
-    yield "ways of estimating", ", ".join(spoken(one.method) for one in found.estimates)
-    for one in found.estimates[:1]:
+    yield "ways of estimating", ", ".join(spoken(one.method) for one in result.estimates)
+    for one in result.estimates[:1]:
         yield "measure", title_of(one.measure)
         yield "examples", count(one.n)
-    yield "trained once in", cost_words("cpu_seconds", found.training_seconds)
-    yield "the numbers are about", targets_of(found.estimates)
+    yield "trained once in", cost_words("cpu_seconds", result.training_seconds)
+    yield "the numbers are about", targets_of(result.estimates)
 
 
-def side_by_side_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
+def side_by_side_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
-    for estimate in found.estimates:
+    for estimate in result.estimates:
         by_folds = estimate.method == "cross_validation" and estimate.interval is not None
         if by_folds and estimate.interval.method.startswith("agreement"):  # of repetitions
             yield from refit_uses([estimate], REPEATED)
@@ -168,27 +168,27 @@ def side_by_side_uses(found: Any) -> Iterator[Use]:  # noqa: ANN401
                 yield Use(interval, one.measure, None, NEITHER)
 
 
-def side_by_side_steps(found: Any) -> Iterator[str]:  # noqa: ANN401
+def side_by_side_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     """Say which of the estimates to go by, and what else they are good for."""
-    by_method = {one.method: one for one in found.estimates}
+    by_method = {one.method: one for one in result.estimates}
     exact = by_method.get("leave_one_out")
     if exact is not None and exact.is_defined:
         yield (
             f"Go by exact leave-one-out, {with_interval(exact)}: it leans to no side; the others "
             "are for data on which it takes too long: `tr.leave_one_out`."
         )
-    for one in found.estimates[:1]:
+    for one in result.estimates[:1]:
         yield from between_settings(one)
 
 
-def side_by_side_pictures(found: SideBySide) -> Pictures:
+def side_by_side_pictures(result: SideBySide) -> Pictures:
     """Draw the estimates, one row per method."""
-    yield "estimates", forest_of(found.estimates)
+    yield "estimates", forest_of(result.estimates)
 
 
 PRESENTER = Presenter(
     chapter=side_by_side_chapter,
-    tables=lambda found: [cost_table(found)],
+    tables=lambda result: [cost_table(result)],
     facts=side_by_side_facts,
     next_steps=side_by_side_steps,
     intervals=side_by_side_uses,

@@ -24,48 +24,48 @@ from truerisk.reporting.sections.coverage import unmeasured_uses
 from truerisk.reporting.wording import count, number, title_of, with_interval
 
 
-def xi_alpha_chapter(found: XiAlpha) -> Chapter:
-    """Give all that a page says of the ξα-estimates of a machine."""
-    chapter = evaluation_chapter(found)
-    refined = ", refined by the span" if found.settings.get("refine") else ""
-    rho = f", ρ = {found.settings['rho']:g}" if "rho" in found.settings else ""
+def xi_alpha_chapter(result: XiAlpha) -> Chapter:
+    """Give all that a page says of the ξα-estimates of an SVM."""
+    chapter = evaluation_chapter(result)
+    refined = ", refined by the span" if result.settings.get("refine") else ""
+    rho = f", ρ = {result.settings['rho']:g}" if "rho" in result.settings else ""
     head, *rest = chapter.sections
     return replace(
         chapter,
-        title="How well will this machine do, by its training alone?",
+        title="How well will this SVM do, by its training alone?",
         subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
-        verdict=(*sentences(_at_risk(found)), *chapter.verdict),
-        sections=(head, _at_every_rho(found), *rest),
-        notes=sentences(_once(found)),
+        verdict=(*sentences(_at_risk(result)), *chapter.verdict),
+        sections=(head, _at_every_rho(result), *rest),
+        notes=sentences(_once(result)),
     )
 
 
-def _at_risk(found: XiAlpha) -> Iterator[str]:
+def _at_risk(result: XiAlpha) -> Iterator[str]:
     """Say how many examples, or decisions about them, count as wrong."""
-    at_risk, problems = sum(map(len, found.at_risk)), len(found.at_risk)
+    at_risk, problems = sum(map(len, result.at_risk)), len(result.at_risk)
     of = "training examples" if problems == 1 else "decisions about the training examples"
     yield (
-        f"{count(at_risk)} of {count(problems * found.n)} {of} are at risk: trained without the "
-        "example, the machine might call it wrong."
+        f"{count(at_risk)} of {count(problems * result.n)} {of} are at risk: trained without the "
+        "example, the SVM might call it wrong."
     )
 
 
-def _once(found: XiAlpha) -> Iterator[str]:
+def _once(result: XiAlpha) -> Iterator[str]:
     """Give the remarks, but those on measures that repeat what is said of all of them."""
-    for remark in remarks(found):
-        if not any(remark.endswith(f": {note}") for note in found.notes):
+    for remark in remarks(result):
+        if not any(remark.endswith(f": {note}") for note in result.notes):
             yield remark
 
 
-def _at_every_rho(found: XiAlpha) -> Section:
-    columns = heads("Measure", *(Column(f"ρ = {rho:g}", numeric=True) for rho in found.at_rho))
+def _at_every_rho(result: XiAlpha) -> Section:
+    columns = heads("Measure", *(Column(f"ρ = {rho:g}", numeric=True) for rho in result.at_rho))
     rows = tuple(
-        (title_of(name), *(with_interval(at[name]) for at in found.at_rho.values()))
-        for name in found
+        (title_of(name), *(with_interval(at[name]) for at in result.at_rho.values()))
+        for name in result
     )
     return table_section(
         Table("At every ρ", columns, rows),
-        "At ρ = 2 no error of leave-one-out is missed, as long as the machine is stable; a smaller "
+        "At ρ = 2 no error of leave-one-out is missed, as long as the SVM is stable; a smaller "
         "ρ leans less to the pessimistic side. Never refined.",
     )
 

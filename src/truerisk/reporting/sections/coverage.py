@@ -44,9 +44,9 @@ def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
     """
     groups: dict[tuple[Any, ...], list[Use]] = {}
     for use in uses_of(result, rivals):
-        found = use.measured
-        where = use.unmeasured if found is None else _where(found, use.interval.level)
-        key = (use.interval.method, use.interval.level, found is None, where)
+        match = use.measured
+        where = use.unmeasured if match is None else _where(match, use.interval.level)
+        key = (use.interval.method, use.interval.level, match is None, where)
         groups.setdefault(key, []).append(use)
     if not groups:
         return None
@@ -76,29 +76,29 @@ def _title(of: str) -> str:
 
 def _shares(uses: list[Use]) -> tuple[str, str]:
     """Write the mean, and the least with whose it is."""
-    known = {use.of: use.measured for use in uses if use.measured is not None}
-    if not known:
+    defined = {use.of: use.measured for use in uses if use.measured is not None}
+    if not defined:
         return NO_INTERVAL, NO_INTERVAL
-    mean = sum(found.mean for found in known.values()) / len(known)
-    worst = min(known, key=lambda of: known[of].least)
-    differ = len({found.least for found in known.values()}) > 1
-    least = f"{100 * known[worst].least:.1f} %"
+    mean = sum(result.mean for result in defined.values()) / len(defined)
+    worst = min(defined, key=lambda of: defined[of].least)
+    differ = len({result.least for result in defined.values()}) > 1
+    least = f"{100 * defined[worst].least:.1f} %"
     return f"{100 * mean:.1f} %", f"{least} ({_title(worst)})" if differ else least
 
 
-def _where(found: CoverageFigure, level: float) -> str:
-    sizes = count(found.smallest)
-    if found.largest > found.smallest:
-        sizes = f"{sizes} to {count(found.largest)}"
-    if found.is_exact:
+def _where(result: CoverageFigure, level: float) -> str:
+    sizes = count(result.smallest)
+    if result.largest > result.smallest:
+        sizes = f"{sizes} to {count(result.largest)}"
+    if result.is_exact:
         words = f"every outcome, none left out; n = {sizes}"
     else:
-        words = f"{SAMPLES[found.page]}; n = {sizes}, {count(found.samples)} samples each"
-    refits = f"; {found.design}" if found.design else ""
-    about = "; the learner's value" if found.target == LEARNER else ""
-    at = f"{ELSEWHERE}{percent(found.level)}, not {percent(level)}: "
-    told = "" if found.level == level else at
-    return f"{told}{words}{refits}{about} (docs/{found.page}.md)"
+        words = f"{SAMPLES[result.page]}; n = {sizes}, {count(result.samples)} samples each"
+    refits = f"; {result.design}" if result.design else ""
+    about = "; the learner's value" if result.target == LEARNER else ""
+    at = f"{ELSEWHERE}{percent(result.level)}, not {percent(level)}: "
+    text = "" if result.level == level else at
+    return f"{text}{words}{refits}{about} (docs/{result.page}.md)"
 
 
 def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # noqa: ANN401
@@ -118,18 +118,18 @@ def prediction_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
     """Look up what was measured of intervals of predictions."""
     weighted = is_weighted(evaluation)
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        found = None
+        result = None
         if not weighted:
-            found = coverage_of(interval.method, estimate.measure, level=interval.level)
-        yield Use(interval, estimate.measure, found, _why_not(interval.method, weighted=weighted))
+            result = coverage_of(interval.method, estimate.measure, level=interval.level)
+        yield Use(interval, estimate.measure, result, _why_not(interval.method, weighted=weighted))
 
 
 def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
     """Look up what was measured of intervals by refits of a design."""
     for interval, estimate in with_intervals(estimates):
-        found = None
+        result = None
         if design:
-            found = coverage_of(
+            result = coverage_of(
                 interval.method,
                 estimate.measure,
                 page="coverage-of-learners",
@@ -137,7 +137,7 @@ def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
                 target=estimate.target,
                 level=interval.level,
             )
-        yield Use(interval, estimate.measure, found, _why_not(interval.method, design=design))
+        yield Use(interval, estimate.measure, result, _why_not(interval.method, design=design))
 
 
 def design_of(settings: Mapping[str, Any]) -> str:
@@ -174,9 +174,9 @@ def svm_coverage(interval: Interval, measure: str, design: str) -> CoverageFigur
 def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # noqa: ANN401
     """Look up what was measured of the interval of a difference."""
     for interval, estimate in with_intervals([one.difference]):
-        found = None
+        result = None
         if not weighted:
-            found = coverage_of(
+            result = coverage_of(
                 interval.method,
                 estimate.measure,
                 page="size-of-tests",
@@ -184,7 +184,7 @@ def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # no
                 level=interval.level,
             )
         reason = _why_not(interval.method, weighted=weighted)
-        yield Use(interval, f"{DIFFERENCE}{estimate.measure}", found, reason)
+        yield Use(interval, f"{DIFFERENCE}{estimate.measure}", result, reason)
 
 
 def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401

@@ -58,7 +58,7 @@ class Difference:
     def of(cls, comparison: Comparison, title: str, finding: str | None = None) -> "Difference":
         """Take what a comparison holds; `finding` where more is known than by it alone."""
         first, second = comparison.names
-        found, _ = measure_of(comparison.measure)
+        result, _ = measure_of(comparison.measure)
         ends = comparison.difference.interval
         decimals = 3 if ends is None else decimals_for(ends.width)
         values = [number(one.value, decimals) for one in (comparison.first, comparison.second)]
@@ -67,7 +67,7 @@ class Difference:
             names=comparison.names,
             estimate=comparison.difference,
             finding=comparison.finding if finding is None else finding,
-            higher_is_better=True if found is None else found.higher_is_better,
+            higher_is_better=True if result is None else result.higher_is_better,
             region=comparison.region,
             p_value=comparison.p_value,
             method=comparison.method,
@@ -214,10 +214,10 @@ def _description(difference: Difference) -> str:
     """Say what the picture shows, for those who hear the page."""
     value, interval = signed_words(difference.estimate)
     first, second = difference.names
-    told = f"{difference.title}, {second} less {first}: {value}, interval {interval}"
+    text = f"{difference.title}, {second} less {first}: {value}, interval {interval}"
     if _is_drawn(difference.region):
-        told += f", drawn against 0 and a region of equivalence of ± {difference.region:g}"
-    return visible(f"{told}. Finding: {difference.finding}.", most=2000)
+        text += f", drawn against 0 and a region of equivalence of ± {difference.region:g}"
+    return visible(f"{text}. Finding: {difference.finding}.", most=2000)
 
 
 def _group(group: DifferenceGroup) -> dict[str, Any]:

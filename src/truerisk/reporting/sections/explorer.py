@@ -14,11 +14,10 @@ from scipy.special import ndtri
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError
-from truerisk.measures.costs import CostMatrix
+from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
 from truerisk.measures.thresholds import (
-    OUTCOMES,
     Sweep,
     counts_of_labels,
     with_given_threshold,
@@ -127,20 +126,20 @@ def _at(rows: Indices, row: int) -> int:
 
 
 def _start(evaluation: Evaluation, table: Sweep) -> float:
-    found = working_threshold(evaluation)
-    return float(table.threshold[len(table) // 2]) if found is None else found
+    result = working_threshold(evaluation)
+    return float(table.threshold[len(table) // 2]) if result is None else result
 
 
 def _marks(evaluation: Evaluation, table: Sweep, working: int) -> Iterator[Mark]:
     yield Mark("C", "Cheapest", None, "least cost an example, at the costs in the fields")
     n_positive = float(table.tp[-1])
     if n_positive > 0:
-        found = table.tp + table.fp
-        f1 = 2 * table.tp / (n_positive + found)
+        result = table.tp + table.fp
+        f1 = 2 * table.tp / (n_positive + result)
         yield Mark("F", "Best F1", int(np.argmax(f1)), "the greatest F1 on these examples")
         # Above every score nothing is found: no precision, and no breakeven there.
         met = breakeven_of(
-            table.threshold[found > 0], table.tp[found > 0], found[found > 0], n_positive
+            table.threshold[result > 0], table.tp[result > 0], result[result > 0], n_positive
         )
         words = "precision and recall are equal" + (", or nearly" if met.interpolated else "")
         yield Mark("B", "Breakeven", _row_at(table, met.threshold), words)
@@ -193,11 +192,11 @@ def _measures(evaluation: Evaluation) -> Iterator[Measure]:
             yield measure
     for name in evaluation:
         try:
-            found = find_measure(name)
+            result = find_measure(name)
         except InputError:
             continue
-        if "beta" in found.parameters:
-            yield found
+        if "beta" in result.parameters:
+            yield result
 
 
 def _measure_numbers(measure: Measure) -> dict[str, Any]:
@@ -218,10 +217,10 @@ def _measure_words(measure: Measure) -> dict[str, str]:
 
 def _costs(evaluation: Evaluation) -> dict[str, float]:
     """Give what each outcome costs: as was asked, else 1 for a mistake."""
-    asked = evaluation.settings.get("costs")
-    if asked is None:
+    requested = evaluation.settings.get("costs")
+    if requested is None:
         return {"tp": 0.0, "fp": 1.0, "fn": 1.0, "tn": 0.0}
-    matrix = CostMatrix.of(asked, evaluation.labels, evaluation.pos_label)
+    matrix = CostMatrix.of(requested, evaluation.labels, evaluation.pos_label)
     place = [matrix.labels.index(label) for label in _order(evaluation)]
     return {
         name: float(matrix.values[place[true], place[called]])
@@ -247,8 +246,8 @@ def _labels(evaluation: Evaluation) -> list[str]:
 def _band_step(table: Sweep) -> float:
     """Give a round step that takes the band over the range of the scores in 40 to 100 of them."""
     # Halves, for the whole range of the largest numbers is none of them.
-    known = table.threshold[np.isfinite(table.threshold)] / 2
-    half = float(known.max() - known.min()) if len(known) else 0.0
+    defined = table.threshold[np.isfinite(table.threshold)] / 2
+    half = float(defined.max() - defined.min()) if len(defined) else 0.0
     if half <= 0:
         return 1 / BAND_STEPS
     return Axis.around(0.0, half, ticks=BAND_STEPS // 2).ticks[1]
@@ -320,8 +319,8 @@ def kept_rows(table: Sweep, always: list[int]) -> Indices:
 def _even(table: Sweep, steps: int) -> Indices:
     """Give the rows that find so many equal parts of the positives, and of the negatives."""
     rows = [
-        np.searchsorted(found, np.linspace(0, float(found[-1]), steps))
-        for found in (table.tp, table.fp)
+        np.searchsorted(result, np.linspace(0, float(result[-1]), steps))
+        for result in (table.tp, table.fp)
     ]
     return np.unique(np.concatenate(rows)).clip(max=len(table) - 1)
 

@@ -31,10 +31,10 @@ def estimate_forest(title: str, heading: str, entries: Sequence[Entry], lead: st
 
 
 def _perfect(estimates: Sequence[Estimate]) -> tuple[float, ...]:
-    found, _ = measure_of(estimates[0].measure) if estimates else (None, "")
-    if found is None or found.measure_range != (0.0, 1.0):
+    result, _ = measure_of(estimates[0].measure) if estimates else (None, "")
+    if result is None or result.measure_range != (0.0, 1.0):
         return ()
-    return (1.0,) if found.higher_is_better else (0.0,)
+    return (1.0,) if result.higher_is_better else (0.0,)
 
 
 def forest_row(entry: Entry, axis: Axis | None) -> dict[str, Any]:

@@ -74,12 +74,12 @@ def provenance_sections(
             map(_file, files.rows),
             "A file with the same SHA-256 is the same, byte by byte: sha256sum prints it.",
         )
-    told = (
+    text = (
         *facts_of(result),
         *([] if read is None else _source(read)),
         *versions(),
     )
-    yield _section("Where the numbers came from", (Row(*pair) for pair in told))
+    yield _section("Where the numbers came from", (Row(*pair) for pair in text))
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def _file(row: tuple[str, ...]) -> Row:
     path, form, size, rows, dropped, digest = row
     words = [form, f"{size} bytes", f"{rows} rows"]
     words += [f"{dropped} of them dropped"] if dropped != "0" else []
-    told = digest if digest == NOT_HASHED else f"SHA-256 {digest}"
-    return Row(path, ", ".join(one for one in words if NO_INTERVAL not in one), (told,))
+    text = digest if digest == NOT_HASHED else f"SHA-256 {digest}"
+    return Row(path, ", ".join(one for one in words if NO_INTERVAL not in one), (text,))
 
 
 def file_table(source: Mapping[str, Any]) -> Table | None:
@@ -195,10 +195,10 @@ def targets_of(estimates: Iterable[Estimate]) -> str:
     return " and ".join(dict.fromkeys(one.target for one in estimates)) or "nothing"
 
 
-def setting_facts(settings: Mapping[str, Any], told: Collection[str] = ()) -> Facts:
-    """Give settings as pairs of words, but those that are `told` elsewhere."""
+def setting_facts(settings: Mapping[str, Any], skip: Collection[str] = ()) -> Facts:
+    """Give settings as pairs of words, without those to `skip`."""
     for name, value in settings.items():
-        if name not in told:
+        if name not in skip:
             yield SPOKEN.get(name, spoken(name)), plain_text(as_plain(value))
 
 
@@ -215,11 +215,11 @@ def source_facts(source: Mapping[str, Any]) -> Facts:
 
 
 def _file_words(facts: Mapping[str, Any]) -> str:
-    told = dict(facts)
-    name = told.pop("path", "")
+    text = dict(facts)
+    name = text.pop("path", "")
     words = [
         f"{spoken(key)} {count(value) if isinstance(value, int) else plain_text(value)}"
-        for key, value in told.items()
+        for key, value in text.items()
         if value  # nothing dropped and not compressed need no words
     ]
     return f"{name}: {', '.join(words)}"

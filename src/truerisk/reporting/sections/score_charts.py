@@ -13,16 +13,10 @@ from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.evaluation.curve_bands import NO_BAND, calibration_intervals, confidence_band
 from truerisk.measures.calibration import MAX_BINS, calibration_curve, distribution_of
-from truerisk.measures.costs import CostMatrix
+from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
 from truerisk.measures.rejection import rejection_curve
-from truerisk.measures.thresholds import (
-    OUTCOMES,
-    Sweep,
-    mean_cost,
-    with_given_threshold,
-    working_threshold,
-)
+from truerisk.measures.thresholds import Sweep, mean_cost, with_given_threshold, working_threshold
 from truerisk.reporting.document import (
     Band,
     Bars,
@@ -94,8 +88,8 @@ class Scores:
     @cached_property
     def threshold(self) -> float | None:
         """The threshold at which the scores are used; None where it is not a number."""
-        found = working_threshold(self.evaluation)
-        return found if found is not None and np.isfinite(found) else None
+        result = working_threshold(self.evaluation)
+        return result if result is not None and np.isfinite(result) else None
 
     @property
     def independent(self) -> bool:
@@ -108,8 +102,8 @@ class Scores:
         if getattr(self.evaluation.tallies, "judgements", None) is not None:
             return OF_REFITS
         curve = self.evaluation.curves.get("roc")
-        known = isinstance(curve, RocCurve) and curve.n_positive is not None
-        return "" if known else NO_BAND
+        defined = isinstance(curve, RocCurve) and curve.n_positive is not None
+        return "" if defined else NO_BAND
 
     @property
     def two_classes(self) -> bool:
@@ -119,10 +113,10 @@ class Scores:
     @cached_property
     def range(self) -> tuple[float, float] | None:
         """Least and greatest finite score; None if there is none, or if they are too far apart."""
-        found = self.table.threshold[1:]
-        found = found[np.isfinite(found)]
-        low, high = (float(found[-1]), float(found[0])) if len(found) else UNIT
-        return (low, high) if len(found) and math.isfinite(high - low) else None
+        result = self.table.threshold[1:]
+        result = result[np.isfinite(result)]
+        low, high = (float(result[-1]), float(result[0])) if len(result) else UNIT
+        return (low, high) if len(result) and math.isfinite(high - low) else None
 
     def ranking(self) -> Iterator[Chart]:
         """Draw the ROC curve, and precision against recall."""
@@ -188,19 +182,20 @@ class Scores:
     def _distribution(self) -> Chart:
         # As many bins as the examples can fill (Rice's rule).
         n = float(self.table.tp[-1] + self.table.fp[-1])
-        found = distribution_of(self.table, min(MAX_BINS, math.ceil(2 * n ** (1 / 3)) + 1))
+        result = distribution_of(self.table, min(MAX_BINS, math.ceil(2 * n ** (1 / 3)) + 1))
         pos_label, negative = self._names()
-        shares = [counts / max(counts.sum(), 1) for counts in (found.negatives, found.positives)]
-        ends = float(found.edges[0]), float(found.edges[-1])
-        left_out = f" {count(found.infinite)} infinite scores are not drawn." * bool(found.infinite)
+        shares = [counts / max(counts.sum(), 1) for counts in (result.negatives, result.positives)]
+        ends = float(result.edges[0]), float(result.edges[-1])
+        infinite = result.infinite
+        left_out = f" {count(infinite)} infinite scores are not drawn." * bool(infinite)
         return Chart(
             title="Scores by class",
             name="scores",
             x=Scale("score", *ends),
             y=Scale.over("share of the class", np.concatenate(shares), 0.0),
             shapes=[
-                Bars(found.edges, shares[0], "second", words=negative),
-                Bars(found.edges, shares[1], "first", words=pos_label),
+                Bars(result.edges, shares[0], "second", words=negative),
+                Bars(result.edges, shares[1], "first", words=pos_label),
                 *(one for one in self._upright_here() if ends[0] <= one.x <= ends[1]),
             ],
             caption=(
@@ -216,8 +211,8 @@ class Scores:
 
     def _median(self, running: NDArray[Any]) -> str:
         at = np.searchsorted(running, running[-1] / 2)
-        found = float(self.table.threshold[at])
-        return f"{found:.4g}" if math.isfinite(found) else number(found)
+        result = float(self.table.threshold[at])
+        return f"{result:.4g}" if math.isfinite(result) else number(result)
 
     def _names(self) -> tuple[str, str]:
         pos_label = self.evaluation.pos_label or "positive"
@@ -229,8 +224,8 @@ class Scores:
 
     def _calibration(self) -> Chart:
         curve = calibration_curve(self.table)
-        told = any(name in self.evaluation for name in OF_PROBABILITIES)
-        condition = "" if told else "If the scores are meant as probabilities: among"
+        text = any(name in self.evaluation for name in OF_PROBABILITIES)
+        condition = "" if text else "If the scores are meant as probabilities: among"
         low = high = None
         bars = ""
         if self.independent:
@@ -295,7 +290,7 @@ def whole_band(curve: RocCurve | PrecisionRecallCurve, level: float) -> Band:
 
 def roc_chart(curve: RocCurve, band: Sequence[Band] = (), here: Sequence[Dots] = ()) -> Chart:
     """Draw recall against the false positive rate, on its band, with a threshold marked."""
-    found = float(curve.tpr[np.searchsorted(curve.fpr, TOLD_FPR, side="right") - 1])
+    result = float(curve.tpr[np.searchsorted(curve.fpr, TOLD_FPR, side="right") - 1])
     return Chart(
         name="roc",
         title="ROC curve",
@@ -314,7 +309,7 @@ def roc_chart(curve: RocCurve, band: Sequence[Band] = (), here: Sequence[Dots] =
         description=(
             f"The area under the curve is {number(curve.auc)}. With at most "
             f"{percent(TOLD_FPR)} of the negatives called positive, "
-            f"{number(100 * found, 1)} % of the positives are found."
+            f"{number(100 * result, 1)} % of the positives are found."
         ),
     )
 
@@ -393,8 +388,8 @@ def costs_of(evaluation: Evaluation) -> Mapping[str, float] | None:
 def cost_chart(table: Sweep, costs: Mapping[str, float], here: Sequence[Upright] = ()) -> Chart:
     """Draw the mean cost over the thresholds, `here` marked; some scores must be finite."""
     cost = mean_cost(table, costs)
-    kept = np.isfinite(table.threshold)
-    threshold, values = table.threshold[kept], cost[kept]
+    chosen = np.isfinite(table.threshold)
+    threshold, values = table.threshold[chosen], cost[chosen]
     # Above an infinite score there is no threshold.
     first = int(table.threshold[1] == np.inf)
     best = first + int(np.argmin(cost[first:]))
