@@ -150,7 +150,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _starts(self, targets: Targets) -> Sequence[Solution | None]:
-        """Return the solutions to start from: those of the last fit, if its labels were the same."""
+        """Return the solutions to start from: those of the last fit, if of the same labels."""
         if self.warm_start and hasattr(self, "solutions_"):
             same = len(self.solutions_) == len(targets.signs) and all(
                 np.array_equal(solution.y, signs)
