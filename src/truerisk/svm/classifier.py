@@ -39,7 +39,7 @@ class Prepared:
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A soft-margin support vector machine, hinge loss and free bias, one-vs-rest."""
+    """A soft-margin SVM, hinge loss and free bias, one-vs-rest."""
 
     C: float
     tol: float
@@ -55,7 +55,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X, y
             Examples, dense or sparse, and their labels: two classes, more, or a matrix of 0 and 1
-            with a column for each label.
+            with one column per label.
         sample_weight
             α of example i may be at most C · weight i; weight 0 leaves the example out.
         """
@@ -94,16 +94,16 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Prepared(X, targets, weights, self._problem_of(X, weights))
 
     def upper_of(self, prepared: "Prepared", C: float) -> Array:
-        """Give what each α may be at most, a row for each binary problem."""
+        """Return what each α may be at most, one row per binary problem."""
         return upper_bounds(prepared.targets, check_cost(C), self.class_weight, prepared.weights)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
-        """Give the label of each row, or the matrix of labels the machine was trained on."""
+        """Return the label of each row, or the matrix of labels the SVM was trained on."""
         decision = self.decision_function(X)
         return self.targets_.labels_of(decision[None, :] if decision.ndim == 1 else decision.T)
 
     def decision_function(self, X: Any) -> Array:  # noqa: ANN401
-        """Give w·x + b of each row; for more than two classes, a column for each."""
+        """Return w·x + b of each row; for more than two classes, one column per class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         with few_blas_threads(X.shape[0]):
@@ -121,7 +121,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _decide(self, X: Any) -> Array:  # noqa: ANN401
-        """Give the decision values, a column for each problem."""
+        """Return the decision values, one column per problem."""
 
     def _solve(
         self,
@@ -142,7 +142,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return tuple(pool.map(solve, range(len(targets.signs))))
 
     def effort(self) -> Effort:
-        """Give how far the solver is to go."""
+        """Return how far the solver is to go."""
         passes = self.max_iter
         return Effort(
             tolerance=check_number(self.tol, "tol", low=0.0),
@@ -150,7 +150,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _starts(self, targets: Targets) -> Sequence[Solution | None]:
-        """Give the solutions to start from: those of the last fit, if it was of the same labels."""
+        """Return the solutions to start from: those of the last fit, if of the same labels."""
         if self.warm_start and hasattr(self, "solutions_"):
             same = len(self.solutions_) == len(targets.signs) and all(
                 np.array_equal(solution.y, signs)
@@ -177,8 +177,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = np.array([solution.bias for solution in self.solutions_])
         if self.gap_ > self.tol:
             warnings.warn(
-                f"The solver stopped after {self.n_iter_} passes with a gap of {self.gap_:.2g}; "
-                f"asked was {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",
+                f"The solver stopped after {self.n_iter_} passes with a gap of {self.gap_:.2g}, "
+                f"above `tol` = {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",
                 NotConvergedWarning,
                 stacklevel=4,
             )

@@ -13,7 +13,7 @@ ONE_SCALE = 1e3  # how much farther one feature may reach than another
 
 
 def as_numbers(X: Any) -> Any:  # noqa: ANN401
-    """Give the examples as numbers, all of them finite."""
+    """Return the examples as numbers, all of them finite."""
     if hasattr(X, "tocsr"):
         rows = X.tocsr()
         if not np.isfinite(rows.data).all():
@@ -38,7 +38,7 @@ def as_numbers(X: Any) -> Any:  # noqa: ANN401
 
 
 def dense(X: Any) -> Array:  # noqa: ANN401
-    """Give a table of which no entry is left out."""
+    """Return a table of which no entry is left out."""
     return np.asarray(X.todense(), dtype=np.float64) if hasattr(X, "tocsr") else X
 
 
@@ -71,7 +71,7 @@ def centred(gram: Array) -> Array:
 
 
 def linear_gram(X: Any) -> Array:  # noqa: ANN401
-    """Give the linear Gram matrix; a shift changes the bias alone, and spares it its digits."""
+    """Return the linear Gram matrix; a shift changes the bias alone, and spares it its digits."""
     if hasattr(X, "tocsr"):
         return Kernel("linear").between(X, X)
     shifted = X - X.mean(axis=0)

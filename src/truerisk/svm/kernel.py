@@ -1,4 +1,4 @@
-"""The support vector machine with any kernel, on its Gram matrix."""
+"""The SVM with any kernel, on its Gram matrix."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class KernelSVM(MarginClassifier):
     alpha_, slack_, upper_, squared_radius_, radius_rule_, stable_, gap_, intercept_
         As in `LinearSVM`.
     support_, support_vectors_, dual_coef_
-        The training examples with α > 0 in some problem, and y·α of them, a row for each problem.
+        The training examples with α > 0 in some problem, and y·α of them, one row per problem.
 
     Examples
     --------

@@ -17,14 +17,14 @@ NAMES = ("linear", "poly", "rbf", "precomputed")
 
 @dataclass(frozen=True)
 class Kernel:
-    r"""A kernel with its parameters settled, as it was when the machine was trained.
+    r"""A kernel with its parameters settled, as it was when the SVM was trained.
 
     ============  ==========================================
     linear        :math:`x \cdot x'`
     poly          :math:`(\gamma\, x \cdot x' + c_0)^{degree}`
     rbf           :math:`\exp(-\gamma |x - x'|^2)`
     precomputed   the rows handed over hold the values
-    a function    its matrix of values, a row for each x
+    a function    its matrix of values, one row per x
     ============  ==========================================
 
     Examples
@@ -46,7 +46,7 @@ class Kernel:
         return self.rule if isinstance(self.rule, str) else "callable"
 
     def between(self, X: Any, others: Any) -> Array:  # noqa: ANN401
-        """Give the matrix of k(x, x′) for the rows of both."""
+        """Return the matrix of k(x, x′) for the rows of both."""
         if callable(self.rule):
             values = np.asarray(self.rule(X, others), dtype=float)
             if values.shape != (X.shape[0], others.shape[0]):
@@ -70,7 +70,7 @@ class Kernel:
         return np.ascontiguousarray(values, dtype=float)
 
     def diagonal(self, X: Any) -> Array:  # noqa: ANN401
-        """Give k(x, x) of each row."""
+        """Return k(x, x) of each row."""
         if self.rule == "rbf":
             return np.ones(X.shape[0])
         if self.rule in {"linear", "poly"}:
@@ -100,7 +100,7 @@ class Kernel:
 
 
 def squared_lengths(X: Any) -> Array:  # noqa: ANN401
-    """Give x·x of each row, dense or sparse."""
+    """Return x·x of each row, dense or sparse."""
     if hasattr(X, "tocsr"):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))
@@ -140,7 +140,7 @@ def settle_kernel(
 
 
 def _variance(X: Any, sample_weight: Array) -> float:  # noqa: ANN401
-    """Give the variance of all entries, each row counted by its weight."""
+    """Return the variance of all entries, each row counted by its weight."""
     total: float = sample_weight.sum() * X.shape[1]
     mean = float(np.asarray(sample_weight @ X).sum()) / total
     if hasattr(X, "tocsr"):

@@ -1,4 +1,4 @@
-"""The linear support vector machine: dense or sparse, never a Gram matrix."""
+"""The linear SVM: dense or sparse, never a Gram matrix."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ class LinearSVM(MarginClassifier):
     squared_radius_, radius_rule_
         R², the bound of k(x, x) − k(x, x′), and how it was found.
     coef_, intercept_
-        w, a row for each problem, and b.
+        w, one row per problem, and b.
     stable_
         Whether a support vector lies strictly within its bounds, which pins b down.
     gap_

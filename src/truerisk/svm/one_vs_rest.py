@@ -86,7 +86,7 @@ def check_cost(C: float) -> float:
 
 
 def upper_bounds(targets: Targets, C: float, class_weight: ClassWeight, weights: Array) -> Array:
-    r"""Give what each α may be at most, a row a problem: U = C · class weight · sample weight.
+    r"""Return what each α may be at most, a row a problem: U = C · class weight · sample weight.
 
     "balanced" gives each side of each problem the same total: total weight / (2 · weight of the
     side).  A mapping weighs the classes as they are named (with more than two classes, the positive
@@ -109,7 +109,7 @@ def upper_bounds(targets: Targets, C: float, class_weight: ClassWeight, weights:
 
 
 def _factors(class_weight: Mapping[Any, float], names: list[Any]) -> list[float]:
-    """Give the weight of each class, 1 for those not named."""
+    """Return the weight of each class, 1 for those not named."""
     for name, factor in class_weight.items():
         if name not in names:
             raise InputError(

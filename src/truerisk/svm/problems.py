@@ -59,7 +59,7 @@ class Problem(Protocol):
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
-        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        """Return y·f of each example in `which`, f trained without it; the sign is exact."""
 
     @property
     def radius(self) -> tuple[float, str]:
@@ -88,7 +88,7 @@ class SparseProblem:
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
-        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         return margins_without(self.rows, _linear(solution), which, workers=workers)
 
     def solve_along(
@@ -133,7 +133,7 @@ class DenseProblem:
         return LinearSolution(**{**facts, "bias": bias, "weights": weights})
 
     def _shifted(self) -> tuple["GramProblem", Array]:
-        """Give the Gram matrix about the mean: a shift of all examples changes the bias alone."""
+        """Return the Gram matrix about the mean: a shift of all examples changes the bias alone."""
         centre = self.X.mean(axis=0)
         shifted = self.X - centre
         return GramProblem(shifted @ shifted.T), centre
@@ -147,7 +147,7 @@ class DenseProblem:
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
-        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         if len(self.X) <= PATH_EXAMPLES:
             gram, _ = self._shifted()  # which spares the products their digits
             return gram.margins_without(solution, which, workers=workers)
@@ -186,7 +186,7 @@ class GramProblem:
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
-        """Give y·f of each example in `which`, f trained without it; the sign is exact."""
+        """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         radius = self.radius[0] if solution.is_prunable else np.inf
         return margins_without_gram(
             self.gram, solution, which, squared_radius=radius, workers=workers
@@ -229,7 +229,7 @@ def _linear(solution: Solution) -> LinearSolution:
 
 
 def _free_memory() -> int | None:
-    """Give the bytes of memory that are free, where the system tells."""
+    """Return the bytes of memory that are free, where the system tells."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not on this system

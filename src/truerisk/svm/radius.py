@@ -1,4 +1,4 @@
-r"""R², the bound that the leave-one-out theory of support vector machines rests on.
+r"""R², the bound that the leave-one-out theory of SVMs rests on.
 
 Joachims asks for :math:`c \le k(x, x') \le c + R^2` over all pairs, for any c.  What his proof uses
 is less: that of any two examples
@@ -12,7 +12,7 @@ t and the flat through the free support vectors; that is at most the squared dis
 them, hence at most 2R².  So g(0) ≤ ξ + 2αR², and t is not an error when it is left out unless that
 is at least 1.  Half the squared diameter is therefore the smallest R² that holds for every pair; it
 is never more than max k(x, x) − min k(x, x′), and equal to it where all k(x, x) are.  Shifting the
-features does not change it, as it does not change the machine.
+features does not change it, as it does not change the SVM.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ RBF_BOUND_RULE = "RBF: 1 − bound of the minimum"
 
 
 def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:  # noqa: ANN401
-    """Give the smallest R² that is cheap to find for these training examples, and its rule.
+    """Return the smallest R² that is cheap to find for these training examples, and its rule.
 
     Exact where the examples are few or their lengths leave few pairs in question, else a bound that
     is never too small.
@@ -69,7 +69,7 @@ def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:  # noqa: ANN401
 
 
 def largest_squared_length(kernel: Kernel, X: Any) -> float:  # noqa: ANN401
-    """Give the largest k(x, x), which bounds what one example can add to a machine without bias.
+    """Return the largest k(x, x), which bounds what one example can add to an SVM without bias.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _of_features(X: Any) -> tuple[float, str]:  # noqa: ANN401
 
 
 def _half_squared_diameter(X: Any, lengths: Array, distances: Array) -> tuple[float, bool]:  # noqa: ANN401
-    """Give half the squared diameter, or a bound of it when the work is not worth it.
+    """Return half the squared diameter, or a bound of it when the work is not worth it.
 
     No pair is further apart than the sum of its distances to the centre: rows are taken from the
     outside in, until those left cannot beat the pair that was found.

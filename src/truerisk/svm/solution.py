@@ -1,4 +1,4 @@
-"""What every solver of the support vector machine returns: the optimum of one binary problem."""
+"""What every solver of the SVM returns: the optimum of one binary problem."""
 
 from dataclasses import dataclass
 

@@ -9,7 +9,7 @@ Link      y·f of t falls by exactly α·S² when t is left out, if no other exa
 Source    V. Vapnik and O. Chapelle, "Bounds on error expectation for support vector machines",
           Neural Computation 12(9), 2013-2036, 2000, there without the box of λ;
           M. Opper and O. Winther, "Gaussian processes and SVM: mean field and leave-one-out", in
-          Advances in Large Margin Classifiers, MIT Press, 2000, for machines without a bias
+          Advances in Large Margin Classifiers, MIT Press, 2000, for SVMs without a bias
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ JITTER = 1e-10  # of the mean k(x, x): two free support vectors may be equal
 def squared_spans(
     kernel: TrainingKernel, solution: Solution, which: Indices, *, free_bias: bool = True
 ) -> Array:
-    """Give S² of the training examples numbered `which`.
+    """Return S² of the training examples numbered `which`.
 
     Infinite where the bias is free and no other free support vector is there to take over.
 

@@ -51,7 +51,7 @@ def span_bound(kernel: TrainingKernel, solution: Solution, squared_radius: float
 
 
 def _constrained_spans(kernel: TrainingKernel, solution: Solution, squared_radius: float) -> Array:
-    """Give S² of each free support vector; 4R², the most there is, where nobody can take over."""
+    """Return S² of each free support vector; 4R², the most there is, where nobody can take over."""
     free = np.flatnonzero(solution.free)
     gram = np.ascontiguousarray(kernel.block(free, free))
     alpha, y, upper = solution.alpha[free], solution.y[free], solution.upper[free]

@@ -13,7 +13,7 @@ from truerisk.svm.kernels import Kernel
 class TrainingKernel:
     """k(x, x′) of the training examples, and a constant that is added to it.
 
-    The constant is what a regularised bias adds: the machine without a free bias on k + s².
+    The constant is what a regularised bias adds: the SVM without a free bias on k + s².
 
     Examples
     --------
@@ -29,13 +29,13 @@ class TrainingKernel:
     added: float = 0.0
 
     def block(self, rows: Indices, columns: Indices) -> Array:
-        """Give k of the examples numbered `rows` and `columns`."""
+        """Return k of the examples numbered `rows` and `columns`."""
         if self.kernel.rule == "precomputed":
             return np.asarray(self.X[np.ix_(rows, columns)], dtype=float) + self.added
         return self.kernel.between(self.X[rows], self.X[columns]) + self.added
 
     def diagonal(self, rows: Indices) -> Array:
-        """Give k(x, x) of the examples numbered `rows`."""
+        """Return k(x, x) of the examples numbered `rows`."""
         if self.kernel.rule == "precomputed":
             return np.asarray(self.X[rows, rows], dtype=float) + self.added
         return self.kernel.diagonal(self.X[rows]) + self.added

@@ -1,4 +1,4 @@
-"""One machine trained many times on the same examples, each time with other weights of them.
+"""One SVM trained many times on the same examples, each time with other weights of them.
 
 A weight multiplies what an example's loss costs: α of example i may be at most C · weight i.  All
 refits of one training part go to a solver as one batch, which shares what they have in common: the
@@ -55,7 +55,7 @@ LOW_RANK = 64  # up to so many features a batch of interior points beats steps o
 FEW_FEATURES = 20  # under so many an interior point takes less than anything else
 NEARLY_FULL = 0.6  # of the examples: with more features an interior point has nothing to spare
 FEW_AT_BOUND = 0.05  # of the examples
-PINNED = 0.85  # of the rank: so many free examples leave the machine no room
+PINNED = 0.85  # of the rank: so many free examples leave the SVM no room
 AT_BOUND = 1e-9  # relative
 GRAM_EXAMPLES = 4000  # up to here the matrix of all products fits beside the work on it
 
@@ -69,7 +69,7 @@ def decisions_under(
     *,
     workers: int = 1,
 ) -> Array:
-    """Give the decision value of every example, by the model trained under each row of weights.
+    """Return the decision value of every example, by the model trained under each row of weights.
 
     What depends on the data beside the optimum (the steps of a pipeline, gamma="scale", "balanced"
     class weights) is settled once, on the training part as it is.
@@ -77,20 +77,20 @@ def decisions_under(
     Parameters
     ----------
     model
-        The machine; it is cloned, not changed.
+        The SVM; it is cloned, not changed.
     X, y
         All examples, and their labels, of two classes.
     train
         The numbers of those that are trained on, rising.
     weights
-        A row for each refit, a column for each example of `train`, none negative.
+        One row per refit, one column per example of `train`, none negative.
     workers
         Threads.
 
     Returns
     -------
     decisions
-        A row for each refit, a column for each example of X.
+        One row per refit, one column per example of X.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def decisions_under(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A machine whose examples are in the form that its solver takes: what all its refits share."""
+    """An SVM whose examples are in the form that its solver takes: what all its refits share."""
 
     solver: Solver
     prices: Array  # what α of each example in training may be at most, at weight 1
@@ -113,7 +113,7 @@ class Prepared:
     workers: int
 
     def decisions(self, weights: Array) -> Array:
-        """Give the decision value of every example, a row for each row of weights."""
+        """Return the decision value of every example, one row per row of weights."""
         with few_blas_threads(self.examples, self.workers):
             return self.solver(self.prices * weights, workers=self.workers)
 
@@ -161,7 +161,7 @@ def _targets(y: NDArray[Any]) -> Targets:
 
 
 def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Indices) -> Any:  # noqa: ANN401
-    """Fit the steps before the machine to the training part, and let them transform everything."""
+    """Fit the steps before the SVM to the training part, and let them transform everything."""
     before = clone(model[:-1])
     try:
         before.fit(_safe_indexing(X, train), y[train])
@@ -200,7 +200,7 @@ def check_model(model: Any) -> None:  # noqa: ANN401
 
 
 def _with_cost_of_nu(model: NuSVC, X: Any, y: NDArray[Any]) -> SVC:  # noqa: ANN401
-    """Give the SVC that ν makes of these examples: its C is α where α is at its bound."""
+    """Return the SVC that ν makes of these examples: its C is α where α is at its bound."""
     fitted = clone(model).fit(X, y)
     signed = fitted.dual_coef_
     cost = float(np.abs(signed.toarray() if hasattr(signed, "tocsr") else signed).max())
@@ -275,12 +275,12 @@ def _linear_solver(X: Any, signs: Array, train: Indices) -> Solver:  # noqa: ANN
 
 
 def _bias_penalty(model: LogisticRegression) -> float:
-    """Give the penalty of b²: LIBLINEAR takes the bias for the weight of one more feature."""
+    """Return the penalty of b²: LIBLINEAR takes the bias for the weight of one more feature."""
     return float(model.intercept_scaling) ** -2.0 if model.solver == "liblinear" else 0.0
 
 
 def _by_gram(gram: Array, signs: Array, train: Indices) -> Solver:
-    """Take a kernel of low rank for what it is, a linear machine on few features."""
+    """Take a kernel of low rank for what it is, a linear SVM on few features."""
     features = pivoted_features(gram, LOW_RANK)
     if features is None:
         return partial(gram_decisions, gram, signs, train)
@@ -304,11 +304,11 @@ def _by_features(
 
 
 def _is_near(features: Array, signs: Array, train: Indices, bounds: Array) -> bool:
-    """Tell whether steps from the machine at even weights are the shorter road.
+    """Tell whether steps from the SVM at even weights are faster.
 
     They are where there are about as many features as examples, and where other weights hardly
-    change the machine: where hardly an example is at its bound, and the free ones do not pin the
-    machine down to the last direction.  By trial, steps on the Gram matrix then take a half to a
+    change the SVM: where hardly an example is at its bound, and the free ones do not pin the
+    SVM down to the last direction.  By trial, steps on the Gram matrix then take a half to a
     seventh of the time of an interior point, which starts from the centre; elsewhere they take up
     to 12 times.
     """

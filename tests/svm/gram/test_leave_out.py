@@ -1,6 +1,7 @@
 """Leave-one-out on a Gram matrix: the same errors as fitting again and again."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -213,3 +214,15 @@ def test_the_errors_on_real_data_are_those_of_libsvm(name, kind, cost):
     theirs = by_libsvm(gram, y, solution.upper)
     clear = np.abs(theirs) > TIE
     np.testing.assert_array_equal((margins < 0.0)[clear], (theirs < 0.0)[clear])
+
+
+def test_labels_may_be_a_column_of_a_table():
+    X, y = data_set("noise")
+    gram, table = kernel(X, "RBF"), np.column_stack([y, -y])
+    solution = solve_gram(gram, y, np.ones(80))
+    column = replace(solution, y=table[:, 0])
+    found = [
+        margins_without_gram(gram, one, np.arange(9), squared_radius=1.0)
+        for one in (solution, column)
+    ]
+    np.testing.assert_array_equal(*found)

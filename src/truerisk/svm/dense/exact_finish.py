@@ -73,7 +73,7 @@ class Aim:
 def finish(
     problem: Problem, u: Array, state: Array, *, tolerance: float, max_rounds: int
 ) -> Vertex:
-    """Find the optimum next to an interior point; give the best vertex met.
+    """Find the optimum next to an interior point; return the best vertex met.
 
     The first rounds go on for as long as anything can be gained, later ones to `tolerance` only.
     """
@@ -123,7 +123,7 @@ def _furthest(margin: Array, upper: Array, alpha: Array) -> int:
 
 
 def bounds_of_bias(y: Array, upper: Array, alpha: Array, margin: Array) -> tuple[float, float]:
-    """Give the largest y − f of those that may rise, and the smallest of those that may fall."""
+    """Return the largest y − f of those that may rise, and the smallest of those that may fall."""
     short = y * (1.0 - margin)
     rises = np.where(y > 0.0, alpha < upper, alpha > 0.0)
     falls = np.where(y > 0.0, alpha > 0.0, alpha < upper)
@@ -217,13 +217,13 @@ class _Plane:
         )
 
     def towards(self, short: Array) -> Array:
-        """Give the change of u which makes up for what R u is short of."""
+        """Return the change of u which makes up for what R u is short of."""
         change = np.zeros(len(self.units))
         change[self.first] = _solve(self.r, self.q.T @ (self.roots * short))
         return change * self.units
 
     def along(self, lacking: Array) -> Array:
-        """Give the change of u in the null space which the metric lacks."""
+        """Return the change of u in the null space which the metric lacks."""
         pull = lacking * self.units
         step = np.linalg.solve(self.curvature, pull[self.others] - self.g.T @ pull[self.first])
         change = np.zeros(len(pull))
@@ -231,7 +231,7 @@ class _Plane:
         return change * self.units
 
     def across(self, lacking: Array) -> Array:
-        """Give the smallest change of α, in its weights, that Rᵀα lacks."""
+        """Return the smallest change of α, in its weights, that Rᵀα lacks."""
         change = _solve(self.r, (lacking * self.units)[self.first], trans="T")
         return self.roots * (self.q @ change)
 

@@ -182,7 +182,7 @@ def _start(y: Array, upper: Array) -> Array:
 
 
 def _one_class(y: Array, upper: Array, width: int, kept: NDArray[np.bool_]) -> LinearSolution:
-    """Give the machine that always says the only class there is, or 0 where there is none."""
+    """Return the SVM that always says the only class there is, or 0 where there is none."""
     bias = float(y[kept][0]) if kept.any() else 0.0
     return LinearSolution(
         y=y,

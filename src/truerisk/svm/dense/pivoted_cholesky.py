@@ -18,7 +18,7 @@ def pivoted_features(gram: Array, max_rank: int, relative: float = 1e-12) -> Arr
     .. math:: |K - F F^\top|_{ij} \le relative \cdot \max_k K_{kk}
 
     A kernel of low rank (linear on few features, a polynomial of low degree) or a smooth one is
-    then a linear machine on `F`.  Columns are taken in the order of what is left of the diagonal,
+    then a linear SVM on `F`.  Columns are taken in the order of what is left of the diagonal,
     so that their number is near the rank; after the last one the diagonal bounds every entry that
     is left, as long as K has no negative eigenvalue: this is tried out on one vector of signs.
 

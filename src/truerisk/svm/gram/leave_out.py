@@ -105,7 +105,8 @@ def margins_without_gram(
         one_bound = bool(bounds.min() == bounds.max())
         diagonal = np.ascontiguousarray(np.diagonal(gram))
         ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
-        verdicts, found = follow_all(base, solution.y, which[sought], ground, workers)
+        y = np.ascontiguousarray(solution.y, np.float64)
+        verdicts, found = follow_all(base, y, which[sought], ground, workers)
         margins[sought] = found
         sought = sought[verdicts > RIGHT]
     for k in sought:

@@ -72,7 +72,8 @@ def margins_without(
     >>> margins_without(rows, solution, np.array([0, 2])).round(6)
     array([2.      , 0.333333])
     """
-    which, whole = np.asarray(which, np.intp), solution
+    which = np.asarray(which, np.intp)
+    whole = replace(solution, y=np.ascontiguousarray(solution.y, np.float64))
     if solution.gap > TIGHTEST:
         whole = solve_rows(rows, solution.y, solution.upper, tolerance=TIGHTEST, start=solution)
     margins = whole.y[which] * whole.decision[which]
