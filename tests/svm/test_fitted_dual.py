@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from truerisk.errors import InputError
-from truerisk.svm.fitted_dual import signs_of, smallest_proven_rho
+from truerisk.svm.dual_of import signs_of, smallest_proven_rho
 from truerisk.svm.solution import Solution
 
 

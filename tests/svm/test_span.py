@@ -4,10 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from truerisk.svm.kernels import Kernel
+from truerisk.svm.kernels import Kernel, TrainingKernel
 from truerisk.svm.solution import Solution
 from truerisk.svm.span import squared_spans
-from truerisk.svm.training_kernel import TrainingKernel
 
 
 def solution_of(alpha, upper, y):

@@ -11,8 +11,7 @@ from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.svm.dual_of import duals_of
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
-from truerisk.svm.span import squared_spans
-from truerisk.svm.span_bound import _constrained_spans, span_bound
+from truerisk.svm.span import _constrained_spans, span_bound, squared_spans
 
 pytestmark = pytest.mark.filterwarnings("ignore::truerisk.errors.UnstableWarning")
 

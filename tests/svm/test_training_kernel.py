@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from truerisk.svm.kernels import Kernel
-from truerisk.svm.training_kernel import TrainingKernel
+from truerisk.svm.kernels import Kernel, TrainingKernel
 
 X = np.random.default_rng(0).normal(size=(6, 3))
 ROWS, COLUMNS = np.array([0, 3]), np.array([5, 1, 2])

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import FINDING
-from truerisk.cli.evaluation_options import evaluation_from, evaluation_options
-from truerisk.cli.options import FILE, reading_from, reading_options
+from truerisk.cli.options import (
+    FILE,
+    evaluation_from,
+    evaluation_options,
+    reading_from,
+    reading_options,
+)
 from truerisk.cli.output import (
     check_outputs,
     deliver,

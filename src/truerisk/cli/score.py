@@ -5,8 +5,14 @@ from typing import Any
 
 import click
 
-from truerisk.cli.evaluation_options import evaluation_from, evaluation_options
-from truerisk.cli.options import FILE, READING_NAMES, reading_from, reading_options
+from truerisk.cli.options import (
+    FILE,
+    READING_NAMES,
+    evaluation_from,
+    evaluation_options,
+    reading_from,
+    reading_options,
+)
 from truerisk.cli.output import (
     check_bounds,
     check_names,

@@ -12,13 +12,17 @@ Source    V. Vapnik and O. Chapelle, "Bounds on error expectation for support ve
           Advances in Large Margin Classifiers, MIT Press, 2000, for SVMs without a bias
 """
 
+import math
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from truerisk.aliases import Array, Indices
+from truerisk.kernels import gram as loops
 from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.svm.gram.path import Dual
+from truerisk.svm.kernels import TrainingKernel
 from truerisk.svm.solution import Solution
-from truerisk.svm.training_kernel import TrainingKernel
 
 JITTER = 1e-10  # of the mean k(x, x): two free support vectors may be equal
 
@@ -82,3 +86,60 @@ def _of_free(factor: tuple[Array, bool], n: int, at: Indices, *, free_bias: bool
         ones = inverse.sum(axis=1)
         diagonal -= ones[at] ** 2 / ones.sum()
     return np.asarray(1.0 / np.maximum(diagonal, 1e-300))
+
+
+TOLERANCE = 1e-6  # of the largest k(x, x)
+MAX_STEPS = 20_000
+
+
+def span_bound(kernel: TrainingKernel, solution: Solution, squared_radius: float) -> float:
+    """Bound the number of leave-one-out errors; n at most.
+
+    A ball of radius √2 · (half the diameter of the examples) holds them all, whatever the number of
+    features (Jung), so that D ≤ 2R.
+
+    Examples
+    --------
+    >>> from truerisk.svm.kernels import Kernel
+    >>> x = TrainingKernel(Kernel("linear"), np.array([[1.0], [-1.0], [3.0]]))
+    >>> solution = Solution(y=np.array([1.0, -1.0, 1.0]), upper=np.full(3, 9.0),
+    ...                     alpha=np.array([0.5, 0.5, 0.0]), bias=0.0,
+    ...                     decision=np.array([1.0, -1.0, 3.0]), gap=0.0, passes=1)
+    >>> span_bound(x, solution, 8.0)  # 3 examples at most
+    3.0
+    """
+    free = np.flatnonzero(solution.free)
+    bounded = int(np.count_nonzero((solution.alpha > 0.0) & ~solution.free))
+    if len(free) == 0:
+        return float(min(bounded, len(solution.y)))
+    longest = math.sqrt(float(_constrained_spans(kernel, solution, squared_radius).max()))
+    price = float(solution.upper[solution.upper > 0.0].min())
+    diameter = max(2.0 * math.sqrt(squared_radius), 1.0 / math.sqrt(price))
+    found = longest * diameter * float(solution.alpha[free].sum()) + bounded
+    return min(found, float(len(solution.y)))
+
+
+def _constrained_spans(kernel: TrainingKernel, solution: Solution, squared_radius: float) -> Array:
+    """Return S² of each free support vector; 4R², the most there is, where nobody can take over."""
+    free = np.flatnonzero(solution.free)
+    gram = np.ascontiguousarray(kernel.block(free, free))
+    alpha, y, upper = solution.alpha[free], solution.y[free], solution.upper[free]
+    spans = np.full(len(free), 4.0 * squared_radius)
+    for p in range(len(free)):
+        others = np.flatnonzero(np.arange(len(free)) != p)
+        same = y[others] == y[p]
+        rise = np.where(same, upper[others] - alpha[others], alpha[others]) / alpha[p]
+        fall = np.where(same, -alpha[others], alpha[others] - upper[others]) / alpha[p]
+        before = np.concatenate([[0.0], np.cumsum(rise)[:-1]]) if len(others) else rise
+        start = np.clip(1.0 - before, 0.0, rise)
+        if start.sum() < 1.0 - 1e-12:
+            continue
+        block = np.ascontiguousarray(gram[np.ix_(others, others)])
+        dual = Dual(
+            block, np.diagonal(block).copy(), fall, rise, start, gram[p, others] - block @ start
+        )
+        scale = float(gram.diagonal().max())
+        loops.improve(dual, 1e-12 * scale, TOLERANCE * scale, MAX_STEPS)
+        square = gram[p, p] - dual.z @ (gram[p, others] + dual.gradient)
+        spans[p] = min(max(float(square), 0.0), spans[p])
+    return spans

@@ -28,8 +28,7 @@ from truerisk.svm.batch.gram import gram_decisions
 from truerisk.svm.batch.logistic import logistic_decisions
 from truerisk.svm.batch.rows import row_decisions
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.dense.features import solve_features
-from truerisk.svm.dense.pivoted_cholesky import pivoted_features
+from truerisk.svm.dense.features import pivoted_features, solve_features
 from truerisk.svm.example_forms import (
     as_numbers,
     centred,

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from truerisk.errors import InputError
 from truerisk.kernels import counts as kernel
 from truerisk.kernels import threads_for
-from truerisk.tallies.radix_keys import scores_of_narrow, scores_of_wide
 from truerisk.tallies.ranking import (
     COMPLETE_UP_TO,
     LEVELS,
@@ -33,6 +32,27 @@ from truerisk.tallies.ranking import (
     breakeven_of,
     refuse_nan,
 )
+
+
+def scores_of_narrow(keys: NDArray[Any]) -> NDArray[np.float64]:
+    """Turn 32-bit keys back into float32 scores, given as float64.
+
+    Examples
+    --------
+    >>> scores_of_narrow(np.array([0x8000_0000, 0xBF80_0000, 0x4080_0000])).tolist()
+    [0.0, 1.0, -1.0]
+    """
+    narrow, sign = keys.astype(np.uint32), np.uint32(0x8000_0000)
+    bits: NDArray[np.uint32] = np.where(narrow >= sign, narrow - sign, np.uint32(0) - narrow)
+    return bits.view(np.float32).astype(np.float64)
+
+
+def scores_of_wide(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Turn 64-bit keys back into float64 scores."""
+    sign = np.uint64(0x8000_0000_0000_0000)
+    bits: NDArray[np.uint64] = np.where(keys >= sign, keys - sign, np.uint64(0) - keys)
+    return bits.view(np.float64)
+
 
 Part = tuple[NDArray[Any], NDArray[np.bool_]]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.tallies.radix_keys import scores_of_narrow
+from truerisk.tallies.radix_rank import scores_of_narrow
 from truerisk.tallies.ranking import Ranking, ranking_of, refuse_nan
 
 BUCKET_BITS = 24

@@ -13,12 +13,10 @@ from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, worst_slack, xi_alpha
 from truerisk.evaluation import evaluate_counts
 from truerisk.results import as_plain
-from truerisk.svm.dual_of import duals_of
-from truerisk.svm.fitted_dual import FittedDual
+from truerisk.svm.dual_of import FittedDual, duals_of
 from truerisk.svm.kernel import KernelSVM
-from truerisk.svm.kernels import Kernel
+from truerisk.svm.kernels import Kernel, TrainingKernel
 from truerisk.svm.solution import Solution
-from truerisk.svm.training_kernel import TrainingKernel
 
 
 @pytest.mark.parametrize(

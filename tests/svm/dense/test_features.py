@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.svm import SVC
 
-from truerisk.svm.dense.features import solve_features
-from truerisk.svm.dense.pivoted_cholesky import pivoted_features
+from truerisk.svm.dense.features import pivoted_features, solve_features
 from truerisk.svm.problems import DenseProblem, Effort
 
 COSTS = (1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.svm.dense.pivoted_cholesky import pivoted_features
+from truerisk.svm.dense.features import pivoted_features
 
 
 def test_two_points_by_hand():

@@ -15,9 +15,8 @@ from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Interval, Reportable, Row
-from truerisk.svm.dual_of import duals_of, is_readable, twin_of
-from truerisk.svm.fitted_dual import FittedDual
-from truerisk.svm.span_bound import span_bound
+from truerisk.svm.dual_of import FittedDual, duals_of, is_readable, twin_of
+from truerisk.svm.span import span_bound
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -18,8 +18,7 @@ from truerisk.estimation.svm.preparation import PREPARED_ONCE
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.registry import base_and_average
 from truerisk.results import Estimate, Evaluation, Finding, Target
-from truerisk.svm.dual_of import duals_of
-from truerisk.svm.fitted_dual import FittedDual
+from truerisk.svm.dual_of import FittedDual, duals_of
 from truerisk.svm.solution import Solution
 from truerisk.svm.span import squared_spans
 
