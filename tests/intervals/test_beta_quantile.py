@@ -1,6 +1,7 @@
 import mpmath
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import betaincinv, expit
@@ -56,7 +57,8 @@ def test_the_upper_end_of_rare_errors_is_right_to_ten_digits(k, n, tail):
 def test_scipys_quantile_at_shape_1000_is_the_reason_for_ours():
     # mpmath, 50 digits: 9.38973046589561e-07.  If SciPy is ever right here, ours may go.
     assert quantile(1000.0, 1e9 - 999, 0.025) == pytest.approx(9.38973046589561e-07, rel=1e-12)
-    assert betaincinv(1000.0, 1e9 - 999, 0.025) != pytest.approx(9.38973046589561e-07, rel=1e-3)
+    if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 17):  # older ones are right
+        assert betaincinv(1000.0, 1e9 - 999, 0.025) != pytest.approx(9.38973046589561e-07, rel=1e-3)
 
 
 @settings(max_examples=80, deadline=None)

@@ -54,7 +54,9 @@ def targets_of(y: Any) -> Targets:  # noqa: ANN401
     check_classification_targets(y)
     if type_of_target(y, input_name="y").startswith("multilabel"):
         table = np.asarray(y.todense() if hasattr(y, "tocsr") else y)
-        return Targets(np.arange(table.shape[1]), np.where(table.T == 1, 1.0, -1.0), True)  # noqa: FBT003
+        # The solvers take rows that lie in one piece.
+        signs = np.where(np.ascontiguousarray(table.T) == 1, 1.0, -1.0)
+        return Targets(np.arange(table.shape[1]), signs, True)  # noqa: FBT003
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
         raise InputError(

@@ -43,7 +43,6 @@ RANKED = {"breakeven_point": "BEP %", "eleven_point_precision": "11-pt %"}
 METHOD_TITLES = {"xi_alpha": "ξα", "leave_one_out": "leave-one-out"}
 HELD_OUT = "held out"
 NOTHING = "–"
-SAID_OTHERWISE = {"examples", "classes", "positive label"}
 ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
 
 
