@@ -430,7 +430,7 @@ def follow_path(
     return taken
 
 
-# --- the examples of many problems
+# --- the examples of many problems; offsets are local, for then the compiler knows them
 
 
 @cython.cfunc
@@ -444,29 +444,42 @@ def advance(
     right: cython.double[:, ::1],
 ) -> cython.void:
     """Make the step, and write the weights and the right side of the next Newton system."""
+    at_bound: cython.Py_ssize_t = 0
+    at_share: cython.Py_ssize_t = 128
+    at_rest: cython.Py_ssize_t = 192
+    at_surplus: cython.Py_ssize_t = 256
+    at_slack: cython.Py_ssize_t = 320
+    at_margin: cython.Py_ssize_t = 384
+    at_yield: cython.Py_ssize_t = 448
+    at_d_share: cython.Py_ssize_t = 512
+    at_d_surplus: cython.Py_ssize_t = 576
+    at_d_slack: cython.Py_ssize_t = 640
+    at_gap: cython.Py_ssize_t = 0
+    at_mass: cython.Py_ssize_t = 64
+    at_step: cython.Py_ssize_t = 128
     for r in range(64):
-        lanes[GAP + r] = 0.0
-        lanes[MASS + r] = 0.0
+        lanes[at_gap + r] = 0.0
+        lanes[at_mass + r] = 0.0
     for i in range(tile.shape[0]):
         for r in range(64):
-            step, upper = lanes[STEP + r], tile[i, BOUND + r]
-            share = tile[i, SHARE + r] + step * tile[i, D_SHARE + r]
-            rest = tile[i, REST + r] - step * tile[i, D_SHARE + r]
-            surplus = tile[i, SURPLUS + r] + step * tile[i, D_SURPLUS + r]
-            slack = tile[i, SLACK + r] + step * tile[i, D_SLACK + r]
-            margin = tile[i, MARGIN + r] + step * (first[i, r] + second[i, r])
+            step, upper = lanes[at_step + r], tile[i, at_bound + r]
+            share = tile[i, at_share + r] + step * tile[i, at_d_share + r]
+            rest = tile[i, at_rest + r] - step * tile[i, at_d_share + r]
+            surplus = tile[i, at_surplus + r] + step * tile[i, at_d_surplus + r]
+            slack = tile[i, at_slack + r] + step * tile[i, at_d_slack + r]
+            margin = tile[i, at_margin + r] + step * (first[i, r] + second[i, r])
             per = 1.0 / (surplus * rest + slack * share)
             pull = upper * (share * rest * per)
-            tile[i, SHARE + r] = share
-            tile[i, REST + r] = rest
-            tile[i, SURPLUS + r] = surplus
-            tile[i, SLACK + r] = slack
-            tile[i, MARGIN + r] = margin
-            tile[i, YIELD + r] = per
+            tile[i, at_share + r] = share
+            tile[i, at_rest + r] = rest
+            tile[i, at_surplus + r] = surplus
+            tile[i, at_slack + r] = slack
+            tile[i, at_margin + r] = margin
+            tile[i, at_yield + r] = per
             weights[i, r] = pull
             right[i, r] = upper * share + pull * (1.0 - margin)
-            lanes[GAP + r] += upper * (share * surplus + rest * slack)
-            lanes[MASS + r] += upper * share
+            lanes[at_gap + r] += upper * (share * surplus + rest * slack)
+            lanes[at_mass + r] += upper * share
 
 
 @cython.cfunc
@@ -475,20 +488,29 @@ def predict(
     tile: cython.double[:, ::1], first: cython.double[:, ::1], lanes: cython.double[::1]
 ) -> cython.void:
     """See how far the predicted step may go, and what the gap would be."""
+    at_bound: cython.Py_ssize_t = 0
+    at_share: cython.Py_ssize_t = 128
+    at_rest: cython.Py_ssize_t = 192
+    at_surplus: cython.Py_ssize_t = 256
+    at_slack: cython.Py_ssize_t = 320
+    at_margin: cython.Py_ssize_t = 384
+    at_yield: cython.Py_ssize_t = 448
+    at_steepest: cython.Py_ssize_t = 192
+    at_quadratic: cython.Py_ssize_t = 256
     for r in range(64):
-        lanes[STEEPEST + r] = 0.0
-        lanes[QUADRATIC + r] = 0.0
+        lanes[at_steepest + r] = 0.0
+        lanes[at_quadratic + r] = 0.0
     up: cython.double
     down: cython.double
     for i in range(tile.shape[0]):
         for r in range(64):
-            share, rest = tile[i, SHARE + r], tile[i, REST + r]
-            pull = tile[i, YIELD + r] * (1.0 - tile[i, MARGIN + r] - first[i, r])
+            share, rest = tile[i, at_share + r], tile[i, at_rest + r]
+            pull = tile[i, at_yield + r] * (1.0 - tile[i, at_margin + r] - first[i, r])
             up, down = pull * rest, pull * share  # the change of share by share and by rest
             steepest = larger(larger(-up, down), larger(1.0 + up, 1.0 - down))
-            lanes[STEEPEST + r] = larger(lanes[STEEPEST + r], steepest)
-            bend = tile[i, SLACK + r] * (1.0 - down) - tile[i, SURPLUS + r] * (1.0 + up)
-            lanes[QUADRATIC + r] += tile[i, BOUND + r] * (share * up * bend)
+            lanes[at_steepest + r] = larger(lanes[at_steepest + r], steepest)
+            bend = tile[i, at_slack + r] * (1.0 - down) - tile[i, at_surplus + r] * (1.0 + up)
+            lanes[at_quadratic + r] += tile[i, at_bound + r] * (share * up * bend)
 
 
 @cython.cfunc
@@ -500,18 +522,26 @@ def lanes_correct(
     right: cython.double[:, ::1],
 ) -> cython.void:
     """Write what the centre and the second order add to the right side."""
+    at_bound: cython.Py_ssize_t = 0
+    at_share: cython.Py_ssize_t = 128
+    at_rest: cython.Py_ssize_t = 192
+    at_surplus: cython.Py_ssize_t = 256
+    at_slack: cython.Py_ssize_t = 320
+    at_margin: cython.Py_ssize_t = 384
+    at_yield: cython.Py_ssize_t = 448
+    at_centre: cython.Py_ssize_t = 320
     up: cython.double
     down: cython.double
     for i in range(tile.shape[0]):
         for r in range(64):
-            share, rest, per = tile[i, SHARE + r], tile[i, REST + r], tile[i, YIELD + r]
-            pull = per * (1.0 - tile[i, MARGIN + r] - first[i, r])
+            share, rest, per = tile[i, at_share + r], tile[i, at_rest + r], tile[i, at_yield + r]
+            pull = per * (1.0 - tile[i, at_margin + r] - first[i, r])
             up, down = pull * rest, pull * share
-            second = tile[i, SURPLUS + r] * (up * (1.0 + up)) + tile[i, SLACK + r] * (
+            second = tile[i, at_surplus + r] * (up * (1.0 + up)) + tile[i, at_slack + r] * (
                 down * (1.0 - down)
             )
-            centred = lanes[CENTRE + r] * (rest - share)
-            right[i, r] = per * (centred + tile[i, BOUND + r] * (share * rest * second))
+            centred = lanes[at_centre + r] * (rest - share)
+            right[i, r] = per * (centred + tile[i, at_bound + r] * (share * rest * second))
 
 
 @cython.cfunc
@@ -523,18 +553,30 @@ def direct(
     lanes: cython.double[::1],
 ) -> cython.void:
     """Write the three steps of every example, and how far they may go."""
+    at_per_bound: cython.Py_ssize_t = 64
+    at_share: cython.Py_ssize_t = 128
+    at_rest: cython.Py_ssize_t = 192
+    at_surplus: cython.Py_ssize_t = 256
+    at_slack: cython.Py_ssize_t = 320
+    at_margin: cython.Py_ssize_t = 384
+    at_yield: cython.Py_ssize_t = 448
+    at_d_share: cython.Py_ssize_t = 512
+    at_d_surplus: cython.Py_ssize_t = 576
+    at_d_slack: cython.Py_ssize_t = 640
+    at_steepest: cython.Py_ssize_t = 192
+    at_centre: cython.Py_ssize_t = 320
     for r in range(64):
-        lanes[STEEPEST + r] = 0.0
+        lanes[at_steepest + r] = 0.0
     up: cython.double
     down: cython.double
     for i in range(tile.shape[0]):
         for r in range(64):
-            share, rest, per = tile[i, SHARE + r], tile[i, REST + r], tile[i, YIELD + r]
-            surplus, slack = tile[i, SURPLUS + r], tile[i, SLACK + r]
-            want = 1.0 - tile[i, MARGIN + r] - first[i, r]
+            share, rest, per = tile[i, at_share + r], tile[i, at_rest + r], tile[i, at_yield + r]
+            surplus, slack = tile[i, at_surplus + r], tile[i, at_slack + r]
+            want = 1.0 - tile[i, at_margin + r] - first[i, r]
             up, down = per * want * rest, per * want * share
             bend, bend_rest = surplus * (up * (1.0 + up)), slack * (down * (1.0 - down))
-            centre = lanes[CENTRE + r] * tile[i, PER_BOUND + r]
+            centre = lanes[at_centre + r] * tile[i, at_per_bound + r]
             both = share * rest
             d_share = per * (
                 both * (want - second[i, r] + bend + bend_rest) + centre * (rest - share)
@@ -545,10 +587,10 @@ def direct(
             d_slack = slack * down - slack - bend_rest + centre * (share * per_both)
             shrink = larger(-d_surplus * (slack * per_margins), -d_slack * (surplus * per_margins))
             steepest = larger(larger(-up, down), shrink)
-            lanes[STEEPEST + r] = larger(lanes[STEEPEST + r], steepest)
-            tile[i, D_SHARE + r] = d_share
-            tile[i, D_SURPLUS + r] = d_surplus
-            tile[i, D_SLACK + r] = d_slack
+            lanes[at_steepest + r] = larger(lanes[at_steepest + r], steepest)
+            tile[i, at_d_share + r] = d_share
+            tile[i, at_d_surplus + r] = d_surplus
+            tile[i, at_d_slack + r] = d_slack
 
 
 @cython.cfunc
