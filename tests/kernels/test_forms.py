@@ -52,7 +52,12 @@ def test_a_package_without_compiled_files_says_what_to_do(tmp_path):
     source = Path(package.__file__).read_text(encoding="utf-8")
     (tmp_path / "truerisk" / "kernels" / "__init__.py").write_text(source, encoding="utf-8")
     (tmp_path / "truerisk" / "__init__.py").touch()
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from truerisk.kernels import counts"
+    # Neither the finder of an editable installation nor the installed package comes first.
+    plain = "[one for one in sys.meta_path if 'editable' not in type(one).__module__]"
+    code = (
+        f"import sys; sys.meta_path[:] = {plain}; sys.path.insert(0, {str(tmp_path)!r}); "
+        "from truerisk.kernels import counts"
+    )
     failed = run(code)
     assert "compiled loops of truerisk (counts, form" in failed.stderr
     assert "needs a C compiler" in failed.stderr
