@@ -209,7 +209,8 @@ def test_a_change_touches_only_the_files_that_the_table_names(request_, tmp_path
             shutil.copy(source, target)
     for change in changes:
         applied(change, tmp_path)
-    words = f"{PLAIN_PATH}import truerisk as tr\nassert tr.__file__.startswith({str(tmp_path)!r})\n{program}"
+    is_copy = f"assert tr.__file__.startswith({str(tmp_path)!r})"
+    words = f"{PLAIN_PATH}import truerisk as tr\n{is_copy}\n{program}"
     ended = subprocess.run(
         (sys.executable, "-c", words),
         capture_output=True,
