@@ -2,10 +2,13 @@
 
 import logging
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+import truerisk
 from truerisk.inputs import ReadingOptions, Roles, open_predictions
 
 # No clock, and on CI the same examples every time.
@@ -13,6 +16,33 @@ settings.register_profile(
     "truerisk", deadline=None, max_examples=50, derandomize="CI" in os.environ
 )
 settings.load_profile("truerisk")
+
+
+@pytest.fixture(autouse=True)
+def _no_columns(monkeypatch):
+    """Print as into a pipe of no given width, whatever runs the tests."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture
+def copy_package():
+    """Copy the package into a folder, with its compiled loops; give what PYTHONPATH must name."""
+    from truerisk.kernels import counts  # noqa: PLC0415  (few tests need it)
+
+    def copy(folder):
+        package = Path(folder) / "src" / "truerisk"
+        shutil.copytree(
+            Path(truerisk.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+        # An editable installation keeps the compiled loops elsewhere.
+        for source in Path(counts.__file__).parents[1].glob("_*"):
+            if source.is_dir():
+                shutil.copytree(source, package / "kernels" / source.name, dirs_exist_ok=True)
+            elif source.suffix != ".py":
+                shutil.copy(source, package / "kernels")
+        return package.parent
+
+    return copy
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ Each change is made as a newcomer would make it; a program then uses what was ad
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,12 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import truerisk
-from truerisk.kernels import counts
-
 ROOT = Path(__file__).parents[1]
-PACKAGE = Path(truerisk.__file__).parent
-COMPILED = Path(counts.__file__).parents[1]  # an editable installation keeps it elsewhere
 # The finder of an editable installation would come before the scratch copy.
 PLAIN_PATH = """import sys
 sys.meta_path[:] = [one for one in sys.meta_path if "editable" not in type(one).__module__]
@@ -191,22 +185,12 @@ def test_every_file_that_the_table_names_exists():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("request_", REQUESTED)
-def test_a_change_touches_only_the_files_that_the_table_names(request_, tmp_path):
+def test_a_change_touches_only_the_files_that_the_table_names(request_, tmp_path, copy_package):
     changes, program = REQUESTED[request_]
     named = table()[request_]
     for change in changes:
         assert is_named(change.path, named), f"{change.path} is not named: {named}"
-    shutil.copytree(
-        PACKAGE,
-        tmp_path / "src" / "truerisk",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    for source in COMPILED.glob("_*"):
-        target = tmp_path / "src" / "truerisk" / "kernels" / source.name
-        if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        elif not target.exists():
-            shutil.copy(source, target)
+    source = copy_package(tmp_path)
     for change in changes:
         applied(change, tmp_path)
     is_copy = f"assert tr.__file__.startswith({str(tmp_path)!r})"
@@ -217,6 +201,6 @@ def test_a_change_touches_only_the_files_that_the_table_names(request_, tmp_path
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+        env={**os.environ, "PYTHONPATH": str(source)},
     )
     assert ended.returncode == 0, ended.stderr

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +21,10 @@ tr.perturbation(tr.LinearSVM(), X, labels, random_state=0)
 """
 
 
-def run(python, code):
+def run(python, code, source):
     """Run as nobody, where that may be chosen; None if that user may not even read."""
     account = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    folders = [folder for folder in sys.path if "site-packages" in folder or "src" in folder]
+    folders = [str(source), *(folder for folder in sys.path if "site-packages" in folder)]
     try:
         return subprocess.run(
             [python, "-c", code],
@@ -38,14 +40,17 @@ def run(python, code):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no accounts as those of POSIX")
-def test_everything_works_for_a_user_who_may_write_nothing():
+def test_everything_works_for_a_user_who_may_write_nothing(copy_package):
     same = f"import sys; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
-    for python in (sys.executable, "/usr/bin/python3"):
-        ready = run(python, f"import numpy, truerisk; {same}")
-        if ready is not None and ready.returncode == 0:
-            break
-    else:
-        pytest.skip("Python is in a folder that no other user may read")
-    done = run(python, WORK)
+    with tempfile.TemporaryDirectory() as folder:
+        source = copy_package(folder)
+        Path(folder).chmod(0o755)
+        for python in (sys.executable, "/usr/bin/python3"):
+            ready = run(python, f"import numpy, truerisk; {same}", source)
+            if ready is not None and ready.returncode == 0:
+                break
+        else:
+            pytest.skip("Python is in a folder that no other user may read")
+        done = run(python, WORK, source)
     assert done.returncode == 0, done.stderr
     assert "error" in done.stdout
