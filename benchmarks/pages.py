@@ -15,6 +15,8 @@ RESULTS = Path(__file__).with_name("results.md")
 SPEED = Path(__file__).parents[1] / "docs" / "speed.md"
 NAMES = (
     "start_up",
+    "first_use",
+    "kernels",
     "counts_at_scale",
     "intervals_at_once",
     "ranks_at_scale",

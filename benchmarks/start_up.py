@@ -24,6 +24,7 @@ def rows(quick: bool = False) -> Iterator[tuple[str, ...]]:  # noqa: FBT001, FBT
         path = _predictions(Path(folder))
         commands = {
             "python -c pass": ([sys.executable, "-c", "pass"], None, None),
+            "import numpy": ([sys.executable, "-c", "import numpy"], None, None),
             "import truerisk": ([sys.executable, "-c", "import truerisk"], None, 0.06),
             "truerisk --help": (_truerisk("--help"), 0.2, None),
             f"truerisk score, {ROWS:,} rows": (_truerisk("score", path), 0.5, None),
