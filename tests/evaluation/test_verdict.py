@@ -128,3 +128,12 @@ def test_scores_have_codes(distance, code):
     assert has_code(evaluation.notes, "no_predicted_labels")
     inside = tr.evaluate(truth, y_score=1 / (1 + np.exp(-score)), random_state=1)
     assert has_code(inside.notes, "scores_look_like_probabilities")
+
+
+def test_what_matters_leads_where_accuracy_misleads():
+    rare = tr.evaluate_counts([[20, 10], [9, 961]])
+    codes = [finding.code for finding in rare.verdict]
+    assert codes[:3] == ["accuracy_misleads", "positive_class", "positive_class"]
+    assert codes[3] == "right_share"
+    common = tr.evaluate_counts([[50, 50], [40, 850]])
+    assert common.verdict[0].code == "right_share"

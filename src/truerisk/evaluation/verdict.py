@@ -13,13 +13,15 @@ from truerisk.checks import shown
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.intervals.cell_sample import CellSample
 from truerisk.intervals.choose import proportion_interval
-from truerisk.results import Estimate, Finding, Interval
+from truerisk.results import Estimate, Finding, Interval, has_code
 from truerisk.tallies.cells import Cells, Proportion
 
 RARE = 0.1  # a class with a smaller share makes accuracy misleading
 WIDE = 0.2  # an interval wider than this leaves the question open
 TARGET_HALF_WIDTH = 0.05
 GAP = 0.1  # a macro average this far under the micro average is worth a sentence
+
+LEAD_WHERE_ACCURACY_MISLEADS = ("positive_class", "accuracy_misleads")
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,12 @@ def verdict_of(
     estimates: Mapping[str, Estimate],
     by_class: Mapping[str, Mapping[str, Estimate]],
 ) -> Iterator[Finding]:
-    """Give the findings, each a plain sentence with its code."""
+    """Give the findings, each a plain sentence with its code; what matters most comes first."""
     evidence = Evidence(tallies, estimates, by_class)
-    for rule in RULES:
-        yield from rule(evidence)
+    findings = [finding for rule in RULES for finding in rule(evidence)]
+    if has_code(findings, "accuracy_misleads"):
+        findings.sort(key=lambda finding: finding.code not in LEAD_WHERE_ACCURACY_MISLEADS)
+    yield from findings
 
 
 def how_often_right(evidence: Evidence) -> Iterator[Finding]:
