@@ -6,7 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from truerisk.reporting.render.formats import FORMATS, as_latex, as_markdown, csv_of, json_of
+from truerisk.reporting.render.formats import (
+    FORMATS,
+    as_latex,
+    as_markdown,
+    csv_lines,
+    csv_of,
+    json_of,
+)
 
 
 @pytest.fixture
@@ -99,3 +106,8 @@ def test_latex_writes_infinity_and_percent_as_such(evaluation):
     text = as_latex(evaluation)
     assert r"[5.000, $\infty$]" in text
     assert r"95 \% interval" in text
+
+
+def test_csv_writes_counts_as_whole_numbers():
+    lines = csv_lines(["n", "settled_by", "value"], [(240.0, 559.0, 1.0), (2.5, math.nan, 0.5)])
+    assert lines.splitlines()[1:] == ["240,559,1.0", "2.5,,0.5"]

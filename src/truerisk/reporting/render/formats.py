@@ -14,6 +14,8 @@ from truerisk.reporting.escaping import csv_text, latex, markdown
 from truerisk.reporting.presenter import presenter_of
 from truerisk.results import Reportable, as_plain, estimate_row
 
+COUNTS = ("n", "settled_by")  # floats in the tidy rows, where one may be undefined
+
 
 def formatted(result: Reportable, form: str, **extra: Any) -> str:  # noqa: ANN401
     """Write a result in the named format; what is `extra` goes into JSON only.
@@ -55,8 +57,15 @@ def csv_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     writer.writerow([csv_text(column) for column in columns])
     for row in rows:
         cells = as_plain(tuple(row))
-        writer.writerow([csv_text(cell) if isinstance(cell, str) else cell for cell in cells])
+        writer.writerow([_csv_cell(*pair) for pair in zip(columns, cells, strict=True)])
     return page.getvalue().removesuffix("\n")
+
+
+def _csv_cell(column: str, cell: Any) -> Any:  # noqa: ANN401
+    if isinstance(cell, str):
+        return csv_text(cell)
+    is_whole = column in COUNTS and isinstance(cell, float) and cell.is_integer()
+    return int(cell) if is_whole else cell
 
 
 def as_markdown(result: Reportable) -> str:
