@@ -16,6 +16,7 @@ import signal
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, suppress
@@ -180,6 +181,9 @@ def _pool(workers: int) -> Any:  # noqa: ANN401  (loky has no types)
 
     if workers not in _pools:
         stop_processes()
+        # Where warnings are errors, this one would end loky's thread that hands out work, and the
+        # run would wait for ever.  A worker that stopped is replaced.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
         _pools[workers] = ProcessPoolExecutor(
             workers,
             timeout=IDLE_SECONDS,
