@@ -22,41 +22,7 @@ LARGEST_SEED = 2**32 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The settings of one evaluation.
-
-    Parameters
-    ----------
-    level
-        Confidence level of every interval.
-    pos_label
-        The positive label; needed unless the labels are {0, 1}, {-1, 1} or booleans.
-    betas
-        Further F_β and E_β to report beside F1.
-    costs
-        What mistakes cost: `{"fp": 1, "fn": 5}`, `{(true, predicted): cost}` or a K × K table.
-    binomial
-        Interval of measures that are k of n.
-    cell_interval
-        Interval of the other measures of counts.
-    replicates
-        Bootstrap replicates, where an interval needs them.
-    random_state
-        Seed; drawn when not given, and stated in the result.
-    zero_division
-        Value that stands in for an undefined one, for compatibility with other tools; NaN says
-        that it is undefined, and leaves the class out of averages.
-    average_over
-        The labels to average over; those that occur in the truth, when not given.
-    probabilities
-        Whether the scores are probabilities, which have a log loss and a Brier score.
-    threshold
-        Call an example positive when its score is at least this, if no predictions are given.
-    reject
-        The predicted label that means "not classified".
-    measures
-        Only these measures; all when not given.
-    max_classes
-        Refuse more classes than this: a score or an id was probably taken for a label.
+    """The settings of one evaluation: the keyword arguments that `evaluate` documents.
 
     Examples
     --------
