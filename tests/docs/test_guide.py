@@ -1,8 +1,9 @@
 """The guide shows only what runs: each page is replayed in an empty folder, to the letter.
 
-Blocks of a page, in order: ```` ```csv name ```` (or toml, yaml) writes a file; ```` ```console ````
-runs the lines that begin with "$ " and compares what they print; ```` ```python ```` is a doctest.  A line "…"
-stands for any number of lines.  With TRUERISK_REFRESH_DOCS=1 the pages are rewritten instead.
+Blocks of a page, in order: ```` ```csv name ```` (or toml, yaml) writes a file;
+```` ```console ```` runs the lines that begin with "$ " and compares what they print;
+```` ```python ```` is a doctest.  A line "…" stands for any number of lines.  With
+TRUERISK_REFRESH_DOCS=1 the pages are rewritten instead.
 """
 
 import doctest
