@@ -60,11 +60,13 @@ def evaluate_model(
         )
     values = np.unique(np.concatenate([truth, np.asarray(getattr(model, "classes_", truth))]))
     scores = scores_of(model, X, values)
-    score, complement = scores.get("score"), scores.get("complement")
+    score = scores.get("score")
+    if "complement" in scores:
+        score = np.column_stack([scores["complement"], scores["score"]])
     return evaluate(
         y,
         predicted,
-        y_score=score if complement is None else np.column_stack([complement, score]),
+        y_score=score,
         sample_weight=sample_weight,
         groups=groups,
         level=level,
