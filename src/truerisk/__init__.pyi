@@ -37,7 +37,6 @@ from .estimation.svm.without_resampling import SideBySide as SideBySide
 from .estimation.svm.without_resampling import without_resampling as without_resampling
 from .estimation.svm.xi_alpha import XiAlpha as XiAlpha
 from .estimation.svm.xi_alpha import xi_alpha as xi_alpha
-from .evaluation.best_threshold import ChosenThreshold as ChosenThreshold
 from .evaluation.best_threshold import best_threshold as best_threshold
 from .evaluation.curve_bands import calibration_intervals as calibration_intervals
 from .evaluation.curve_bands import confidence_band as confidence_band

@@ -24,11 +24,11 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_level
 from truerisk.intervals.binomial import at_least
+from truerisk.intervals.normal import normal_quantile
 
 SHIFT = 0.5  # standard errors that a choice may add to either side of an interval
 LARGEST_SIZE = 10**9  # examples; a plan for more is no plan
@@ -208,7 +208,8 @@ def level_after_choice(level: float) -> float:
     0.9861
     """
     tail = (1 - check_level(level)) / 2
-    return float(1 - 2 * ndtr(ndtri(tail) - SHIFT))
+    z = SHIFT - float(normal_quantile(tail))
+    return 1 - math.erfc(z / math.sqrt(2))
 
 
 def at_most(errors: Array, n: Array, rate: float) -> NDArray[np.float64]:
