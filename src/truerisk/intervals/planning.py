@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, ndtri
 
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import BINOMIAL, at_least, log_probabilities
+from truerisk.intervals.normal import logistic, normal_cdf, normal_quantile
 
 MAX_PLAN = 10**12
 TEETH = 64  # of the saw that are looked at together; beyond some of them it rises steadily
@@ -183,7 +183,12 @@ class _Promise:
     @property
     def z(self) -> float:
         """The two-sided normal quantile of the level."""
-        return -float(ndtri((1 - self.level) / 2))
+        return -float(normal_quantile((1 - self.level) / 2))
+
+    @property
+    def z_assurance(self) -> float:
+        """The normal quantile of the assurance."""
+        return float(normal_quantile(self.assurance))
 
     def plan(self, n: int, question: str, *assumptions: str) -> Plan:
         return Plan(
@@ -303,7 +308,7 @@ def _for_unpaired(promise: _Promise, difference: float, expected: float) -> Plan
     mean = (expected + second) / 2
     pooled = promise.z * math.sqrt(2 * mean * (1 - mean))
     spread = math.sqrt(expected * (1 - expected) + second * (1 - second))
-    apart = float(ndtri(promise.assurance)) * spread
+    apart = promise.z_assurance * spread
     return promise.plan(
         max(2, math.ceil(((pooled + apart) / difference) ** 2)),
         f"To tell error rates of {expected:g} and {second:g} apart",
@@ -322,7 +327,7 @@ def _for_paired(promise: _Promise, difference: float, discordant: float) -> Plan
         return paired_power(n, discordant, difference, promise.level) >= promise.assurance
 
     spread = math.sqrt(max(discordant - difference**2, 0.0))
-    root = promise.z * math.sqrt(discordant) + float(ndtri(promise.assurance)) * spread
+    root = promise.z * math.sqrt(discordant) + promise.z_assurance * spread
     low, high = 0, max(4, math.ceil((root / difference) ** 2))
     while not finds(high):
         low, high = high, math.ceil(1.1 * high) + 1
@@ -387,7 +392,7 @@ def _for_area(promise: _Promise, target: float, auc: float, prevalence: float) -
     _check_areas(auc, prevalence)
     spread = _AreaSpread.of(auc, prevalence)
     n = _smallest_area(
-        lambda n: spread.width(n, promise.z, float(ndtri(promise.assurance))) <= 2 * target,
+        lambda n: spread.width(n, promise.z, promise.z_assurance) <= 2 * target,
         prevalence,
     )
     return promise.plan(
@@ -407,7 +412,7 @@ def _for_areas(
     _check_areas(auc, prevalence)
     if second >= 1:
         raise InputError(f"`difference` must keep the larger AUC under 1; got {difference:g}.")
-    needed = promise.z + float(ndtri(promise.assurance))
+    needed = promise.z + promise.z_assurance
 
     def finds(n: int) -> bool:
         variance = difference_variance(auc, second, correlation, n * prevalence, n - n * prevalence)
@@ -460,7 +465,7 @@ def both_below(a: float, b: float, correlation: float) -> float:
     t = 0.5 * end * (NODES + 1)
     inside = np.exp(-(a * a - 2 * a * b * np.sin(t) + b * b) / (2 * np.cos(t) ** 2))
     area = 0.5 * end * float(WEIGHTS @ inside) / (2 * math.pi)
-    return float(ndtr(a) * ndtr(b)) + area
+    return float(normal_cdf(a) * normal_cdf(b)) + area
 
 
 def difference_variance(
@@ -480,7 +485,7 @@ def difference_variance(
     """
 
     def covariance(one: float, other: float, r: float) -> float:
-        a, b = float(ndtri(one)), float(ndtri(other))
+        a, b = float(normal_quantile(one)), float(normal_quantile(other))
         shares_one, shares_both = (both_below(a, b, rho) - one * other for rho in (r / 2, r))
         return ((positives + negatives - 2) * shares_one + shares_both) / (positives * negatives)
 
@@ -504,11 +509,11 @@ class _AreaSpread:
     @classmethod
     def of(cls, area: float, prevalence: float) -> "_AreaSpread":
         """Compute both influences on a grid of equally likely points of either class."""
-        z = ndtri((np.arange(GRID) + 0.5) / GRID)
-        distance = math.sqrt(2) * float(ndtri(area))
+        z = normal_quantile((np.arange(GRID) + 0.5) / GRID)
+        distance = math.sqrt(2) * float(normal_quantile(area))
         # A positive exceeds a negative where z + z' > −μ, with −z' the score of the negative: the
         # placements of both classes have one distribution, and one grid serves for both.
-        deviations = ndtr(distance + z) - area
+        deviations = normal_cdf(distance + z) - area
         square = float(np.mean(deviations**2))
         shares = (prevalence, 1 - prevalence)
         # A point moves the variance of the other class's placements by those that it exceeds.
@@ -540,8 +545,8 @@ class _AreaSpread:
 
         def at(area: float, variance: float) -> float:
             half = z * math.sqrt(variance / n) / (area * (1 - area))
-            centre = logit(area)
-            return float(expit(centre + half) - expit(centre - half))
+            centre = math.log(area / (1 - area))
+            return float(logistic(centre + half) - logistic(centre - half))
 
         variance = self.variance + self.excess / n
         middle = at(self.area, variance)
