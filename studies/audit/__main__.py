@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    guarantees,
     learner_coverage,
     learner_page,
     pages,
@@ -94,6 +95,23 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
 
 
+def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = {} if samples is None else {"samples": samples}
+    cells: list[CoverageCell] = []
+    rules: list[guarantees.RuleCell] = []
+    for batch, others in guarantees.measure_guarantees(folder=resume, **drawn):
+        cells += batch
+        rules += others
+        yield f"{batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
+    write_ledger(guarantees.RuleCell, "guarantee_rivals", rules, LEDGERS)
+    after_choice: list[CoverageCell] = []
+    for batch in guarantees.measure_intervals(folder=resume, **drawn):
+        after_choice += batch
+        yield f"after the choice: {batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "chosen_thresholds", after_choice, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -106,6 +124,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "tests": _tests,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "guarantees": _guarantees,
     "pages": _pages,
 }
 
