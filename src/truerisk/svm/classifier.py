@@ -92,7 +92,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check the examples and bring them into the form that every class and every C share."""
         if _is_plain(X) and is_plain_target(y) and len(X) == len(y):
             self.n_features_in_ = X.shape[1]
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
         else:
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, order="C"
