@@ -8,13 +8,13 @@ import click
 
 from studies.audit import (
     learner_coverage,
-    learner_page,
     pages,
     perturbation,
     predictions,
     proportions,
     sizes,
 )
+from studies.audit.coverage_cells import CoverageCell
 from studies.audit.ledger import LEDGERS, write_ledger
 from truerisk.errors import InputError, ResourceError
 
@@ -27,11 +27,11 @@ def _proportions(**_: Any) -> Iterator[str]:  # noqa: ANN401
 
 def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
     drawn = predictions.SAMPLES if samples is None else samples
-    rows: list[predictions.SimulatedCoverage] = []
+    rows: list[CoverageCell] = []
     for batch in predictions.simulate_all(samples=drawn):
         rows += batch
-        yield f"{batch[0].population}, n = {batch[0].n}"
-    write_ledger(predictions.SimulatedCoverage, "predictions", rows, LEDGERS)
+        yield f"{batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "predictions", rows, LEDGERS)
 
 
 def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -42,10 +42,7 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
     for cell, measured_rows in zip(cells, measured, strict=True):
         rows += measured_rows
         yield f"{cell.problem}, n = {cell.n}, {cell.learner}"
-    ledgers = learner_page.summarise_learners(rows)
-    write_ledger(learner_page.CellCoverage, "learner_cells", ledgers.cells, LEDGERS)
-    write_ledger(learner_page.IntervalSummary, "learner_intervals", ledgers.intervals, LEDGERS)
-    write_ledger(learner_page.MeasureSummary, "learner_measures", ledgers.measures, LEDGERS)
+    write_ledger(CoverageCell, "learners", rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -83,6 +80,15 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "tests": _tests,
     "pages": _pages,
 }
+# On two cores, as a part says before it begins.
+LASTS = {
+    "proportions": "5 seconds",
+    "predictions": "15 minutes",
+    "learners": "several hours",
+    "perturbation": "several hours",
+    "tests": "several hours",
+    "pages": "2 seconds",
+}
 
 
 @click.command()
@@ -103,13 +109,16 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 def main(names: tuple[str, ...], *, samples: int | None, resume: Path | None, jobs: int) -> None:
     """Run audits, each of which writes its ledger as CSV; `pages` writes pages from the ledgers.
 
+    Each part says how long it takes before it begins; one that was stopped continues from the
+    checkpoints of --resume.
+
     \b
-    python -m studies.audit proportions pages        seconds
-    python -m studies.audit predictions              a quarter of an hour
+    python -m studies.audit proportions pages
     python -m studies.audit all --resume .audit --jobs 2
     """
     try:
         for name in AUDITS if "all" in names else names:
+            click.echo(f"{name}: takes about {LASTS[name]}", err=True)
             for step in AUDITS[name](samples=samples, resume=resume, jobs=jobs):
                 click.echo(f"{name}: {step}", err=True)
     except (InputError, ResourceError) as error:

@@ -9,7 +9,6 @@ import click
 from truerisk.cli import FINDING
 from truerisk.cli.options import (
     FILE,
-    READING_NAMES,
     costs_option,
     evaluation_from,
     level_option,

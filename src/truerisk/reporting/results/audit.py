@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from truerisk.estimation.audit import Audit, AuditedInterval
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
     Block,
     Chapter,
@@ -23,7 +24,6 @@ from truerisk.reporting.sections.coverage import with_intervals
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import setting_facts, source_facts
 from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of
-from truerisk.intervals.measured_coverage import coverage_of
 
 MAX_TILES = 4
 MAX_SHOWN = 40  # rows on a terminal; formats and the page have all of them
