@@ -12,6 +12,7 @@ from studies.audit import (
     perturbation,
     predictions,
     proportions,
+    sentences,
     sizes,
 )
 from studies.audit.coverage_cells import CoverageCell
@@ -68,6 +69,16 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = sentences.SAMPLES if samples is None else samples
+    rows = []
+    parts = sentences.all_parts()
+    for row in sentences.measure(parts, samples=drawn, folder=resume, n_jobs=jobs):
+        rows.append(row)
+        yield f"{row.method}, {row.problem}, n = {row.n}: {row.coverage:.3f}"
+    write_ledger(CoverageCell, "sentences", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -78,6 +89,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "learners": _learners,
     "perturbation": _perturbation,
     "tests": _tests,
+    "sentences": _sentences,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -87,6 +99,7 @@ LASTS = {
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "sentences": "an hour",
     "pages": "2 seconds",
 }
 
