@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from truerisk.comparison.predictions.comparisons import Comparisons
     from truerisk.results import Comparison
 
-INTERVALS = ("tango", "newcombe", "bonett_price", "wald")
+INTERVALS = ("tango", "newcombe", "bonett_price", "wald", "mover")
 BETTER, NOT_WORSE = "better", "not-worse"
 
 
@@ -63,7 +63,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
     type=click.Choice(INTERVALS),
     default="tango",
     show_default=True,
-    help="Interval of the difference of error rates.",
+    help="Interval of the difference of error rates; mover: of areas, with groups.",
 )
 @format_options("json", "csv", "markdown", "latex")
 @page_options
