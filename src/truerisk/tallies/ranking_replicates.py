@@ -210,32 +210,10 @@ def replicates(
 ) -> dict[str, Array]:
     """Resample the examples of a ranking, and give the measures of each resample.
 
-    The values follow the distribution of the plain bootstrap of rows: exactly when there are at
-    most 1000 distinct scores, and up to the order inside bins of a few thousandths of the rows when
-    there are more.  A replicate that lacks a class has no AUC: NaN.  A weighted ranking is drawn
-    anew as one of `effective_n` equally weighted examples would be, which is right as far as
-    weights do not depend on scores.
-
-    Parameters
-    ----------
-    names
-        Of roc_auc, average_precision, breakeven_point, eleven_point_precision, ks, best_f1.
-    replicates
-        How many.
-    rng
-        Where the randomness comes from.
-
-    References
-    ----------
-    .. [1] B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6.
-
-    Examples
-    --------
-    >>> from truerisk.tallies.ranking import rank
-    >>> ranking = rank([3, 2, 1, 0], [True, False, True, False])
-    >>> drawn = replicates(ranking, ["roc_auc"], replicates=5, rng=np.random.default_rng(1))
-    >>> drawn["roc_auc"].shape
-    (5,)
+    Exactly the plain bootstrap of rows up to 1000 distinct scores; beyond, up to the order inside
+    bins of a few thousandths of the rows.  NaN where a class is missing.  A weighted ranking is
+    drawn as one of `effective_n` equal examples, right if weights do not depend on scores.
+    Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6.
     """
     check_names(names)
     check_whole_number(replicates, "replicates", low=1)
