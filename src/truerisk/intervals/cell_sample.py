@@ -200,7 +200,7 @@ class CellSample:
         """
         table = np.asarray(self.by_group)
         table = table[table.any(axis=1)]
-        units = self._class_units
+        units = self.class_units
         if size is not None:
             sizes = np.asarray(size(table @ self.design), dtype=np.float64)
             table, units = table[sizes > 0], effective_groups(sizes)
@@ -220,7 +220,7 @@ class CellSample:
         return np.where(totals > ROUNDING * self.totals, totals, 0)
 
     @cached_property
-    def _class_units(self) -> float:
+    def class_units(self) -> float:
         """The effective number of groups of a class: the harmonic mean over those that occur.
 
         What is unknown of each class adds up, and the class in the fewest groups adds most.

@@ -118,11 +118,8 @@ class PairedCells:
             class_by_group=None if cells.by_group is None else cells.by_group @ cells.truth,
         )
 
-    def difference(self, name: str, over: Flags | None, zero: float) -> tuple[Spread, float]:
-        """Give how the difference of a measure of counts varies, and how many groups it rests on.
-
-        Without groups the second is NaN.
-        """
+    def difference(self, name: str, over: Flags | None, zero: float) -> Spread:
+        """Give how the difference of a measure of counts varies."""
         base, average = base_and_average(name)
         measure = find_measure(base)
         sample = self.sample
@@ -139,9 +136,9 @@ class PairedCells:
         if sample.by_group is not None:
             values = sample.group_values(_difference_of(function))
             units = effective_groups(sample.by_group.sum(axis=1))
-            return spread_of_groups(values.value, values.without, units, scale), values.units
+            return spread_of_groups(values.value, values.without, units, scale)
         spread = spread_of_cells(sample, _difference_of(function), self._strata)
-        return replace(spread, scale=scale), math.nan
+        return replace(spread, scale=scale)
 
     @property
     def _largest_cost(self) -> float:

@@ -144,14 +144,14 @@ class PairedMeasures:
             )
         if not is_of_counts(name):
             return self.scores.outcome(pair, name, value)
-        spread, groups = self.cells(pair).difference(
-            name, self.average_over, self.request.zero_division
-        )
+        cells = self.cells(pair)
+        spread = cells.difference(name, self.average_over, self.request.zero_division)
         is_open = spread.is_zero and not math.isnan(value)
         if self.rows.group is None:
             return spread.outcome(value, "paired_delta", (NO_VARIATION,) if is_open else ())
         if is_open:
-            return without_spread(value, groups, width=spread.scale, method=METHOD)
+            units = cells.sample.class_units
+            return without_spread(value, units, width=spread.scale, method=METHOD)
         return spread.outcome(value, METHOD)
 
     def _is_of_right_answers(self, name: str) -> bool:
