@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    groups,
     learner_coverage,
     learner_page,
     pages,
@@ -15,6 +16,7 @@ from studies.audit import (
     proportions,
     sizes,
 )
+from studies.audit.coverage_cells import CoverageCell
 from studies.audit.ledger import LEDGERS, write_ledger
 from truerisk.errors import InputError, ResourceError
 
@@ -71,6 +73,16 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = groups.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for step, cells in groups.measure_all(samples=drawn, folder=resume, n_jobs=jobs):
+        rows += cells
+        yield step
+    write_ledger(CoverageCell, "groups", rows, LEDGERS)
+    yield groups.summary(rows)
+
+
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -81,6 +93,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "learners": _learners,
     "perturbation": _perturbation,
     "tests": _tests,
+    "groups": _groups,
     "pages": _pages,
 }
 
