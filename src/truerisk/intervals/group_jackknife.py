@@ -19,6 +19,7 @@ import numpy as np
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_level
 from truerisk.intervals.binomial import fractional_interval
+from truerisk.intervals.student import student_quantile
 from truerisk.results import Interval
 from truerisk.tallies.group_values import GroupValues
 
@@ -115,12 +116,14 @@ def _ends(
     scale = _Scale(low, high)
     last = values.groups - 1.0
     center, spread = scale.forward(values.value), error * scale.slope(values.value)
-    near = _student(last, level) * spread
+    tail = (1 - level) / 2
+    near = -student_quantile(last, tail) * spread
     up = math.fsum(moved**3) > 0
     farthest = float(np.nanmax(values.twice) if up else np.nanmin(values.twice))
     farthest = min(max(farthest, low + INSIDE * width), high - INSIDE * width)
     far = times * abs(scale.forward(farthest) - center)
-    far += _student(kurtosis_degrees(moved) if by_kurtosis else last, level) * spread
+    degrees = kurtosis_degrees(moved) if by_kurtosis else last
+    far -= student_quantile(degrees, tail) * spread
     below, above = (near, far) if up else (far, near)
     return scale.back(center - below), scale.back(center + above)
 
@@ -278,9 +281,3 @@ def _correlation(one: Array, other: Array) -> float:
 
 def _combined(one: float, other: float, correlation: float) -> float:
     return math.sqrt(max(one**2 - 2 * correlation * one * other + other**2, 0.0))
-
-
-def _student(degrees: float, level: float) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415  (only for rows in groups)
-
-    return -float(stdtrit(degrees, (1 - level) / 2))
