@@ -26,6 +26,7 @@ from truerisk.tallies.group_values import GroupValues
 METHOD = "group_jackknife"
 MIN_GROUPS = 3  # two groups say nothing of a third
 NO_SPREAD = 1e-9  # of the range: a smaller standard error is rounding
+EVEN = 1e-9  # of the largest skewness: a smaller one is rounding
 INSIDE = 1e-9  # of the range: how far from its ends a value is kept
 LARGEST_EXPONENT = 700.0
 
@@ -41,7 +42,7 @@ def group_jackknife(
 
     On the scale T without ends (logit of a finite range, logarithm of one that is bounded below),
     with :math:`s = se \cdot T'(\theta)`, it reaches further on the side to which the influences of
-    the groups are skewed (up if :math:`\sum u_g^3 > 0`, else down):
+    the groups are skewed (up if :math:`\sum u_g^3 > 0`, down if it is negative, both if 0):
 
     .. math:: \text{near end:}\quad T(\theta) \mp t_{G-1}\, s, \qquad
               \text{far end:}\quad T(\theta) \pm \bigl(c\, |T(\theta^*) - T(\theta)|
@@ -118,13 +119,17 @@ def _ends(
     center, spread = scale.forward(values.value), error * scale.slope(values.value)
     tail = (1 - level) / 2
     near = -student_quantile(last, tail) * spread
-    up = math.fsum(moved**3) > 0
-    farthest = float(np.nanmax(values.twice) if up else np.nanmin(values.twice))
-    farthest = min(max(farthest, low + INSIDE * width), high - INSIDE * width)
-    far = times * abs(scale.forward(farthest) - center)
+    skewness = math.fsum(moved**3) / math.fsum(np.abs(moved) ** 3)
     degrees = kurtosis_degrees(moved) if by_kurtosis else last
-    far -= student_quantile(degrees, tail) * spread
-    below, above = (near, far) if up else (far, near)
+    reach = -student_quantile(degrees, tail) * spread
+
+    def far(value: float) -> float:
+        inside = min(max(value, low + INSIDE * width), high - INSIDE * width)
+        return times * abs(scale.forward(inside) - center) + reach
+
+    # Rounding must not decide which side is the far one: even groups have two.
+    below = near if skewness > EVEN else far(float(np.nanmin(values.twice)))
+    above = near if skewness < -EVEN else far(float(np.nanmax(values.twice)))
     return scale.back(center - below), scale.back(center + above)
 
 
