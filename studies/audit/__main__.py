@@ -135,6 +135,7 @@ LASTS = {
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "groups": "three quarters of an hour",
     "sentences": "an hour",
     "planning": "minutes",
     "xi_alpha": "minutes",
