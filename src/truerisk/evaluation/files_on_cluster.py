@@ -245,5 +245,6 @@ def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:  # noqa: ANN4
 
 def _forget_too_many(whole: PredictionTally) -> None:
     """Keep rows of all classes only if there are as few of them as one pass would keep."""
-    if whole.joint_rows and whole.n * whole.joint_rows[0].score.shape[1] > MAX_ENTRIES:
-        whole.joint_rows.clear()
+    rows = whole.scored_rows
+    if rows and rows[0].group is None and whole.n * rows[0].classes > MAX_ENTRIES:
+        rows.clear()
