@@ -22,7 +22,6 @@ from truerisk.measures.registry import base_and_average, base_measure, find_meas
 from truerisk.measures.thresholds import sweep
 from truerisk.results import Estimate, Evaluation, Finding, Interval
 from truerisk.tallies.cells import Cells, Rejections
-from truerisk.tallies.votes import GroupedJudgements
 
 MAX_LISTED = 10  # labels that one sentence names
 
@@ -190,7 +189,7 @@ def _notes(tallies: Tallies, request: Request) -> Iterator[Finding]:
 
 def _cell_notes(cells: Cells, pos_label: str | None) -> Iterator[Finding]:
     groups = None if cells.by_group is None else len(cells.by_group)
-    if isinstance(cells.judgements, GroupedJudgements):
+    if cells.judgements is not None and cells.judgements.groups is not None:
         groups = cells.judgements.units
     if groups is not None:
         yield Finding(f"The units are {groups} groups, not {cells.n} rows.", code="grouped")
