@@ -32,7 +32,7 @@ from truerisk.intervals.variance_components import (
     few_of,
     rule_of,
 )
-from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import (
@@ -111,6 +111,9 @@ class RefitScores:
     @cached_property
     def _of_sheets(self) -> list[ScoreEstimates]:
         drawn = max(1, DRAWN_FROM // max(1, len(self.sheets[0].examples)))
+        rankings = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
+        if all(map(self._has_components, rankings)):
+            drawn = 0  # nothing that is requested needs replicates
         return [
             ScoreEstimates(tallies, self.request, resampled=at < drawn)
             for at, tallies in enumerate(self.tallies)
@@ -213,10 +216,11 @@ class RefitScores:
         self, name: str, value: float, each: list[Estimate], labels: tuple[str, ...]
     ) -> Interval:
         """Give the mean distances to the ends, stretched by what sets the sheets apart."""
+        any_resampled = any(sheet.resampled for sheet in self._of_sheets)
         drawn = [
             (one.value, one.interval)
             for one, sheet in zip(each, self._of_sheets, strict=True)
-            if sheet.resampled and one.interval is not None
+            if sheet.resampled >= any_resampled and one.interval is not None
         ]
         disagreement = self._disagreement(name, labels)
         share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n

@@ -63,9 +63,12 @@ class Judgements:
 
     def totals(self, cells: int) -> Array:
         """Add up how many examples are in each of so many cells, a vote being its share of one."""
-        share = np.broadcast_to(1 / self.judged.sum(axis=0), self.cells.shape)[self.judged]
-        counted = np.bincount(self.cells[self.judged], share, minlength=cells)
-        return counted.astype(np.float64, copy=False)
+        times = self.judged.sum(axis=0)
+        counted = np.zeros(cells)
+        for often in np.unique(times):  # whole numbers are added up, and divided once
+            own = self.cells[:, times == often]
+            counted += np.bincount(own[own != NOT_JUDGED], minlength=cells) / often
+        return counted
 
     def merged(self, outcome: Indices) -> "Judgements":
         """Put each cell where `outcome` says."""
@@ -133,7 +136,7 @@ class Votes:
         called = self.called[used][:, judged]
         truth = np.asarray(self.truth)[judged]
         there = called != NOT_JUDGED
-        codes = np.where(there, truth * k + called, NOT_JUDGED)
+        codes = np.where(there, truth.astype(np.int64) * k + called, NOT_JUDGED)
         own = np.empty(0, dtype=np.int64) if valued_by is None else truth * k + valued_by[judged]
         met = np.unique(np.concatenate([codes[there], own]))
         groups = None

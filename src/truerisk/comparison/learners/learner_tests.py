@@ -294,7 +294,7 @@ def _by_examples(
     name: str,
 ) -> TestOutcome:
     value = float(differences.mean())
-    parts = components(differences - value, refits, groups)
+    parts = components(np.asarray(differences - value, dtype=np.float64), refits, groups)
     name = name if parts.repeated else "pooled"
     name = name if groups is None else f"cluster_{name}"
     degrees = math.inf if groups is None else parts.units - 1.0
