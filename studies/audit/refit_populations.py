@@ -26,7 +26,7 @@ SEED = 20_261
 
 @dataclass(frozen=True)
 class Population:
-    """The rows of a population, standardized, and the class of each: 0, 1, …"""
+    """The rows of a population, standardized, and the class of each, from 0."""
 
     X: Array
     y: Indices
@@ -87,7 +87,7 @@ def _heavy_tails(rng: np.random.Generator) -> tuple[Array, Indices]:
 
 
 def _label_noise(rng: np.random.Generator) -> tuple[Array, Indices]:
-    """A linear rule of eight features; every fifth label is flipped."""
+    """Draw a linear rule of eight features; every fifth label is flipped."""
     X = rng.normal(size=(MAX_ROWS, 8))
     y = X @ [1.5, 1, 0.5, 0.5, 0, 0, 0, 0] > 0
     return X, (y ^ (rng.random(MAX_ROWS) < 0.2)).astype(np.intp)
@@ -110,7 +110,7 @@ def _rings(rng: np.random.Generator) -> tuple[Array, Indices]:
 
 
 def _several(classes: int, d: int, spread: float) -> Callable[..., tuple[Array, Indices]]:
-    """Normal classes of unequal size: class k is 1/(k + 3) as common."""
+    """Draw normal classes of unequal size: class k is 1/(k + 3) as common."""
 
     def draw(rng: np.random.Generator) -> tuple[Array, Indices]:
         share = 1 / (np.arange(classes) + 3)

@@ -12,7 +12,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,12 @@ from truerisk.estimation.refits.methods import find_method
 from truerisk.estimation.refits.plans import Folds, repeated_folds
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes
+from truerisk.evaluation.count_estimates import CountEstimates
+from truerisk.evaluation.refit_scores import RefitScores, Sheet
 from truerisk.evaluation.request import Request
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average
-from truerisk.results import Evaluation
+from truerisk.results import Interval
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 
@@ -138,7 +140,7 @@ class Cell:
 
 def measures_of(classes: int) -> tuple[str, ...]:
     """List the measures for so many classes."""
-    return OF_TWO if classes == 2 else OF_SEVERAL  # noqa: PLR2004
+    return OF_TWO if classes == 2 else OF_SEVERAL
 
 
 def draw(cell: Cell, at: int) -> tuple[Array, Indices]:
@@ -162,7 +164,11 @@ def collected_of(cell: Cell, X: Array, y: Indices, at: int) -> tuple[CollectedVo
     collected = CollectedVotes(examples, plan)
     collected.gather(_outcomes(cell.learner, X, y, classes, plan))
     request = Request(
-        pos_label=examples.pos_label, random_state=at, measures=measures_of(classes), level=LEVEL
+        pos_label=examples.pos_label,
+        random_state=at,
+        measures=measures_of(classes),
+        level=LEVEL,
+        probabilities=collected.are_probabilities,
     ).checked()
     return collected, request
 
@@ -175,20 +181,70 @@ def _outcomes(
         scores, probabilities = LEARNERS[learner](X[train], y[train], classes)(X[test])
         outcome = {
             "predicted": scores.argmax(axis=1).astype(np.int32),
-            "score": scores if classes > 2 else scores[:, 1],  # noqa: PLR2004
+            "score": scores if classes > 2 else scores[:, 1],
             "probabilities": np.array(probabilities),
             "seconds": np.zeros(2),
         }
-        if classes == 2 and probabilities:  # noqa: PLR2004
+        if classes == 2 and probabilities:
             outcome["complement"] = scores[:, 0]
         yield outcome
 
 
-def evaluation_of(collected: CollectedVotes, request: Request) -> Evaluation:
-    """Give the estimates as `tr.estimate` has them."""
+Estimated = tuple[float, Interval]
+
+
+def estimates_of(collected: CollectedVotes, request: Request) -> dict[str, Estimated]:
+    """Give value and interval of each measure as `tr.estimate` has them, and no others."""
     examples = collected.examples
     method = find_method("cross_validation", examples)
-    return VoteEstimates(examples, method, collected, request).evaluation()
+    votes = VoteEstimates(examples, method, collected, request)
+    counted = CountEstimates(collected.votes.cells(), request)
+    one_vs_rest = (
+        counted.averaged()
+        if examples.pos_label is None
+        else counted.of_label(examples.labels.index(examples.pos_label))
+    )
+    names = measures_of(len(examples.labels))
+    found = {
+        one.measure: (one.value, one.interval)
+        for one in (*counted.overall(), *one_vs_rest)
+        if one.measure in names and one.interval is not None
+    }
+    if votes.scores is not None:
+        for name in names:
+            if base_and_average(name)[0] in OF_SCORES:
+                found.update(_of_scores(name, votes.scores, probabilities=request.probabilities))
+    return found
+
+
+def _of_scores(
+    name: str, scores: RefitScores, *, probabilities: bool
+) -> Iterator[tuple[str, Estimated]]:
+    base = base_and_average(name)[0]
+    labels = scores.labels if scores.pos_label is None else (scores.pos_label,)
+    if base in LOSSES and not probabilities:
+        return
+    if base == "roc_auc":
+        values = [scores.areas[label] for label in labels]
+    elif base in LOSSES:
+        values = [_losses_of(base, scores, sheet).mean() for sheet in scores.sheets]
+    else:
+        at = [scores.labels.index(label) for label in labels]
+        values = [
+            _average_precision(sheet.column(k), scores.truth[sheet.examples] == k)
+            for sheet in scores.sheets
+            for k in at
+        ]
+    value = float(np.mean(values))
+    if np.isfinite(value):
+        yield name, (value, scores.component_interval(name, value, labels))
+
+
+def _losses_of(base: str, scores: RefitScores, sheet: Sheet) -> Array:
+    truth = scores.truth[sheet.examples]
+    return LOSSES[base](
+        sheet.score, truth == 1 if sheet.score.ndim == 1 else truth, sheet.complement
+    )
 
 
 def truth_of(measure: str, scores: Array, y: Indices, *, probabilities: bool) -> float:
@@ -196,13 +252,13 @@ def truth_of(measure: str, scores: Array, y: Indices, *, probabilities: bool) ->
     classes = scores.shape[1]
     base, average = base_and_average(measure)
     if base not in OF_SCORES:
-        table = np.zeros((classes, classes))
-        np.add.at(table, (y, scores.argmax(axis=1)), 1.0)
-        return float(np.asarray(value_of_tables(measure, table, 1 if classes == 2 else None)))  # noqa: PLR2004
+        codes = y * classes + scores.argmax(axis=1)
+        table = np.bincount(codes, minlength=classes**2).reshape(classes, classes).astype(float)
+        return float(np.asarray(value_of_tables(measure, table, 1 if classes == 2 else None)))
     if base in LOSSES:
         if not probabilities:
             return np.nan
-        if classes == 2:  # noqa: PLR2004
+        if classes == 2:
             losses = LOSSES[base](scores[:, 1], y == 1, scores[:, 0])
         else:
             losses = LOSSES[base](scores, y, None)
@@ -236,7 +292,7 @@ def rival_of(measure: str, collected: CollectedVotes) -> tuple[float, float]:
         found = value_of_tables(
             measure,
             collected.tables.astype(np.float64),
-            1 if classes == 2 else None,  # noqa: PLR2004
+            1 if classes == 2 else None,
         )
         values = np.broadcast_to(np.asarray(found, dtype=np.float64), len(collected.tables))
     elif average is not None or (base in LOSSES and not collected.are_probabilities):
@@ -270,23 +326,20 @@ def run_cell(cell: Cell) -> Arrays:
         for at in range(cell.samples):
             X, y = draw(cell, at)
             collected, request = collected_of(cell, X, y, at)
-            found = evaluation_of(collected, request)
+            found = estimates_of(collected, request)
             model = LEARNERS[cell.learner](X, y, own.classes)
             scores, probabilities = model(own.X)
             for row, measure in enumerate(measures):
                 arrays["truth"][row, at] = truth_of(
                     measure, scores, own.y, probabilities=probabilities
                 )
-                one = found.get(measure)
-                if one is None or one.interval is None or not np.isfinite(one.value):
+                value, interval = found.get(measure, (np.nan, None))
+                if interval is None or not np.isfinite(value):
                     continue
-                methods[one.interval.method] += 1
-                arrays["value"][row, at] = one.value
-                arrays["low"][row, at], arrays["high"][row, at] = (
-                    one.interval.low,
-                    one.interval.high,
-                )
-                arrays["together"][row, at] = getattr(one.interval, "lengthening", np.nan)
+                methods[interval.method] += 1
+                arrays["value"][row, at] = value
+                arrays["low"][row, at], arrays["high"][row, at] = interval.low, interval.high
+                arrays["together"][row, at] = getattr(interval, "lengthening", np.nan)
                 ends = rival_of(measure, collected)
                 arrays["rival_low"][row, at], arrays["rival_high"][row, at] = ends
     arrays["method"] = np.array([methods.most_common(1)[0][0]])
@@ -333,7 +386,7 @@ def _cells(population_name: str, *pairs: tuple[int, str]) -> list[Cell]:
 
 
 def all_cells(samples: int = SAMPLES) -> list[Cell]:
-    """List the cells, those that take long last."""
+    """List the cells: one of each population in turn, and those that take long last."""
     lda, bayes, logistic, tree, stump3, knn, linear, rbf, forest, boosting = LEARNERS
     cells = [
         *_cells("exclusive or", (250, lda), (1000, lda), (4000, lda), (300, tree), (200, rbf)),
@@ -366,7 +419,14 @@ def all_cells(samples: int = SAMPLES) -> list[Cell]:
         *_cells("rare positives", (200, forest)),
         *_cells("ten classes", (1000, lda), (1000, bayes)),
     ]
-    return [Cell(population=c.population, n=c.n, learner=c.learner, samples=samples) for c in cells]
+    seen = Counter[str]()
+    turns = []
+    for one in cells:
+        late = one.learner in {forest, boosting} or (one.population, one.n) == ("ten classes", 1000)
+        turns.append(100 * late + seen[one.population])
+        seen[one.population] += 1
+    order = sorted(range(len(cells)), key=lambda at: (turns[at], at))
+    return [replace(cells[at], samples=samples) for at in order]
 
 
 def measure_cells(

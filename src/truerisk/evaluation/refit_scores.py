@@ -121,6 +121,8 @@ class RefitScores:
 
     @property
     def _all_labels(self) -> tuple[str, ...]:
+        if self.sheets[0].score.ndim > 1:
+            return self.labels
         return tuple(self.tallies[0].rankings)
 
     def _together(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> Estimate:
@@ -132,7 +134,7 @@ class RefitScores:
             return replace(worst, n=self.n)
         value = float(values.mean())
         if self._has_components(name):
-            interval: Interval = self._by_components(name, value, labels)
+            interval: Interval = self.component_interval(name, value, labels)
         else:
             interval = self._stretched(name, value, each, labels)
         n = self.n if first.n == len(self.sheets[0].examples) else first.n
@@ -143,24 +145,28 @@ class RefitScores:
     def _has_components(self, name: str) -> bool:
         """Whether the measure has an influence of each example, and several refits judge these."""
         base, average = base_and_average(name)
-        known = base in INFLUENCES or base in LOSSES
-        return len(self.sheets) > 1 and self.rule == METHOD and known and average != "micro"
+        known = (base in INFLUENCES or base in LOSSES) and average != "micro"
+        return known and self.rule == METHOD and self._repeated
 
-    def _by_components(self, name: str, value: float, labels: tuple[str, ...]) -> Interval:
+    @cached_property
+    def _repeated(self) -> bool:
+        """Whether some example has the scores of several refits."""
+        every = np.concatenate([sheet.examples for sheet in self.sheets])
+        return len(every) > self.n
+
+    def component_interval(self, name: str, value: float, labels: tuple[str, ...]) -> Interval:
+        """Give the interval of a measure of the rankings of some labels, or of a mean loss."""
         base, average = base_and_average(name)
         sizes = np.bincount(self.truth, minlength=len(self.labels))
         own = np.array([sizes[self.labels.index(label)] for label in labels])
         rarer = np.minimum(own, len(self.truth) - own)
-        floor, few, counted = 0.0, few_of(self.n), float(self.n)
+        few, counted = few_of(self.n), float(self.n)
         if base in LOSSES:
-            lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
-            influence = lost - np.nanmean(np.nanmean(lost, axis=0))
+            influence = self._lost(name)
         else:
             shares = own / own.sum() if average == "weighted" else np.full(len(own), 1 / len(own))
-            influence = sum(
-                share * self._influence(base, label)
-                for share, label in zip(shares, labels, strict=True)
-            )
+            parts = zip(shares, labels, strict=True)
+            influence = np.sum([share * self._influence(base, one) for share, one in parts], axis=0)
             few = few_of(float(rarer.min()))
             counted = float(rarer.min() if base == "roc_auc" else own.min())
         if self.groups is not None:
@@ -175,18 +181,19 @@ class RefitScores:
             measure_range=self._range_of(name),
             few=few,
         )
-        if base == "roc_auc":
-            areas = [np.mean(self._areas[label]) for label in labels]
-            floor = sum(
-                share**2 * area_floor(float(area), int(size), len(self.truth) - int(size))
-                for share, area, size in zip(shares, areas, own, strict=True)
-                if np.isfinite(area)
-            )
-            interval = refit_auc(question, floor)
-        else:
+        if base != "roc_auc":
             interval = question.interval()
+        else:
+            least = [
+                self._area_floor(label, int(size)) for label, size in zip(labels, own, strict=True)
+            ]
+            interval = refit_auc(question, float(shares**2 @ least))
         method = METHOD if self.groups is None else f"cluster_{METHOD}"
         return replace(interval, method=method)
+
+    def _area_floor(self, label: str, positives: int) -> float:
+        area = float(np.mean(self.areas[label]))
+        return area_floor(area, positives, len(self.truth) - positives) if area == area else 0.0
 
     def _influence(self, base: str, label: str) -> Array:
         """Lay out the influence of each example on a label's own ranking, sheet by sheet."""
@@ -238,7 +245,7 @@ class RefitScores:
         notes = list(dict.fromkeys(note for one in each for note in one.notes))
         if base_and_average(name)[1] is not None and len({one.notes for one in each}) > 1:
             notes.append("the repetitions differ in the classes that they hold")
-        if name == "roc_auc" and np.isnan(self._areas[labels[0]]).any():
+        if name == "roc_auc" and np.isnan(self.areas[labels[0]]).any():
             notes.append("scores of different refits are ranked together: none judged a pair")
         return tuple(notes)
 
@@ -248,7 +255,7 @@ class RefitScores:
         base, average = base_and_average(name)
         if base != "roc_auc" or average == "micro" or np.isnan(values).any():
             return values
-        areas = np.array([self._areas[label] for label in labels])  # (labels, sheets)
+        areas = np.array([self.areas[label] for label in labels])  # (labels, sheets)
         if np.isnan(areas).any():
             return values
         support = np.array([np.sum(self.truth == self.labels.index(label)) for label in labels])
@@ -256,7 +263,7 @@ class RefitScores:
         return np.asarray(weights @ areas / weights.sum())
 
     @cached_property
-    def _areas(self) -> dict[str, list[float]]:
+    def areas(self) -> dict[str, list[float]]:
         """For each label, the area on each sheet, of the pairs that one refit has judged."""
         return {
             label: [
@@ -275,8 +282,7 @@ class RefitScores:
         if len(self.sheets) == 1:
             return 0.0
         if name in LOSSES:
-            lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
-            return self._disagreement_of(lost - np.nanmean(lost))
+            return self._disagreement_of(self._lost(name))
         return float(np.mean([self._disagreement_of_ranks[label] for label in labels]))
 
     @cached_property
@@ -299,6 +305,14 @@ class RefitScores:
     def _disagreement_of(self, moved: Array) -> float:
         found = components(moved, self._refits).disagreement
         return 0.0 if np.isnan(found) else found
+
+    def _lost(self, name: str) -> Array:
+        """Lay out the loss of each example, less their mean, sheet by sheet."""
+        lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
+        scored = ~np.isnan(lost)
+        some = scored.any(axis=0)
+        each = np.where(scored, lost, 0.0).sum(axis=0)[some] / scored.sum(axis=0)[some]
+        return np.asarray(lost - each.mean())
 
     def _losses(self, name: str, sheet: Sheet) -> Array:
         truth = self.truth[sheet.examples]
