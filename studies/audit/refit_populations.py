@@ -19,8 +19,8 @@ from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 
 FOLDER = "TRUERISK_DATA"
-MAX_ROWS = 10_000
-LARGE = 40_000
+MAX_ROWS = 4_000
+LARGE = 20_000
 SEED = 20_261
 
 

@@ -2,7 +2,7 @@
 
 For each sample: 5 × 10 folds, one model per fold and one on the whole sample.  The votes and scores
 of the folds go through the code of `tr.estimate`; the truth is the value of the last model on the
-population.  The rival is the corrected t of the same refits.
+population.  The interval of accuracy is the mirror of that of the error rate.  The rival is the corrected t of the same refits.
 
 Linear discriminants and naive Bayes are fitted here in closed form, which takes a tenth of the
 time; `tests/studies/audit/test_refits.py` checks that `tr.estimate` gives the same intervals.
@@ -49,11 +49,11 @@ DESIGN, TARGET, RIVAL = "5 × 10 folds", "this model", "corrected_t"
 MIN_OF_A_CLASS = 2  # a sample with fewer is drawn anew
 ABSENT = -1
 OF_TWO = (
-    "error_rate", "accuracy", "recall", "precision", "specificity", "f1", "matthews_correlation",
-    "balanced_accuracy", "cohen_kappa", "roc_auc", "average_precision", "brier_score", "log_loss",
+    "error_rate", "recall", "precision", "f1", "matthews_correlation", "balanced_accuracy",
+    "cohen_kappa", "roc_auc", "average_precision", "brier_score", "log_loss",
 )  # fmt: skip
 OF_SEVERAL = (
-    "error_rate", "accuracy", "recall_macro", "precision_macro", "f1_macro", "f1_weighted",
+    "error_rate", "recall_macro", "precision_macro", "f1_macro", "f1_weighted",
     "matthews_correlation", "cohen_kappa", "roc_auc_macro", "average_precision_macro",
     "brier_score", "log_loss",
 )  # fmt: skip
@@ -224,6 +224,7 @@ def _of_scores(
     labels = scores.labels if scores.pos_label is None else (scores.pos_label,)
     if base in LOSSES and not probabilities:
         return
+    values: list[Any]
     if base == "roc_auc":
         values = [scores.areas[label] for label in labels]
     elif base in LOSSES:

@@ -121,9 +121,7 @@ class RefitScores:
 
     @property
     def _all_labels(self) -> tuple[str, ...]:
-        if self.sheets[0].score.ndim > 1:
-            return self.labels
-        return tuple(self.tallies[0].rankings)
+        return self.labels if self.sheets[0].score.ndim > 1 else (str(self.pos_label),)
 
     def _together(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> Estimate:
         """Average over the sheets; widen by what sets them apart."""
@@ -184,16 +182,14 @@ class RefitScores:
         if base != "roc_auc":
             interval = question.interval()
         else:
-            least = [
-                self._area_floor(label, int(size)) for label, size in zip(labels, own, strict=True)
-            ]
-            interval = refit_auc(question, float(shares**2 @ least))
+            floors = [self._area_floor(*pair) for pair in zip(labels, own.tolist(), strict=True)]
+            interval = refit_auc(question, float(shares**2 @ floors))
         method = METHOD if self.groups is None else f"cluster_{METHOD}"
         return replace(interval, method=method)
 
     def _area_floor(self, label: str, positives: int) -> float:
         area = float(np.mean(self.areas[label]))
-        return area_floor(area, positives, len(self.truth) - positives) if area == area else 0.0
+        return 0.0 if np.isnan(area) else area_floor(area, positives, len(self.truth) - positives)
 
     def _influence(self, base: str, label: str) -> Array:
         """Lay out the influence of each example on a label's own ranking, sheet by sheet."""

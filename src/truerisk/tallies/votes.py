@@ -76,13 +76,8 @@ class Judgements:
         return replace(self, cells=cells)
 
     def influence(self, gradient: Array) -> Array:
-        """Give n times the gradient of the cell of each judgement, less their mean; NaN elsewhere.
-
-        The mean is 0 already where the gradient is that of a share at these very totals.
-        """
-        moved = np.where(self.judged, gradient[self.cells], 0.0)
-        centre = float((moved.sum(axis=0) / self.judged.sum(axis=0)).mean())
-        return np.where(self.judged, self.n * (moved - centre), np.nan)
+        """Give n times the gradient of the cell of each judgement; NaN where there is none."""
+        return np.where(self.judged, self.n * gradient[self.cells], np.nan)
 
 
 @dataclass

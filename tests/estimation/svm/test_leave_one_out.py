@@ -121,7 +121,7 @@ def test_a_margin_of_0_is_listed_as_a_tie():
 
 def test_it_says_what_it_is_about():
     found = leave_one_out(LinearSVM(C=1.0), IRIS[50:], SPECIES[50:] - 1)
-    assert found["recall"].target == "the learner at this sample size"
+    assert found["recall"].target == "this model"
     assert found["recall"].method == "leave_one_out"
     assert 0 < found.refits < 100
 
@@ -136,7 +136,7 @@ def test_any_other_model_is_trained_without_each_example():
     theirs = predictions_of_refits(DecisionTreeClassifier(random_state=0), X, y)
     assert found.errors == tuple(theirs.tolist())
     assert found.refits == 100
-    assert found["recall"].target == "the learner at this sample size"
+    assert found["recall"].target == "this model"
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,9 @@ class CollectedVotes:
     def _count(self, at: int, test: NDArray[Any], predicted: NDArray[Any]) -> None:
         truth = self.examples.codes[test]
         if not self.single:
-            np.add.at(self.tables[at], (truth, predicted), 1)
+            k = len(self.examples.labels)
+            pairs = np.bincount(truth * k + predicted, minlength=k * k)
+            self.tables[at] += pairs.reshape(k, k)
         if self.nested is not None and isinstance(self.plan, NestedFolds):
             repetition, run = self.plan.left_out(at)
             rows, examples = nested_cells(run, self.plan.parts[repetition])
