@@ -63,6 +63,7 @@ from .intervals.planning import sample_size as sample_size
 from .intervals.variance_components import (
     variance_components_interval as variance_components_interval,
 )
+from .learners.evaluate_model import evaluate_model as evaluate_model
 from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration
 from .measures.calibration import score_distribution as score_distribution

@@ -210,8 +210,8 @@ def variance_of(name, influence):
 
 
 def test_the_area_has_the_interval_of_its_placements():
-    scores = [score + TWO for score in scores_of_two(7, 3)]
-    scores[0][1], scores[1][4] = 0.2, 1.2
+    scores = [(score + TWO) / 2 for score in scores_of_two(7, 3)]
+    scores[0][1], scores[1][4] = 0.1, 0.6
     found = named(of_two(scores, parts=PARTS).overall())["roc_auc"]
     placed = np.array([placements(score) for score in scores])
     for own in (TWO == 1, TWO == 0):  # centred at the area, in each class and repetition
