@@ -60,9 +60,7 @@ from .intervals.binomial import lower_bound as lower_bound
 from .intervals.binomial import upper_bound as upper_bound
 from .intervals.differences import difference_interval as difference_interval
 from .intervals.planning import sample_size as sample_size
-from .intervals.variance_components import (
-    variance_components_interval as variance_components_interval,
-)
+from .intervals.variance_components import refit_interval as refit_interval
 from .learners.evaluate_model import evaluate_model as evaluate_model
 from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration
@@ -81,7 +79,6 @@ from .results import Comparison as Comparison
 from .results import Estimate as Estimate
 from .results import Evaluation as Evaluation
 from .results import Interval as Interval
-from .results import RefitInterval as RefitInterval
 from .results import Resampled as Resampled
 from .svm.kernel import KernelSVM as KernelSVM
 from .svm.linear import LinearSVM as LinearSVM

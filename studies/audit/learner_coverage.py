@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from truerisk.tallies.votes import Votes
 
 SIZES = (50, 100, 300, 1000)
 SAMPLES = 500
-DEFAULT, YARDSTICK = "agreement", "corrected t, 5 × 10"
+AGREEMENT, YARDSTICK = "agreement", "corrected t, 5 × 10"
 ERROR_RATE = "error_rate"
 LABELS = ("no", "yes")
 POSITIVE = 1
@@ -108,7 +108,7 @@ def _binomial(wrong: int, n: int) -> Interval:
 
 
 INTERVALS: dict[str, Callable[[Sample], Interval | None]] = {
-    DEFAULT: _agreement("agreement"),
+    AGREEMENT: _agreement("agreement"),
     "agreement, Jeffreys": _agreement("agreement_jeffreys"),
     "agreement, damped": _agreement("agreement_damped"),
     YARDSTICK: _t(5, "corrected_t"),
@@ -175,7 +175,7 @@ class _NoScores:
 
 
 def measure_ends(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[str, Array]:
-    """Give the ends of the interval of each measure and sample, as the product gives them.
+    """Give the ends of the agreement interval of each measure and sample.
 
     NaN where the measure is undefined.
     """
@@ -185,6 +185,7 @@ def measure_ends(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[s
     estimates: dict[str, list[Estimate]] = {name: [] for name in measures}
     for losses, positive in zip(refits.losses, refits.positive, strict=True):
         cells = votes_of(losses, positive).cells()
+        cells = replace(cells, judgements=replace(cells.judgements, rule=AGREEMENT))
         tallies = Tallies(
             LABELS, multilabel=False, pos_label=LABELS[POSITIVE], n=cells.n, cells=cells
         )
@@ -202,12 +203,12 @@ def votes_of(losses: Flags, positive: Flags) -> Votes:
 
     Examples
     --------
-    >>> votes_of(np.array([[False, True], [False, False]]), np.array([True, False])).counts.tolist()
-    [[0, 2], [1, 1]]
+    >>> votes_of(np.array([[False, True], [False, False]]), np.array([True, False])).called.tolist()
+    [[1, 1], [1, 0]]
     """
-    votes = Votes(positive.astype(np.int64), LABELS)
-    for wrong in losses:
-        votes.add(np.arange(positive.size), (positive ^ wrong).astype(np.int32))
+    votes = Votes(positive.astype(np.int64), LABELS, repetitions=len(losses))
+    for repetition, wrong in enumerate(losses):
+        votes.add(np.arange(positive.size), (positive ^ wrong).astype(np.int32), repetition)
     return votes
 
 
@@ -324,5 +325,5 @@ def _measure_cell(shared: Mapping[str, Any], cell: Cell) -> dict[str, Array]:
         ERROR_RATE: refits.errors,
         **measure_truth(refits),
         **{f"{ERROR_RATE}: {name}": own for name, own in ends.items()},
-        **{f"{measure}: {DEFAULT}": own for measure, own in others.items()},
+        **{f"{measure}: {AGREEMENT}": own for measure, own in others.items()},
     }

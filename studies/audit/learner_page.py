@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from studies.audit.learner_coverage import DEFAULT, ERROR_RATE, YARDSTICK, LearnerCoverage
+from studies.audit.learner_coverage import AGREEMENT, ERROR_RATE, YARDSTICK, LearnerCoverage
 from studies.audit.learner_problems import MIN_OF_CLASS, PROBLEMS
 from studies.audit.learner_refits import FOLDS, LEARNERS, LEVEL, NESTED_REPEATS, REPEATS
 from studies.audit.ledger import markdown_table, mean
@@ -270,8 +270,8 @@ def learner_page(ledgers: LearnerLedgers) -> str:
     parts = [head]
     for target, title in TITLES.items():
         parts.append(f"\n### {title}\n\n{interval_table(ledgers.intervals, target)}\n")
-    parts.append(f"\n## The default, `{DEFAULT}`, by learner and size\n")
-    default = [cell for cell in cells if cell.interval == DEFAULT]
+    parts.append(f"\n## `{AGREEMENT}` by learner and size\n")
+    default = [cell for cell in cells if cell.interval == AGREEMENT]
     for target, title in TITLES.items():
         parts.append(f"\n{title}, least / mean over the problems:\n\n{_by_size(default, target)}\n")
     if ledgers.measures:
@@ -285,10 +285,10 @@ def learner_page(ledgers: LearnerLedgers) -> str:
 
 
 def _in_short(rows: Sequence[IntervalSummary], target: str) -> str:
-    """Say what became of the default, in a sentence for a list."""
-    default = next(row for row in rows if (row.target, row.interval) == (target, DEFAULT))
+    """Say what became of the agreement interval, in a sentence for a list."""
+    default = next(row for row in rows if (row.target, row.interval) == (target, AGREEMENT))
     return (
-        f"- {TITLES[target]}: the default covers {default.mean:.3f} on average and "
+        f"- {TITLES[target]}: `{AGREEMENT}` covers {default.mean:.3f} on average and "
         f"{default.least:.3f} at least; {default.in_range:.2f} of its {default.cells} cells lie in "
         f"[{RANGE[0]:g}, {RANGE[1]:g}], {default.perhaps:.2f} within Monte Carlo error, "
         f"{default.low} under {LOW:g}; its width is {default.width:.3f} × that of the corrected t."
@@ -354,7 +354,7 @@ def _cells(rows: Sequence[CellCoverage]) -> str:
     lines = []
     for cell in dict.fromkeys((row.problem, row.learner, row.n) for row in rows):
         own = [at.get((*cell, name)) for name in names]
-        default = at[*cell, DEFAULT]
+        default = at[*cell, AGREEMENT]
         line = [*map(str, cell), f"{default.truth:.3f}"]
         line += [f"{default.width:.3f}", f"{at[*cell, YARDSTICK].width:.3f}"]
         line += [

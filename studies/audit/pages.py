@@ -102,8 +102,8 @@ MEASURES = """\
 The interval that `truerisk score` gives, for populations with a common and a rare class, and with
 three and four classes."""
 LEARNERS = """\
-The intervals of `truerisk estimate` for the model trained on all examples; `agreement` is the
-default."""
+The named intervals of `truerisk estimate` for the model trained on all examples. The default,
+`variance_components`, has a ledger of its own: studies/ledgers/refits.csv."""
 SVMS = """\
 The intervals of `truerisk perturb`; `cross-validated, effective size` is the default, *training*
 the form as published."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk import agreement_interval, estimate, evaluate, variance_components_interval
+from truerisk import agreement_interval, estimate, evaluate, refit_interval
 from truerisk.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -30,7 +30,7 @@ def test_the_error_rate_has_the_interval_of_groups(groups, repeats):
     if repeats == 1:
         return
     found = estimate(TREE, X, Y, **settings)
-    expected = variance_components_interval(found.called != Y, found.judged_by, groups=groups)
+    expected = refit_interval(found.called != Y, found.judged_by, groups=groups)
     assert ends(found["error_rate"]) == pytest.approx((expected.low, expected.high))
     assert found["error_rate"].interval.method == "cluster_variance_components"
 
@@ -54,7 +54,7 @@ def test_subsampling_keeps_groups_together_and_judges_each_as_often_as_it_is_hel
     judged = found.called >= 0
     assert (judged.reshape(15, 12, 5).all(axis=2) | ~judged.reshape(15, 12, 5).any(axis=2)).all()
     losses = np.where(judged, found.called != Y, np.nan)
-    expected = variance_components_interval(losses, found.judged_by, groups=FIVES)
+    expected = refit_interval(losses, found.judged_by, groups=FIVES)
     assert ends(found["error_rate"]) == pytest.approx((expected.low, expected.high))
 
 

@@ -22,9 +22,9 @@ from truerisk.intervals.variance_components import (
     few_of,
     mean_loss_ends,
     notes_on,
+    refit_interval,
     rule_of,
     share_ends,
-    variance_components_interval,
 )
 from truerisk.results import Interval, has_code
 
@@ -70,7 +70,7 @@ def test_the_components_worked_by_hand():
 
 def test_an_interval_that_long_leaves_everything_open():
     # m = (3/16) / .457 = .41: under one event of either kind.
-    found = variance_components_interval(LOSSES, REFITS)
+    found = refit_interval(LOSSES, REFITS)
     assert (found.low, found.high, found.method) == (0.0, 1.0, METHOD)
     assert found.lengthening == pytest.approx(math.sqrt((3 / 64 * 1.75 + 0.375) / (3 / 64 * 1.75)))
 
@@ -79,7 +79,7 @@ def test_an_interval_that_long_leaves_everything_open():
 def test_the_interval_is_that_of_the_program_that_found_the_rule(vector):
     losses, folds = (table(vector["inputs"][name]) for name in ("losses", "folds"))
     expected, tolerance = vector["expected"], vector["tolerance"]["abs"]
-    found = variance_components_interval(losses, folds)
+    found = refit_interval(losses, folds)
     for name in ("independent", "disagreement", "together"):
         assert getattr(found, name) == pytest.approx(expected[name], abs=tolerance)
     assert (found.low, found.high) == pytest.approx(expected["interval"], abs=tolerance)
@@ -155,20 +155,20 @@ def test_one_repetition_says_nothing_of_disagreement():
     assert math.isnan(parts.together)
     assert parts.variance(OTHER) == parts.independent == 0.125
     with pytest.raises(InputError, match="two repetitions"):
-        variance_components_interval([[1, 0]], [[0, 1]])
+        refit_interval([[1, 0]], [[0, 1]])
 
 
 def test_folds_of_one_example_say_nothing_of_common_errors():
     losses = np.tile([[1.0, 0, 0, 1, 0, 0]], (2, 1))
     losses[1, 1] = 1
-    found = variance_components_interval(losses, np.tile(np.arange(6), (2, 1)))
+    found = refit_interval(losses, np.tile(np.arange(6), (2, 1)))
     assert math.isnan(found.together)
     assert found.lengthening == 1.0
     assert has_code(notes_on(found), "common_errors_unknown")
 
 
 def test_a_note_says_where_refits_err_together():
-    found = variance_components_interval(LOSSES, REFITS)
+    found = refit_interval(LOSSES, REFITS)
     assert has_code(notes_on(found), "refits_err_together")
     assert f"{found.lengthening:.1f} times as long" in notes_on(found)[0]
     assert notes_on(Interval(0.0, 1.0, 0.95, "whole_range")) == ()
@@ -182,7 +182,7 @@ def test_groups_are_the_examples():
     # mean squares (9/16 + 1/16)/2 and 1/16; over G², times G/(G − 1) = 2
     assert parts.independent == pytest.approx(2 * (5 / 16 + 1 / 16) / 4)
     assert math.isnan(parts.together)  # one group in each fold
-    found = variance_components_interval(LOSSES, REFITS, groups=groups)
+    found = refit_interval(LOSSES, REFITS, groups=groups)
     assert found.low <= 0.25 <= found.high
 
 
@@ -194,14 +194,14 @@ def test_one_example_of_a_class_leaves_everything_open():
 @pytest.mark.parametrize("losses", [[[0, 2], [0, 1]], [0, 1], [[]]])
 def test_what_are_no_losses_is_refused(losses):
     with pytest.raises(InputError):
-        variance_components_interval(losses, np.zeros_like(np.asarray(losses), dtype=int))
+        refit_interval(losses, np.zeros_like(np.asarray(losses), dtype=int))
 
 
 @settings(max_examples=60)
 @given(judged(), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_it_contains_the_value_and_lies_in_the_range(case, level):
     losses, parts = case
-    found = variance_components_interval(losses, parts, level=level)
+    found = refit_interval(losses, parts, level=level)
     assert 0 <= found.low <= losses.mean() <= found.high <= 1
     assert found.low < found.high
 
@@ -213,8 +213,8 @@ def test_neither_order_nor_names_matter(case, random):
     rows, columns = list(range(len(losses))), list(range(losses.shape[1]))
     random.shuffle(rows)
     random.shuffle(columns)
-    one = variance_components_interval(losses, parts)
-    other = variance_components_interval(losses[rows][:, columns], 7 - 2 * parts[rows][:, columns])
+    one = refit_interval(losses, parts)
+    other = refit_interval(losses[rows][:, columns], 7 - 2 * parts[rows][:, columns])
     assert (other.low, other.high) == pytest.approx((one.low, one.high))
 
 
@@ -222,8 +222,8 @@ def test_neither_order_nor_names_matter(case, random):
 @given(judged())
 def test_accuracy_is_the_mirror_of_the_error(case):
     losses, parts = case
-    one = variance_components_interval(losses, parts)
-    other = variance_components_interval(1 - losses, parts)
+    one = refit_interval(losses, parts)
+    other = refit_interval(1 - losses, parts)
     assert (1 - other.high, 1 - other.low) == pytest.approx((one.low, one.high), abs=1e-9)
 
 

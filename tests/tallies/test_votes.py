@@ -13,7 +13,7 @@ from truerisk.evaluation.count_estimates import CountEstimates
 from truerisk.evaluation.request import Request
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
-from truerisk.intervals.variance_components import components, variance_components_interval
+from truerisk.intervals.variance_components import components, refit_interval
 from truerisk.measures.registry import find_measure
 from truerisk.tallies.votes import NOT_JUDGED, Votes
 
@@ -320,7 +320,7 @@ def test_error_rate_and_accuracy_have_their_interval_of_components(case, folds):
         assert found["error_rate"].interval.method == "pooled_binomial"
         return
     for name, losses in (("error_rate", called != truth), ("accuracy", called == truth)):
-        expected = variance_components_interval(losses, parts)
+        expected = refit_interval(losses, parts)
         interval = found[name].interval
         assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
 

@@ -23,7 +23,7 @@ from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
 from truerisk.inputs.predictions import Predictions
-from truerisk.intervals.choose import area_floor, refit_auc, refit_interval
+from truerisk.intervals.choose import area_floor, refit_auc, stretched_interval
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.variance_components import (
     METHOD,
@@ -228,7 +228,7 @@ class RefitScores:
         disagreement = self._disagreement(name, labels)
         share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
         kind = "agreement" if len(self.sheets) > 1 else "pooled"
-        return refit_interval(
+        return stretched_interval(
             value,
             drawn,
             stretch=float(np.sqrt(share * (1 + disagreement))),

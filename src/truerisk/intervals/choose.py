@@ -20,7 +20,7 @@ losses, documents       `mean_interval`: normal on the        sums of the groups
 refits: k of n                                                `refit_proportion`,
 refits: other counts                                          `refit_measure`,
 refits: AUC                                                   `refit_auc`: variance components
-refits: other scores                                          `refit_interval`: as long as their
+refits: other scores                                          `stretched_interval`: as long as their
                                                               disagreement makes it
 ======================  ====================================  ====================================
 
@@ -415,7 +415,7 @@ def mean_interval(
     return replace(share, low=high * share.low, high=high * share.high)
 
 
-def refit_interval(
+def stretched_interval(
     value: float,
     repetitions: Sequence[tuple[float, Interval]],
     *,

@@ -287,7 +287,7 @@ def notes_on(interval: object) -> tuple[Finding, ...]:
     return (Finding(text, code="refits_err_together"),)
 
 
-def variance_components_interval(
+def refit_interval(
     losses: ArrayLike,
     folds: ArrayLike,
     *,
@@ -322,7 +322,7 @@ def variance_components_interval(
     --------
     >>> wrong = np.repeat([[1, 0]], [20, 80], axis=1)  # 20 of 100 are wrong in each repetition
     >>> folds = np.arange(500).reshape(5, 100) % 10
-    >>> print(variance_components_interval(np.repeat(wrong, 5, axis=0), folds))
+    >>> print(refit_interval(np.repeat(wrong, 5, axis=0), folds))
     [0.131, 0.286] at 95 %
     """
     table = np.asarray(losses, dtype=np.float64)

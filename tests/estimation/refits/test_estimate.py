@@ -136,7 +136,7 @@ def test_error_rate_and_accuracy_have_the_interval_of_their_components(y):
     found = estimate(TREE, X, y, **FEW)
     wrong = found.called != y
     for name, losses in (("error_rate", wrong), ("accuracy", ~wrong)):
-        expected = tr.variance_components_interval(losses, found.judged_by)
+        expected = tr.refit_interval(losses, found.judged_by)
         assert ends(found[name]) == pytest.approx((expected.low, expected.high))
         assert found[name].interval.method == "variance_components"
         assert found[name].target == "this model"

@@ -136,7 +136,7 @@ def test_any_other_model_is_trained_without_each_example():
     theirs = predictions_of_refits(DecisionTreeClassifier(random_state=0), X, y)
     assert found.errors == tuple(theirs.tolist())
     assert found.refits == 100
-    assert found["recall"].target == "this model"
+    assert found["recall"].target == "the learner at this sample size"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from studies.audit import learner_coverage
 from studies.audit.learner_coverage import (
-    DEFAULT,
+    AGREEMENT,
     INTERVALS,
     MEASURES,
     YARDSTICK,
@@ -78,7 +78,7 @@ def test_both_truths_are_counted(monkeypatch):
         share = float(one.losses.mean())
         return Interval(share - 0.01, share + 0.01, 0.95, "narrow")
 
-    monkeypatch.setattr(learner_coverage, "INTERVALS", {DEFAULT: around, YARDSTICK: around})
+    monkeypatch.setattr(learner_coverage, "INTERVALS", {AGREEMENT: around, YARDSTICK: around})
     # Values .1, .2, .2, .4; models at .1, .2, .2, .3; their mean is .2.
     rows = rows_of(refits([5, 10, 10, 20], [0.1, 0.2, 0.2, 0.3]))
     assert rows[0].truth == pytest.approx(0.2)
@@ -93,9 +93,9 @@ def test_samples_without_an_interval_count_neither_way():
     # No error at all, or one in every fold: the folds do not differ.
     assert (found[YARDSTICK].defined, found[YARDSTICK].undefined) == (1, 3)
     assert found[YARDSTICK].model == 1.0
-    assert (found[DEFAULT].defined, found[DEFAULT].model) == (4, 0.5)
+    assert (found[AGREEMENT].defined, found[AGREEMENT].model) == (4, 0.5)
     only_the_last = binomial_interval(7, 50).width / INTERVALS[YARDSTICK](sample(7)).width
-    assert found[DEFAULT].relative_width == pytest.approx(only_the_last)
+    assert found[AGREEMENT].relative_width == pytest.approx(only_the_last)
 
 
 def test_every_problem_size_and_learner_is_a_cell():

@@ -1,4 +1,4 @@
-from studies.audit.learner_coverage import DEFAULT, YARDSTICK, LearnerCoverage
+from studies.audit.learner_coverage import AGREEMENT, YARDSTICK, LearnerCoverage
 from studies.audit.learner_page import learner_page, summarise_learners
 from studies.audit.learner_refits import Cell
 
@@ -19,9 +19,9 @@ def row(interval, *, n=50, model=0.95, learner=0.95, width=1.0, defined=500, mea
 
 
 ROWS = [
-    row(DEFAULT, model=0.93, learner=0.99, width=0.9),
+    row(AGREEMENT, model=0.93, learner=0.99, width=0.9),
     row(YARDSTICK, model=0.86, learner=0.5, defined=400),
-    row(DEFAULT, n=100, model=0.986, learner=0.96, width=1.1),
+    row(AGREEMENT, n=100, model=0.986, learner=0.96, width=1.1),
     row(YARDSTICK, n=100, model=0.95, learner=0.96),
 ]
 
@@ -35,10 +35,10 @@ def lines(text, start):
 
 
 def test_each_interval_is_summed_up_for_both_truths():
-    model, learner = lines(page_of(ROWS), DEFAULT)
+    model, learner = lines(page_of(ROWS), AGREEMENT)
     # .93 is in range, .986 of 500 is not but may be; the widths are .9 and 1.1.
-    assert model.startswith(f"| {DEFAULT} | 0.958 | 0.930 | 0.986 | 0.50 | 1.00 | 0 | 1.000 |")
-    assert learner.startswith(f"| {DEFAULT} | 0.975 | 0.960 | 0.990 | 0.50 | 1.00 | 0 |")
+    assert model.startswith(f"| {AGREEMENT} | 0.958 | 0.930 | 0.986 | 0.50 | 1.00 | 0 | 1.000 |")
+    assert learner.startswith(f"| {AGREEMENT} | 0.975 | 0.960 | 0.990 | 0.50 | 1.00 | 0 |")
     model, learner = lines(page_of(ROWS), YARDSTICK)
     # .86 of 400 is under .87 and not by chance out of range; a hundred of a thousand have none.
     assert model.endswith("| 0.50 | 0.50 | 1 | 1.000 | 0.100 | 2 |")
@@ -47,7 +47,7 @@ def test_each_interval_is_summed_up_for_both_truths():
 
 def test_the_default_is_told_in_short():
     text = page_of(ROWS)
-    told = "- The learner's error: the default covers 0.975 on average and 0.960 at least; 0.50 of "
+    told = "- The learner's error: `agreement` covers 0.975 on average and 0.960 at least; 0.50 of "
     assert f"{told}its 2 cells lie in [0.93, 0.98], 1.00 within Monte Carlo error, 0 under" in text
 
 
@@ -61,7 +61,7 @@ def test_the_page_says_what_was_measured():
 
 
 def test_other_measures_are_summed_up_by_size():
-    more = [row(DEFAULT, measure="recall"), row(DEFAULT, measure="recall", n=100, model=0.9)]
+    more = [row(AGREEMENT, measure="recall"), row(AGREEMENT, measure="recall", n=100, model=0.9)]
     text = page_of([*ROWS, *more])
     assert "| measure | n = 50 | n = 100 | in range | within Monte Carlo error |" in text
     model, learner = lines(text, "recall")

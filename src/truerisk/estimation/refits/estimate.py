@@ -128,7 +128,7 @@ def estimate(
     .. math:: V = V_1 (1 + a u) + c \max(0, s^2), \qquad m = \frac{\theta (1 - \theta)}{V}
 
     It is the binomial interval of m·θ of m.  a and c depend on the measure (¾ and ¾ for the error
-    rate); `tr.variance_components_interval` and its module have the formulas.  Where s² makes an
+    rate); `tr.refit_interval` and its module have the formulas.  Where s² makes an
     interval more than 1.25 times as long, a note says so, and `interval` holds the parts.  It
     speaks of *this model*, the one that is trained on all the examples.  The rule was found by
     simulation and is not proven; what it covers, measured, is in docs/how-well-will-it-do.md.

@@ -102,7 +102,7 @@ def leave_one_out(
 
     The *set* of errors is that of a loop over all examples; it is unbiased for the error of the
     learner at n − 1 examples.  For the SVMs that take the path of exact solutions, intervals are by
-    the variance components of 5 × 10 folds of the same SVM (`tr.variance_components_interval`) and
+    the variance components of 5 × 10 folds of the same SVM (`tr.refit_interval`) and
     speak of this model.  For others, and with `interval="binomial"`, they treat the n predictions
     as independent, which they are not: on balanced noise that covered .83 at 95 %.
 
