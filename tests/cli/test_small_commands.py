@@ -14,8 +14,14 @@ def test_plan_answers_each_question(run):
     assert "± 0.02" in run("plan", "--half-width", "0.02", "--expected", "0.1").stdout
     assert (
         "0.02 between two"
-        in run("plan", "--difference", "0.02", "--discordant", "0.1", "--power", "0.8").stdout
+        in run("plan", "--difference", "0.02", "--discordant", "0.1", "--assurance", "0.8").stdout
     )
+    area = ("--half-width", "0.05", "--auc", "0.8", "--prevalence", "0.3")
+    assert "in 80 % of samples takes 391 examples" in run("plan", *area).stdout
+    sure = run("plan", *area, "--assurance", "0.9").stdout
+    assert "in 90 % of samples" in sure
+    rate = ("--half-width", "0.05", "--expected", "0.1", "--method", "wilson")
+    assert "wilson interval" in run("plan", *rate).stdout
 
 
 def test_plan_tells_what_no_errors_prove(run):
@@ -102,6 +108,32 @@ def test_audit_checks_this_installation(run):
     assert ended.exit_code == 0
     assert "passed" in ended.stdout
     assert "FAILED" not in ended.stdout
+
+
+def test_audit_of_predictions_and_of_a_model(run, tmp_path):
+    rows = [f"{at % 2},{(at + at // 7) % 2},{at % 5}" for at in range(300)]
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(["y_true,y_pred,x", *rows]), encoding="utf-8")
+    drawn = ("--size", 30, "--samples", 20, "--seed", 1, "--measure", "error_rate")
+    ended = run("audit", path, *drawn)
+    assert ended.exit_code == 0, ended.output
+    assert "at n = 30, the 95 % interval of Error rate" in " ".join(ended.stdout.split())
+    ended = run(
+        "audit", path, *drawn, "--target", "y_true", "--model", "tree", "--folds", 3, "--json"
+    )
+    assert ended.exit_code == 0, ended.output
+    found = json.loads(ended.stdout)
+    assert (found["subject"], found["drawn"], found["source"]["target"]) == ("tree", 20, "y_true")
+
+
+def test_audit_refuses_what_it_would_ignore(run, tmp_path):
+    assert "--size: for an audit of your own data" in run("audit", "--size", 30).stderr
+    path = tmp_path / "data.csv"
+    path.write_text("y_true,y_pred\n1,1\n", encoding="utf-8")
+    assert "--folds: for tables" in run("audit", path, "--folds", 3).stderr
+    assert (
+        "--score: for predictions" in run("audit", path, "--model", "tree", "--score", "x").stderr
+    )
 
 
 def test_audit_ends_with_one_when_a_check_fails(run, monkeypatch):
