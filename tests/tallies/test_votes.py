@@ -37,7 +37,9 @@ def by_agreement(votes):
 
 def estimates_of(votes, positive=1, cells=None):
     cells = votes.cells() if cells is None else cells
-    counted = CountEstimates(cells, Request(random_state=1, pos_label="b").checked())
+    counted = CountEstimates(
+        cells, Request(random_state=1, pos_label="abcdefgh"[positive]).checked()
+    )
     names = [*counted.overall(), *counted.averaged()]
     if len(votes.labels) == 2:
         names += counted.of_label(positive)
