@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    curves,
     learner_coverage,
     pages,
     perturbation,
@@ -89,7 +90,8 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     ):
         rows += measured
         yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
-    write_ledger(CoverageCell, "xi_alpha", rows, LEDGERS)
+    for study in ("xi_alpha", "select"):
+        write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -99,6 +101,17 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
         rows.append(row)
         yield f"{cell.words}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
+
+
+def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = curves.SAMPLES if samples is None else samples
+    rows = []
+    for problem in curves.problems():
+        measured = list(curves.measure_problem(problem, samples=drawn, folder=resume))
+        rows += [row for row in measured if row.samples]
+        shares = (f"{row.coverage:.2f} of {row.samples} ({row.design})" for row in measured)
+        yield f"{problem.name}, n = {problem.n}: {', '.join(shares)}"
+    write_ledger(CoverageCell, "curves", rows, LEDGERS)
 
 
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -114,6 +127,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "curves": _curves,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -124,8 +138,9 @@ LASTS = {
     "perturbation": "several hours",
     "tests": "several hours",
     "sentences": "an hour",
-    "planning": "minutes",
-    "xi_alpha": "minutes",
+    "planning": "a minute",
+    "xi_alpha": "20 minutes",
+    "curves": "20 minutes",
     "pages": "2 seconds",
 }
 

@@ -48,9 +48,10 @@ Sample = tuple[Array, Indices]
 Draw = Callable[[np.random.Generator, int], Sample]
 
 
-def _normal(
+def normal_classes(
     rng: np.random.Generator, n: int, *, d: int, shift: float, share: float = 0.5
 ) -> Sample:
+    """Draw two normal classes, `shift` apart in three of d features."""
     y = (rng.random(n) < share).astype(np.intp)
     X = rng.normal(size=(n, d))
     X[:, :3] += shift * y[:, None]
@@ -74,11 +75,12 @@ def _rings(rng: np.random.Generator, n: int) -> Sample:
     return X, np.where(rng.random(n) < 0.05, 1 - y, y)
 
 
-def _noise(rng: np.random.Generator, n: int, *, share: float = 0.5) -> Sample:
+def pure_noise(rng: np.random.Generator, n: int, *, share: float = 0.5) -> Sample:
+    """Draw features that say nothing of the class."""
     return rng.normal(size=(n, 5)), (rng.random(n) < share).astype(np.intp)
 
 
-def _outliers(rng: np.random.Generator, n: int) -> Sample:
+def far_outliers(rng: np.random.Generator, n: int) -> Sample:
     """Give a class with rare far examples: the more of them, the worse a linear rule."""
     y = (rng.random(n) < 0.5).astype(np.intp)
     X = rng.normal(size=(n, 2)) + 1.5 * y[:, None]
@@ -123,29 +125,34 @@ class CurveProblem:
         return isinstance(self.draw, partial) and self.draw.func is _from_table
 
 
-def _problem(role: str, name: str, draw: Draw, learner: Any, n: int = 200) -> CurveProblem:  # noqa: ANN401
+def problem_of(role: str, name: str, draw: Draw, learner: Any, n: int = 200) -> CurveProblem:  # noqa: ANN401
+    """Put a problem together."""
     return CurveProblem(name=name, draw=draw, learner=learner, n=n, role=role)
 
 
 def problems() -> tuple[CurveProblem, ...]:
     """List the problems: eight to choose on, ten to report."""
-    table, normal, knn = partial(partial, _from_table), partial(partial, _normal), _neighbours
-    chosen = partial(_problem, CHOSEN_ON)
-    report = partial(_problem, HELD_OUT)
+    table, normal, knn = (
+        partial(partial, _from_table),
+        partial(partial, normal_classes),
+        _neighbours,
+    )
+    chosen = partial(problem_of, CHOSEN_ON)
+    report = partial(problem_of, HELD_OUT)
     return (
         chosen("normal classes, LDA", normal(d=5, shift=1.0), LDA),
         chosen("XOR, tree", _xor, TREE),
         chosen("60 dimensions, LDA (rises and falls)", normal(d=60, shift=1.0), LDA, 100),
-        chosen("noise, logistic (flat)", _noise, LOGISTIC),
+        chosen("noise, logistic (flat)", pure_noise, LOGISTIC),
         chosen("twonorm, naive Bayes", table(name="twonorm"), BAYES),
         chosen("banana, 5 neighbours", table(name="banana"), knn(5)),
         chosen("waveform, logistic", table(name="waveform"), LOGISTIC),
-        chosen("outliers, LDA (rises)", _outliers, LDA),
+        chosen("outliers, LDA (rises)", far_outliers, LDA),
         report("rings, 3 neighbours", _rings, knn(3)),
         report("heavy tails, naive Bayes", _heavy, BAYES),
         report("15 % positive, logistic", normal(d=8, shift=1.0, share=0.15), LOGISTIC),
         report("40 dimensions, LDA (rises and falls)", normal(d=40, shift=0.8), LDA, 60),
-        report("30 % noise, tree (flat)", partial(_noise, share=0.3), TREE),
+        report("30 % noise, tree (flat)", partial(pure_noise, share=0.3), TREE),
         report("majority (flat)", normal(d=5, shift=1.0, share=0.3), DummyClassifier()),
         report("ringnorm, naive Bayes", table(name="ringnorm"), BAYES),
         report("svmguide1, tree", table(name="svmguide1"), TREE),
@@ -184,7 +191,7 @@ def _simulate(problem: CurveProblem, samples: int) -> Arrays:
         first = np.array(sizes[0])
         inside = [round(float(np.sqrt(first[at] * first[at + 1]))) for at in (3, 5)]
         goals = [*(times * problem.n for times in FURTHER), *inside]
-        truth = [_true_error(problem, goal) for goal in goals]
+        truth = [true_error(problem, goal) for goal in goals]
     return {
         "confusions": np.array(tables),
         "sizes": np.array(sizes),
@@ -214,7 +221,7 @@ def _confusions(
     return counts
 
 
-def _true_error(problem: CurveProblem, size: int) -> float:
+def true_error(problem: CurveProblem, size: int) -> float:
     """Give the mean error of the learner on fresh training sets of a size, tested on the rest."""
     errors = []
     for at in range(TRAININGS):

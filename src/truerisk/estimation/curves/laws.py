@@ -263,7 +263,6 @@ class Extrapolation:
     uncertainty comes from fitting it again to means resampled over the repeats; and the interval of
     a value reaches up to `ceiling`, the worse end of the interval at the largest size tried, since
     the curve may level off there.
-    COVERAGE
 
     `e` is the loss: the measure itself where lower is better, 1 − measure where higher is.
     """
