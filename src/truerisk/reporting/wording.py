@@ -1,11 +1,10 @@
 """How measures, numbers and intervals are written: the same words in every format."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from truerisk.measures.registry import measure_of, title_of
-from truerisk.results import MIN_DECIMALS, UNDEFINED, Estimate, decimals_for, number
+from truerisk.results import MIN_DECIMALS, UNDEFINED, Estimate, Interval, decimals_for, number
 
 __all__ = [
     "NO_INTERVAL",
@@ -16,6 +15,7 @@ __all__ = [
     "counted",
     "decimals_for",
     "interval_heading",
+    "interval_words",
     "measure_of",
     "number",
     "p_words",
@@ -36,8 +36,7 @@ UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A value and its interval, with as many decimals as the interval deserves."""
 
     value: str
@@ -48,10 +47,14 @@ def written(estimate: Estimate) -> Written:
     """Write an estimate; the decimals show two digits of the interval's width."""
     interval = estimate.interval
     decimals = decimals_for(interval.width) if interval is not None else MIN_DECIMALS
-    value = number(estimate.value, decimals)
+    return Written(number(estimate.value, decimals), interval_words(interval, decimals))
+
+
+def interval_words(interval: Interval | None, decimals: int = MIN_DECIMALS) -> str:
+    """Write the ends of an interval, with so many decimals each."""
     if interval is None:
-        return Written(value, NO_INTERVAL)
-    return Written(value, f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]")
+        return NO_INTERVAL
+    return f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]"
 
 
 def with_interval(estimate: Estimate) -> str:

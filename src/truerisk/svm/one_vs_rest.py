@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_number
 from truerisk.errors import InputError
+from truerisk.svm.kernels import dense
 
 ClassWeight = Mapping[Any, float] | str | None
 
@@ -45,7 +46,7 @@ def targets_of(y: Any) -> Targets:  # noqa: ANN401
 
     check_classification_targets(y)
     if type_of_target(y, input_name="y").startswith("multilabel"):
-        table = np.asarray(y.todense() if hasattr(y, "tocsr") else y)
+        table = dense(y)
         # The solvers take rows that lie in one piece.
         signs = np.where(np.ascontiguousarray(table.T) == 1, 1.0, -1.0)
         return Targets(np.arange(table.shape[1]), signs, True)  # noqa: FBT003
