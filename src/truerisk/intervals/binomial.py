@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincc, expit, ndtri
 
 from truerisk.aliases import Array, Bounds, Indices
 from truerisk.checks import (
@@ -30,6 +29,7 @@ from truerisk.intervals.beta_quantile import (
     score_start,
     solve_in_log_odds,
 )
+from truerisk.intervals.normal import logistic, normal_quantile
 from truerisk.results import Interval
 
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
@@ -60,27 +60,10 @@ def _method(bounds: Callable[[Array, Array, float], Bounds]) -> Method:
 
 @_method
 def clopper_pearson(k: Array, n: Array, level: float) -> Bounds:
-    r"""Exact interval, by inverting two binomial tests.
+    """Exact interval, by inverting two binomial tests: P(X ≥ k | low) = P(X ≤ k | high) = t.
 
-    The ends are the proportions at which the observed count, or one further out, would have the
-    probability t = (1 − level) / 2:
-
-    .. math:: P(X \ge k \mid p_{low}) = t, \qquad P(X \le k \mid p_{high}) = t
-
-    It covers the true proportion with probability *at least* `level`, for every n and every p, if
-    the trials are independent; it pays by being wider than needed for most of them.
-
-    References
-    ----------
-    .. [1] C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in
-       the case of the binomial", Biometrika 26(4), 404-413, 1934.
-       https://doi.org/10.1093/biomet/26.4.404
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson([0, 20], [10, 100], 0.95)
-    >>> print(low.round(3), high.round(3))
-    [0.    0.127] [0.308 0.292]
+    Covers with probability at least `level` for every n and p, if the trials are independent.
+    Source: C. J. Clopper and E. S. Pearson, Biometrika 26(4), 404-413, 1934.
     """
     tail = (1 - level) / 2
     return exact_lower(k, n, tail), exact_upper(k, n, tail)
@@ -88,17 +71,11 @@ def clopper_pearson(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def wilson(k: Array, n: Array, level: float) -> Bounds:
-    r"""Score interval: the p that a normal test of k/n against p does not reject.
+    """Score interval: the p that a normal test of k/n against p does not reject.
 
-    .. math:: |k/n - p| \le z \sqrt{p (1 - p) / n}
-
-    Covers about as often as it promises on average over p, not for every p: near 0 and 1 a
-    95 % interval covers 84 % (docs/coverage.md).
-
-    References
-    ----------
-    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
-       JASA 22(158), 209-212, 1927. https://doi.org/10.1080/01621459.1927.10502953
+    Right on average over p, not for every p: near 0 and 1 a 95 % interval covers 84 %
+    (docs/coverage.md).
+    Source: E. B. Wilson, JASA 22(158), 209-212, 1927.
     """
     z = _normal_quantile(level)
     return score_start(k, n, z), score_end(k, n, z)
@@ -106,16 +83,10 @@ def wilson(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def wilson_cc(k: Array, n: Array, level: float) -> Bounds:
-    r"""Score interval with continuity correction: half a trial further out on either side.
-
-    .. math:: |k/n - p| - 1/(2n) \le z \sqrt{p (1 - p) / n}
+    """Score interval with continuity correction: half a trial further out on either side.
 
     Close to the exact interval, and like it seldom under its level.
-
-    References
-    ----------
-    .. [1] R. G. Newcombe, "Two-sided confidence intervals for the single proportion", Statistics in
-       Medicine 17, 857-872, 1998.
+    Source: R. G. Newcombe, Statistics in Medicine 17, 857-872, 1998.
     """
     z = _normal_quantile(level)
     return score_start(np.maximum(k - 0.5, 0.0), n, z), score_end(np.minimum(k + 0.5, n), n, z)
@@ -123,37 +94,23 @@ def wilson_cc(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def jeffreys(k: Array, n: Array, level: float) -> Bounds:
-    r"""Equal-tailed posterior interval under Jeffreys' prior, Beta(½, ½).
+    """Equal-tailed posterior interval under Jeffreys' prior, Beta(½, ½); 0 and 1 at k = 0 and n.
 
-    .. math:: [\,B^{-1}(t;\,k+½,\,n-k+½),\; B^{-1}(1-t;\,k+½,\,n-k+½)\,]
-
-    with the lower end 0 at k = 0 and the upper end 1 at k = n.  Right on average over p, not for
-    every p; short.
-
-    References
-    ----------
-    .. [1] L. D. Brown, T. T. Cai and A. DasGupta, "Interval estimation for a binomial proportion",
-       Statistical Science 16(2), 101-133, 2001. https://doi.org/10.1214/ss/1009213286
+    Right on average over p, not for every p; short.
+    Source: L. D. Brown, T. T. Cai and A. DasGupta, Statistical Science 16(2), 101-133, 2001.
     """
     tail = np.full_like(n, (1 - level) / 2)
-    low = np.where(k > 0, expit(beta_log_odds(k + 0.5, n - k + 0.5, tail)), 0.0)
-    high = np.where(k < n, expit(-beta_log_odds(n - k + 0.5, k + 0.5, tail)), 1.0)
+    low = np.where(k > 0, logistic(beta_log_odds(k + 0.5, n - k + 0.5, tail)), 0.0)
+    high = np.where(k < n, logistic(-beta_log_odds(n - k + 0.5, k + 0.5, tail)), 1.0)
     return low, high
 
 
 @_method
 def agresti_coull(k: Array, n: Array, level: float) -> Bounds:
-    r"""Wald's interval after adding z²/2 successes and z²/2 failures, clipped to [0, 1].
+    """Wald's interval after adding z²/2 successes and z²/2 failures, clipped to [0, 1].
 
-    .. math:: \tilde p \pm z \sqrt{\tilde p (1 - \tilde p) / (n + z^2)}, \quad
-              \tilde p = (k + z^2/2) / (n + z^2)
-
-    Contains Wilson's interval; seldom under its level, and easy to do by hand.
-
-    References
-    ----------
-    .. [1] A. Agresti and B. A. Coull, "Approximate is better than 'exact' for interval estimation
-       of binomial proportions", American Statistician 52(2), 119-126, 1998.
+    Contains Wilson's interval; seldom under its level.
+    Source: A. Agresti and B. A. Coull, American Statistician 52(2), 119-126, 1998.
     """
     z = _normal_quantile(level)
     total = n + z * z
@@ -164,47 +121,33 @@ def agresti_coull(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def mid_p(k: Array, n: Array, level: float) -> Bounds:
-    r"""Clopper and Pearson's interval with half the probability of the observed count left out.
+    """Clopper and Pearson's interval with half the probability of the observed count left out.
 
-    .. math:: P(X > k \mid p_{low}) + ½ P(X = k \mid p_{low}) = t
-
-    and likewise above.  Right on average over p; for single p a little under its level.
-
-    References
-    ----------
-    .. [1] G. Berry and P. Armitage, "Mid-P confidence intervals: a brief review", The Statistician
-       44(4), 417-423, 1995. https://doi.org/10.2307/2348891
+    Right on average over p; for single p a little under its level.
+    Source: G. Berry and P. Armitage, The Statistician 44(4), 417-423, 1995.
     """
     tail = (1 - level) / 2
-    return expit(mid_p_log_odds(k, n, tail)), expit(-mid_p_log_odds(n - k, n, tail))
+    return logistic(mid_p_log_odds(k, n, tail)), logistic(-mid_p_log_odds(n - k, n, tail))
 
 
 @_method
 def blaker(k: Array, n: Array, level: float) -> Bounds:
-    r"""Exact interval of the proportions that are acceptable in Blaker's sense.
+    """Exact interval of the proportions that are acceptable in Blaker's sense.
 
-    A proportion is acceptable if the smaller tail at k, together with the largest opposite tail
-    that is no more probable, exceeds 1 − level.  Covers with probability at least `level` for every
-    n and p, and always lies within Clopper and Pearson's interval.
-
-    References
-    ----------
-    .. [1] H. Blaker, "Confidence curves and improved exact confidence intervals for discrete
-       distributions", Canadian Journal of Statistics 28(4), 783-798, 2000.
-    .. [2] J. Klaschka, "BlakerCI: an algorithm and R package for the Blaker's binomial confidence
-       limits calculation", 2010.
+    Acceptable: the smaller tail at k plus the largest opposite tail that is no more probable
+    exceeds 1 − level.  Covers at least `level` for every n and p, within Clopper and Pearson's
+    interval.
+    Sources: H. Blaker, Canadian Journal of Statistics 28(4), 783-798, 2000; J. Klaschka, BlakerCI,
+    2010.
     """
-    return expit(blaker_log_odds(k, n, 1 - level)), expit(-blaker_log_odds(n - k, n, 1 - level))
+    return logistic(blaker_log_odds(k, n, 1 - level)), logistic(
+        -blaker_log_odds(n - k, n, 1 - level)
+    )
 
 
 @_method
 def wald(k: Array, n: Array, level: float) -> Bounds:
-    r"""For comparison only: the textbook normal interval, clipped to [0, 1].
-
-    .. math:: k/n \pm z \sqrt{(k/n)(1 - k/n)/n}
-
-    It has no width at k = 0 and k = n, and covers far less than it promises near them.
-    """
+    """For comparison only: k/n ± z√((k/n)(1 − k/n)/n), clipped; far under its level near 0."""
     z = _normal_quantile(level)
     share = k / n
     spread = z * np.sqrt(share * (1 - share) / n)
@@ -302,17 +245,10 @@ def lower_bound(k: int, n: int, *, delta: float) -> float:
 
 
 def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
-    r"""Give Clopper and Pearson's interval for x of m where neither need be whole.
+    """Give Clopper and Pearson's interval for x of m where neither need be whole.
 
-    .. math:: [\,B^{-1}(t;\,x,\,m-x+1),\; B^{-1}(1-t;\,x+1,\,m-x)\,]
-
-    For weighted or clustered examples with x = m·p and m the effective number of examples.  The
-    whole counts between which x lies bound it; with an estimated m the promise is approximate.
-
-    Examples
-    --------
-    >>> print(fractional_interval(2.5, 40.5))
-    [0.010, 0.185] at 95 %
+    For weighted or clustered examples with x = m·p and m the effective number of examples; with an
+    estimated m the promise is approximate.
     """
     trials = check_number(m, "m", low=0.0, high=2.0**53)
     successes = check_number(x, "x", low=0.0, high=trials)
@@ -322,7 +258,7 @@ def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
 
 def _normal_quantile(level: float) -> Any:  # noqa: ANN401
     # The tail, not 1 − tail: near level 1 only the former still has its digits.
-    return -ndtri((1 - level) / 2)
+    return -normal_quantile((1 - level) / 2)
 
 
 def exact_lower(k: Array, n: Array, tail: float) -> Array:
@@ -330,7 +266,7 @@ def exact_lower(k: Array, n: Array, tail: float) -> Array:
     low = np.zeros(n.shape)
     some = k > 0
     a, b = k[some], n[some] - k[some] + 1
-    low[some] = expit(beta_log_odds(a, b, np.full_like(a, tail)))
+    low[some] = logistic(beta_log_odds(a, b, np.full_like(a, tail)))
     return low
 
 
@@ -339,7 +275,7 @@ def exact_upper(k: Array, n: Array, tail: float) -> Array:
     high = np.ones(n.shape)
     some = k < n
     a, b = n[some] - k[some], k[some] + 1
-    high[some] = expit(-beta_log_odds(a, b, np.full_like(a, tail)))
+    high[some] = logistic(-beta_log_odds(a, b, np.full_like(a, tail)))
     return high
 
 
@@ -362,7 +298,7 @@ def mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
         slope_next = np.exp(peak_next[at] - deviance(above[at], below[at], log_odds) - value)
         return value, 0.5 * (slope + slope_next)
 
-    start = score_start(k, n, np.full_like(n, -ndtri(tail)))
+    start = score_start(k, n, np.full_like(n, -normal_quantile(tail)))
     target = np.full_like(n, np.log(tail))
     log_odds[between] = solve_in_log_odds(log_tail, target, np.log(start) - np.log1p(-start))
     return log_odds
@@ -371,12 +307,10 @@ def mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
 def blaker_log_odds(k: Array, n: Array, miss: float) -> Array:
     """Give the log-odds of the lower end of Blaker's interval; −∞ at k = 0.
 
-    The least p with P(X ≥ k) + P(X ≤ j) > miss, j = j(p) the largest with P(X ≤ j) ≤ P(X ≥ k).
-    j(p) rises by one where P(X ≤ j) = P(X ≥ k), and there the sum is 2 P(X ≥ k): it exceeds miss at
-    the first such jump beyond Clopper and Pearson's end.  Between two jumps the sum falls, then
-    rises (the ratio of its two slopes is monotone in p), and so meets miss at most once before that
-    jump.  The end is that meeting, or else the jump.  Klaschka finds it by stepping; here both
-    points are solved for.
+    The least p with P(X ≥ k) + P(X ≤ j) > miss, j the largest with P(X ≤ j) ≤ P(X ≥ k).  At the
+    jumps of j the sum is 2P(X ≥ k); between two of them it falls, then rises, and meets miss at
+    most once before the first jump beyond Clopper and Pearson's end.  The end is that meeting, or
+    else the jump.
     """
     log_odds = np.full(n.shape, -np.inf)
     some = k > 0
@@ -533,12 +467,16 @@ def at_least(j: Array, n: Array, p: float) -> Array:
     possible = (j >= 1) & (j <= n)
     probability = np.where(j < 1, 1.0, 0.0)
     count, trials = j[possible], n[possible]
-    probability[possible] = betainc(count, trials - count + 1, min(max(p, 0.0), 1.0))
+    if 0 < p < 1:
+        log_odds = np.full_like(count, math.log(p) - math.log1p(-p))
+        probability[possible] = beta_tail(count, trials - count + 1, log_odds)
+    else:
+        probability[possible] = float(p >= 1)
     return probability
 
 
 def _at_most(j: int, n: int, p: float) -> float:
-    return 1.0 if j >= n else float(betaincc(j + 1, n - j, p))
+    return _at_least(n - j, n, 1 - p)
 
 
 def _at_least(j: int, n: int, p: float) -> float:

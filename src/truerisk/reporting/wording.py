@@ -1,6 +1,7 @@
 """How measures, numbers and intervals are written: the same words in every format."""
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from truerisk.measures.registry import measure_of, title_of
@@ -15,6 +16,7 @@ __all__ = [
     "counted",
     "decimals_for",
     "interval_heading",
+    "interval_subtitle",
     "interval_words",
     "measure_of",
     "number",
@@ -51,16 +53,17 @@ def written(estimate: Estimate) -> Written:
 
 
 def interval_words(interval: Interval | None, decimals: int = MIN_DECIMALS) -> str:
-    """Write the ends of an interval, with so many decimals each."""
-    if interval is None:
-        return NO_INTERVAL
-    return f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]"
+    """Write the ends of an interval, or its bound, with so many decimals."""
+    return NO_INTERVAL if interval is None else interval.words(lambda end: number(end, decimals))
 
 
 def with_interval(estimate: Estimate) -> str:
-    """Write a value and its interval; what is undefined has no interval."""
+    """Write a value and its interval or bound; what is undefined has none."""
     words = written(estimate)
-    return f"{words.value} {words.interval}" if estimate.is_defined else words.value
+    if not estimate.is_defined:
+        return words.value
+    comma = "" if estimate.interval is None or estimate.interval.side == "both" else ","
+    return f"{words.value}{comma} {words.interval}"
 
 
 def count(n: float) -> str:
@@ -88,9 +91,23 @@ def spoken(name: str) -> str:
     return name.replace("_", " ")
 
 
-def interval_heading(level: float) -> str:
-    """Give the heading of a column of intervals."""
-    return f"{percent(level)} interval"
+def interval_heading(level: float, estimates: Iterable[Estimate] = ()) -> str:
+    """Give the heading of a column of intervals; it says so where estimates have bounds.
+
+    Examples
+    --------
+    >>> interval_heading(0.95)
+    '95 % interval'
+    """
+    sides = {one.interval.side for one in estimates if one.interval is not None and one.is_defined}
+    both, bounds = "both" in sides or not sides, bool(sides - {"both"})
+    words = " or ".join(word for word, used in (("interval", both), ("bound", bounds)) if used)
+    return f"{percent(level)} {words}"
+
+
+def interval_subtitle(level: float, estimates: Iterable[Estimate] = ()) -> str:
+    """Say in a subtitle which intervals or bounds there are."""
+    return f"{interval_heading(level, estimates).replace(' or ', 's and ')}s"
 
 
 def plain_text(value: Any) -> str:  # noqa: ANN401

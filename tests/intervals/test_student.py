@@ -1,0 +1,33 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+
+from truerisk.intervals.student import student_cdf, student_quantile
+
+
+def test_one_degree_of_freedom_is_cauchy():
+    # The quantile is tan(π (p − ½)).
+    assert student_quantile(1, 0.75) == pytest.approx(1.0, rel=1e-13)
+    assert student_quantile(1, 0.975) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-12)
+    assert student_cdf(1, 1.0) == pytest.approx(0.75, rel=1e-14)
+
+
+def test_two_degrees_have_a_closed_form():
+    # P(T ≤ t) = ½ + t / (2 √(2 + t²)); at t = √2 it is ½ + √2 / 4.
+    assert student_cdf(2, math.sqrt(2)) == pytest.approx(0.5 + math.sqrt(2) / 4, rel=1e-14)
+
+
+def test_no_end_of_degrees_is_normal():
+    assert student_quantile(math.inf, 0.975) == pytest.approx(1.959963984540054)
+    assert student_cdf(math.inf, 1.959963984540054) == pytest.approx(0.975)
+
+
+@given(st.floats(0.5, 1e6), st.floats(1e-9, 0.999))
+def test_it_agrees_with_scipy_and_is_symmetric(degrees, p):
+    t = student_quantile(degrees, p)
+    assert t == pytest.approx(float(special.stdtrit(degrees, p)), rel=1e-8, abs=1e-9)
+    assert student_cdf(degrees, t) == pytest.approx(p, rel=1e-9)
+    assert student_cdf(degrees, -t) == pytest.approx(1 - p, rel=1e-9)
