@@ -143,6 +143,12 @@ def evaluate(
         allow_inf=allow_inf,
         spelling=spelling,
     )
+    return evaluate_coded(predictions, request)
+
+
+def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
+    """Estimate every measure of predictions that are coded already."""
+    multilabel = predictions.multilabel
     tally = PredictionTally.of_classes(request, predictions.classes, multilabel=multilabel)
     tally.add(predictions)
     notes = label_notes(predictions.members, "" if multilabel else None)
