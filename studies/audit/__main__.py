@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    groups,
     learner_coverage,
     pages,
     perturbation,
@@ -71,6 +72,16 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = groups.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for step, cells in groups.measure_all(samples=drawn, folder=resume, n_jobs=jobs):
+        rows += cells
+        yield step
+    write_ledger(CoverageCell, "groups", rows, LEDGERS)
+    yield groups.summary(rows)
+
+
 def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = sentences.SAMPLES if samples is None else samples
     rows = []
@@ -111,6 +122,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "learners": _learners,
     "perturbation": _perturbation,
     "tests": _tests,
+    "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
@@ -123,6 +135,7 @@ LASTS = {
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "groups": "three quarters of an hour",
     "sentences": "an hour",
     "planning": "minutes",
     "xi_alpha": "minutes",
