@@ -170,7 +170,7 @@ def rival_intervals(
     =======================  =========================================================  ==========
     name                     interval                                                   speaks of
     =======================  =========================================================  ==========
-    agreement                the default of `tr.estimate`; found by simulation           this model
+    agreement                `tr.estimate(interval="agreement")`; found by simulation   this model
     corrected_t              mean of folds, corrected resampled t                       the learner
     nested_cross_validation  Bates, Hastie and Tibshirani                               the learner
     splitting                error of folds ± z σ, σ² from two halves of the examples   the learner
@@ -415,7 +415,7 @@ def _kernel(svm: Any, X: Any) -> Kernel:  # noqa: ANN401
 
 
 RIVALS: dict[str, Callable[[Case], Estimate]] = {
-    "agreement": _by_refits,
+    "agreement": partial(_by_refits, interval="agreement"),
     "corrected_t": partial(_by_refits, interval="corrected_t"),
     "nested_cross_validation": partial(_by_refits, method="nested_cross_validation"),
     "splitting": splitting,
