@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    curves,
     groups,
     guarantees,
     learner_coverage,
@@ -111,7 +112,8 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     ):
         rows += measured
         yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
-    write_ledger(CoverageCell, "xi_alpha", rows, LEDGERS)
+    for study in ("xi_alpha", "select"):
+        write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -140,6 +142,17 @@ def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[
     write_ledger(CoverageCell, "chosen_thresholds", after_choice, LEDGERS)
 
 
+def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = curves.SAMPLES if samples is None else samples
+    rows = []
+    for problem in curves.problems():
+        measured = list(curves.measure_problem(problem, samples=drawn, folder=resume))
+        rows += [row for row in measured if row.samples]
+        shares = (f"{row.coverage:.2f} of {row.samples} ({row.design})" for row in measured)
+        yield f"{problem.name}, n = {problem.n}: {', '.join(shares)}"
+    write_ledger(CoverageCell, "curves", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -156,6 +169,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "planning": _planning,
     "xi_alpha": _xi_alpha,
     "guarantees": _guarantees,
+    "curves": _curves,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -167,9 +181,10 @@ LASTS = {
     "tests": "several hours",
     "groups": "three quarters of an hour",
     "sentences": "an hour",
-    "planning": "minutes",
-    "xi_alpha": "minutes",
     "guarantees": "an hour",
+    "planning": "a minute",
+    "xi_alpha": "20 minutes",
+    "curves": "20 minutes",
     "pages": "2 seconds",
 }
 
