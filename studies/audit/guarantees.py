@@ -1,14 +1,15 @@
 """How often guarantees of chosen thresholds are broken, and what intervals after the choice cover.
 
 A population is a finite set of scores and labels; samples are drawn from it with replacement, so
-that the truth at every threshold is known exactly.  Three ledgers are made of it.
+that the truth at every threshold is known exactly.  Two ledgers are made of it.
 
 ``guarantees``         `coverage` is the share of samples in which *every* threshold that is
-                       guaranteed keeps the promise; `width` is what the guarantee costs: how much
-                       less is reached (recall, of specificity its own, of rejection the share that
-                       is answered) than at the best threshold of the population.  The rival is the
-                       naive choice: the threshold that has the promised value on the sample.
-``guarantee_rivals``   other rules on the same samples.
+                       guaranteed keeps the promise.  `width` is what the promise costs, on the
+                       population: the false positive rate where recall is promised, the share of
+                       positives missed where specificity or precision is, the share rejected where
+                       the error rate is; 1 where nothing is guaranteed.  The rival is the naive
+                       choice, the threshold that has the promised value on the sample; that of
+                       `bisection` (Geifman and El-Yaniv, 2017) is our own rule.
 ``chosen_thresholds``  intervals of measures at thresholds that are best on the sample; the rival is
                        the interval of a threshold that was fixed before.
 """
@@ -54,7 +55,6 @@ MEASURES = ("precision", "recall", "specificity", "f1", "gmean", "youden", "cost
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
-RULES = ("ours", "naive", "bisection")
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,36 +217,14 @@ def _real(name: str, path: Path) -> Population:
     return Population.of(name, HELD_OUT, model.decision_function(X[rest]), y[rest])
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleCell:
-    """How often a rule keeps a promise on one problem at one size, and what it reaches.
-
-    `none` is the share of samples in which the rule promises nothing.
-    """
-
-    problem: str
-    role: str
-    n: int
-    measure: str
-    bound: float
-    level: float
-    rule: str
-    samples: int
-    none: float
-    kept: float
-    reached: float
-    reachable: float
-
-
 def measure_guarantees(
     samples: int = SAMPLES, folder: Path | None = None
-) -> Iterator[tuple[list[CoverageCell], list[RuleCell]]]:
+) -> Iterator[list[CoverageCell]]:
     """Measure the guarantees of every population, size and measure."""
     for population in populations():
         for n in SIZES:
             arrays = _checkpoint(_guarantee_trials, population, n, samples, folder)
-            rows = list(_rule_cells(population, n, arrays))
-            yield [_cell(rows, row) for row in rows if row.rule == "ours"], rows
+            yield list(_guarantee_cells(population, n, arrays))
 
 
 def _checkpoint(
@@ -356,7 +334,7 @@ def _risk_and_reach(population: Population, name: str, thresholds: Array) -> tup
     return at["fp"] / called, at["tp"] / positives
 
 
-def _rule_cells(population: Population, n: int, arrays: Arrays) -> Iterator[RuleCell]:
+def _guarantee_cells(population: Population, n: int, arrays: Arrays) -> Iterator[CoverageCell]:
     bounds = {
         "recall": RECALL,
         "specificity": SPECIFICITY,
@@ -364,29 +342,20 @@ def _rule_cells(population: Population, n: int, arrays: Arrays) -> Iterator[Rule
         "error": population.error,
     }
     for name, outcomes in arrays.items():
-        truth = population.evidence if name == "error" else population
-        thresholds = np.unique(truth.score)
-        risk, reach = _risk_and_reach(truth, name, thresholds)
-        reachable = float(np.max(reach, where=risk <= _allowed(name, bounds[name]), initial=0.0))
-        for place, rule in enumerate(RULES[: outcomes.shape[1]]):
-            promised, kept, reached = outcomes[:, place].mean(axis=0)
-            yield RuleCell(
-                problem=population.name, role=population.role, n=n, measure=name,
-                bound=bounds[name], level=LEVEL, rule=rule, samples=len(outcomes),
-                none=1 - promised, kept=kept, reached=reached, reachable=reachable,
+        own = "order_statistic" if name in {"recall", "specificity"} else "fixed_sequence"
+        methods = (own, "naive choice", "bisection")[: outcomes.shape[1]]
+        for method, rival in ((own, "naive choice"), ("bisection", own)):
+            if method not in methods:
+                continue
+            results, others = (outcomes[:, methods.index(one)] for one in (method, rival))
+            yield CoverageCell(
+                study="guarantees", problem=population.name, role=population.role,
+                design=f"bound {bounds[name]:g}", n=n, measure=name, method=method, level=LEVEL,
+                target="this model", samples=len(results), undefined=0,
+                coverage=float(results[:, 1].mean()), width=float(1 - results[:, 2].mean()),
+                rival=rival, rival_coverage=float(others[:, 1].mean()),
+                rival_width=float(1 - others[:, 2].mean()),
             )  # fmt: skip
-
-
-def _cell(rows: list[RuleCell], row: RuleCell) -> CoverageCell:
-    naive = next(one for one in rows if one.measure == row.measure and one.rule == "naive")
-    method = "order_statistic" if row.measure in {"recall", "specificity"} else "fixed_sequence"
-    return CoverageCell(
-        study="guarantees", problem=row.problem, role=row.role, design=f"bound {row.bound:g}",
-        n=row.n, measure=row.measure, method=method, level=LEVEL, target="this model",
-        samples=row.samples, undefined=0, coverage=row.kept, width=row.reachable - row.reached,
-        rival="naive choice", rival_coverage=naive.kept,
-        rival_width=row.reachable - naive.reached,
-    )  # fmt: skip
 
 
 def measure_intervals(

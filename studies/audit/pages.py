@@ -97,7 +97,16 @@ STUDIES = {
     ),
     "planning": Study("Planned sizes", TESTS, "`tr.sample_size` keeps its word.", bound=True),
     "guarantees": Study(
-        "Guarantees", TESTS, "Thresholds and rejection with guarantees.", bound=True
+        "Guarantees",
+        TESTS,
+        "Thresholds and rejection with guarantees; *width* is what is given away for it. "
+        "`studies/audit/guarantees.py` says how.",
+        bound=True,
+    ),
+    "chosen_thresholds": Study(
+        "Thresholds chosen on the same examples",
+        PREDICTIONS,
+        "Measures at the threshold of best F1, of Youden's J or of the least cost.",
     ),
     "sentences": Study(
         "Sentences that say they are sure",
