@@ -31,13 +31,16 @@ from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk import evaluate_counts, rank, read_table
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.best_threshold import PROMISES
+from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.chosen_thresholds import (
     at_most,
     kept_by_order,
     kept_in_sequence,
     level_after_choice,
 )
+from truerisk.measures.registry import find_measure
 from truerisk.measures.thresholds import optimal_threshold, sweep
+from truerisk.tallies.cells import BinaryCounts
 
 LEVEL = 0.95
 SAMPLES, INTERVAL_SAMPLES = 2000, 400
@@ -51,7 +54,8 @@ CRITERIA = {
     "Youden": {"by": "youden"},
     "least cost": {"by": "cost", "costs": COSTS},
 }
-MEASURES = ("precision", "recall", "specificity", "f1", "gmean", "youden", "cost")
+SHARES, SMOOTHED = ("precision", "recall", "specificity", "f1"), ("gmean", "youden", "cost")
+MEASURES = (*SHARES, *SMOOTHED)
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
@@ -372,36 +376,50 @@ def measure_intervals(
             ]
 
 
-@lru_cache(maxsize=200_000)
-def _ends(tp: int, fp: int, fn: int, tn: int) -> tuple[tuple[float, float, float, float], ...]:
-    """Give the interval after the choice, and that of a fixed threshold, of every measure."""
-    both = [
-        evaluate_counts(
-            [[tn, fp], [fn, tp]], labels=["0", "1"], pos_label="1", level=level,
-            costs=COSTS, measures=MEASURES,
-        )
-        for level in (level_after_choice(LEVEL), LEVEL)
-    ]  # fmt: skip
-    intervals = [[one[name].interval for one in both] for name in MEASURES]
-    return tuple(
-        (after.low, after.high, before.low, before.high)  # type: ignore[union-attr]
-        for after, before in intervals
-    )
-
-
 def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
     """Give for each criterion and measure: the truth at the chosen threshold, and four ends."""
     rng = np.random.default_rng([3, n, zlib.crc32(population.name.encode())])
-    rows: dict[str, list[list[float]]] = {}
+    chosen: dict[str, list[tuple[float, ...]]] = {criterion: [] for criterion in CRITERIA}
     for _ in range(samples):
         ranking = rank(*population.draw(n, rng))
         for criterion, options in CRITERIA.items():
             best = optimal_threshold(ranking, **options)  # type: ignore[arg-type]
-            truth = _values(population, best.at)
-            ends = _ends(int(best.tp), int(best.fp), int(best.fn), int(best.tn))
-            for name, value, four in zip(MEASURES, truth, ends, strict=True):
-                rows.setdefault(f"{criterion} {name}", []).append([value, *four])
-    return {key: np.array(values) for key, values in rows.items()}
+            chosen[criterion].append((best.at, best.tp, best.fp, best.fn, best.tn))
+    arrays = {}
+    for criterion, rows in chosen.items():
+        truth = np.array([_values(population, row[0]) for row in rows])
+        ends = _ends(np.array(rows)[:, 1:])
+        for place, name in enumerate(MEASURES):
+            arrays[f"{criterion} {name}"] = np.column_stack([truth[:, place], ends[name]])
+    return arrays
+
+
+def _ends(counts: Array) -> dict[str, Array]:
+    """Give the interval after the choice, and that of a fixed threshold, of every measure."""
+    levels = level_after_choice(LEVEL), LEVEL
+    tally = BinaryCounts(*counts.T)
+    ends = {}
+    for name in SHARES:
+        share = find_measure(name)(tally)
+        four = [end for level in levels for end in clopper_pearson(share.k, share.n, level)]
+        move = share.transform or (lambda end: end)
+        ends[name] = np.column_stack([move(end) for end in four])
+    others = [
+        [_smoothed(*map(int, row), level=level) for level in levels] for row in counts.tolist()
+    ]
+    for place, name in enumerate(SMOOTHED):
+        ends[name] = np.array([[*first[place], *second[place]] for first, second in others])
+    return ends
+
+
+@lru_cache(maxsize=200_000)
+def _smoothed(tp: int, fp: int, fn: int, tn: int, *, level: float) -> list[tuple[float, float]]:
+    evaluation = evaluate_counts(
+        [[tn, fp], [fn, tp]], labels=["0", "1"], pos_label="1", level=level,
+        costs=COSTS, measures=SMOOTHED,
+    )  # fmt: skip
+    intervals = [evaluation[name].interval for name in SMOOTHED]
+    return [(one.low, one.high) for one in intervals if one is not None]
 
 
 def _values(population: Population, threshold: float) -> tuple[float, ...]:
@@ -424,7 +442,7 @@ def _interval_cell(
 ) -> CoverageCell:
     value, low, high, fixed_low, fixed_high = rows[~np.isnan(rows[:, 0])].T
     slack = 1e-9  # rounding at the ends of the range
-    method = "smoothed_delta" if name in {"gmean", "youden", "cost"} else "clopper_pearson"
+    method = "smoothed_delta" if name in SMOOTHED else "clopper_pearson"
     return CoverageCell(
         study="chosen thresholds", problem=population.name, role=population.role,
         design=criterion, n=n, measure=name, method=f"{method}_after_choice", level=LEVEL,
