@@ -39,6 +39,7 @@ from truerisk.intervals.chosen_thresholds import (
     level_after_choice,
 )
 from truerisk.measures.registry import find_measure
+from truerisk.measures.rejection import error_reject
 from truerisk.measures.thresholds import optimal_threshold, sweep
 from truerisk.tallies.cells import BinaryCounts
 
@@ -56,6 +57,7 @@ CRITERIA = {
 }
 SHARES, SMOOTHED = ("precision", "recall", "specificity", "f1"), ("gmean", "youden", "cost")
 MEASURES = (*SHARES, *SMOOTHED)
+WANTED = ("wanted error", "error_rate")  # of `truerisk reject --want-error`
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
@@ -369,10 +371,11 @@ def measure_intervals(
     for population in populations():
         for n in INTERVAL_SIZES:
             arrays = _checkpoint(_interval_trials, population, n, samples, folder)
+            arrays |= _checkpoint(_rejection_trials, population, n, samples, folder)
+            places = [(criterion, name) for criterion in CRITERIA for name in MEASURES]
             yield [
-                _interval_cell(population, n, criterion, name, arrays[f"{criterion} {name}"])
-                for criterion in CRITERIA
-                for name in MEASURES
+                _interval_cell(population, n, *place, arrays[" ".join(place)])
+                for place in (*places, WANTED)
             ]
 
 
@@ -392,6 +395,22 @@ def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
         for place, name in enumerate(MEASURES):
             arrays[f"{criterion} {name}"] = np.column_stack([truth[:, place], ends[name]])
     return arrays
+
+
+def _rejection_trials(population: Population, n: int, samples: int) -> Arrays:
+    """Give the true error where a rejection shows a wanted one, and four ends; NaN for none."""
+    rng = np.random.default_rng([4, n, zlib.crc32(population.name.encode())])
+    points = []
+    for _ in range(samples):
+        curve = error_reject(*population.answers(*population.draw(n, rng)))
+        points.append(curve.threshold_for_error(population.error))
+    at = population.evidence.counts(np.array([point.threshold for point in points]))
+    accepted = np.array([point.accepted for point in points])
+    errors = np.array([point.errors for point in points])
+    truth = np.where(accepted > 0, at["tp"] / np.maximum(at["tp"] + at["fp"], 1), np.nan)
+    levels = level_after_choice(LEVEL), LEVEL
+    ends = [end for level in levels for end in clopper_pearson(errors, accepted, level)]
+    return {" ".join(WANTED): np.column_stack([truth, *ends])}
 
 
 def _ends(counts: Array) -> dict[str, Array]:

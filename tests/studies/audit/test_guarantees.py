@@ -73,7 +73,7 @@ def test_the_study_writes_its_ledgers_and_continues(monkeypatch, tmp_path):
             assert cell.rival_coverage < 0.8
             assert cell.width > cell.rival_width
     after = read_ledger(CoverageCell, "chosen_thresholds", tmp_path)
-    assert len(after) == 21
+    assert len(after) == 22
     assert all(cell.coverage >= cell.rival_coverage for cell in after)
     assert all(cell.width > cell.rival_width for cell in after)
     first = [path.read_text() for path in sorted(tmp_path.glob("*.csv"))]
