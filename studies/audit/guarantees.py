@@ -11,7 +11,8 @@ that the truth at every threshold is known exactly.  Two ledgers are made of it.
                        choice, the threshold that has the promised value on the sample; that of
                        `bisection` (Geifman and El-Yaniv, 2017) is our own rule.
 ``chosen_thresholds``  intervals of measures at thresholds that are best on the sample; the rival is
-                       the interval of a threshold that was fixed before.
+                       the interval of a threshold that was fixed before.  And that of the error
+                       rate at the least rejection that shows a wanted one: as if it had been fixed.
 """
 
 import math
@@ -57,7 +58,6 @@ CRITERIA = {
 }
 SHARES, SMOOTHED = ("precision", "recall", "specificity", "f1"), ("gmean", "youden", "cost")
 MEASURES = (*SHARES, *SMOOTHED)
-WANTED = ("wanted error", "error_rate")  # of `truerisk reject --want-error`
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
@@ -371,12 +371,13 @@ def measure_intervals(
     for population in populations():
         for n in INTERVAL_SIZES:
             arrays = _checkpoint(_interval_trials, population, n, samples, folder)
-            arrays |= _checkpoint(_rejection_trials, population, n, samples, folder)
-            places = [(criterion, name) for criterion in CRITERIA for name in MEASURES]
             yield [
-                _interval_cell(population, n, *place, arrays[" ".join(place)])
-                for place in (*places, WANTED)
+                _interval_cell(population, n, criterion, name, arrays[f"{criterion} {name}"])
+                for criterion in CRITERIA
+                for name in MEASURES
             ]
+            arrays = _checkpoint(_rejection_trials, population, n, samples, folder)
+            yield [_rejection_cell(population, n, *arrays.values())]
 
 
 def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
@@ -398,7 +399,7 @@ def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
 
 
 def _rejection_trials(population: Population, n: int, samples: int) -> Arrays:
-    """Give the true error where a rejection shows a wanted one, and four ends; NaN for none."""
+    """Give the true error where a rejection shows a wanted one, and the ends; NaN for none."""
     rng = np.random.default_rng([4, n, zlib.crc32(population.name.encode())])
     points = []
     for _ in range(samples):
@@ -408,9 +409,18 @@ def _rejection_trials(population: Population, n: int, samples: int) -> Arrays:
     accepted = np.array([point.accepted for point in points])
     errors = np.array([point.errors for point in points])
     truth = np.where(accepted > 0, at["tp"] / np.maximum(at["tp"] + at["fp"], 1), np.nan)
-    levels = level_after_choice(LEVEL), LEVEL
-    ends = [end for level in levels for end in clopper_pearson(errors, accepted, level)]
-    return {" ".join(WANTED): np.column_stack([truth, *ends])}
+    return {"ends": np.column_stack([truth, *clopper_pearson(errors, accepted, LEVEL)])}
+
+
+def _rejection_cell(population: Population, n: int, rows: Array) -> CoverageCell:
+    value, low, high = rows[~np.isnan(rows[:, 0])].T
+    return CoverageCell(
+        study="chosen thresholds", problem=population.name, role=population.role,
+        design="wanted error", n=n, measure="error_rate", method="clopper_pearson_of_rejection",
+        level=LEVEL, target="this model", samples=len(value), undefined=len(rows) - len(value),
+        coverage=float(np.mean((low <= value) & (value <= high))),
+        width=float(np.mean(high - low)),
+    )  # fmt: skip
 
 
 def _ends(counts: Array) -> dict[str, Array]:
