@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    bands,
     learner_coverage,
     pages,
     perturbation,
@@ -71,6 +72,15 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = bands.SAMPLES if samples is None else samples
+    rows = []
+    for row in bands.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.measure}, {row.problem}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
+    write_ledger(CoverageCell, "bands", rows, LEDGERS)
+
+
 def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = sentences.SAMPLES if samples is None else samples
     rows = []
@@ -111,6 +121,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "learners": _learners,
     "perturbation": _perturbation,
     "tests": _tests,
+    "bands": _bands,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
@@ -123,6 +134,7 @@ LASTS = {
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "bands": "5 minutes",
     "sentences": "an hour",
     "planning": "minutes",
     "xi_alpha": "minutes",

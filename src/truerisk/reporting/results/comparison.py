@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.comparison.conclusion import planned_in_words
 from truerisk.comparison.learners.model_comparisons import BayesianComparison, ModelComparisons
 from truerisk.errors import InputError
+from truerisk.intervals.measured_coverage import DIFFERENCE
 from truerisk.reporting.document import (
     Block,
     Chapter,
@@ -35,7 +36,13 @@ from truerisk.reporting.document import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import REPEATED, difference_uses, refit_uses, uses_of
+from truerisk.reporting.sections.coverage import (
+    REPEATED,
+    difference_uses,
+    marks_of,
+    refit_uses,
+    uses_of,
+)
 from truerisk.reporting.sections.differences import (
     Difference,
     DifferenceGroup,
@@ -184,11 +191,12 @@ def model_comparison_table(result: Comparison) -> Table:
         Column(heading, numeric=True),
         "#p",
     )
-    rows = []
+    rows, own, of_difference = [], marks_of(result), marks_of(result, DIFFERENCE)
     for name, one in _rows(result):
-        words = written(one)
-        p_value = p_words(result.p_value) if one is result.difference else ""
-        rows.append((name, words.value, words.interval, p_value))
+        words, is_difference = written(one), one is result.difference
+        mark = (of_difference if is_difference else own)(one)
+        p_value = p_words(result.p_value) if is_difference else ""
+        rows.append((name, words.value, f"{words.interval}{mark}", p_value))
     return Table(f"Learners compared ({result.method}): {result.finding}", columns, tuple(rows))
 
 

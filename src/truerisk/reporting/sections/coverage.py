@@ -173,15 +173,18 @@ def measured_facts(result: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     ]
 
 
-def marks_of(result: Any) -> Callable[[Estimate], str]:  # noqa: ANN401
-    """Give the mark of an estimate of a result: ° where its coverage was not measured."""
+def marks_of(result: Any, of: str = "") -> Callable[[Estimate], str]:  # noqa: ANN401
+    """Give the mark of an estimate of a result: ° where its coverage was not measured.
+
+    `of` comes before the measure: `DIFFERENCE` for the estimate of a difference.
+    """
     uses = _by_use(result)
 
     def mark(estimate: Estimate) -> str:
         ends = estimate.interval
         if ends is None or ends.method in NO_PROMISE:
             return ""
-        use = uses.get((ends.method, ends.level, estimate.measure))
+        use = uses.get((ends.method, ends.level, f"{of}{estimate.measure}"))
         return MARK if use is None or use.measured is None else ""
 
     return mark
