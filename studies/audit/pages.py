@@ -35,6 +35,7 @@ from truerisk.intervals.measured_coverage import (
     LEARNER,
     PERTURBATION_FILE,
     THIS_MODEL,
+    WEIGHTS,
     CoverageFigure,
     PerturbationFigure,
     figures_as_csv,
@@ -174,6 +175,7 @@ OF_ANY_SCORES = "two classifiers"
 TESTS_OF_LEARNERS = {"cautious_t"}
 
 Cells = Sequence[CoverageCell]
+Key = Callable[[CoverageCell], tuple[object, ...]]
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,13 @@ class Ledgers:
         perturbed = {PERTURBATION: tuple(perturbation_cells(self.perturbation))}
         for name, rows in (self.studies | perturbed).items():
             default = Study(name.replace("_", " ").capitalize(), PREDICTIONS)
-            yield name, STUDIES.get(name, default), rows
+            yield name, STUDIES.get(name, default), tuple(map(_of_difference, rows))
+
+
+def _of_difference(cell: CoverageCell) -> CoverageCell:
+    """Name the measure of a difference as the package does."""
+    measure, comma, _ = cell.measure.partition(", difference")
+    return replace(cell, measure=f"{DIFFERENCE}{measure}") if comma else cell
 
 
 def write_pages(folder: Path = LEDGERS) -> tuple[Path, ...]:
@@ -241,8 +249,8 @@ def made_from(ledgers: Ledgers) -> dict[Path, str]:
 def section(name: str, study: Study, cells: Cells) -> str:
     """Write what a page says of one study: its table, and its low cells one by one."""
     measured = [cell for cell in cells if cell.samples]
-    rows = [_line(group, study) for group in grouped(measured, _by_measure)]
-    table = markdown_table(["measure", *HEADS, *_last(study), "width", "undefined"], rows)
+    rows = [_line(group, study) for group in grouped(measured, _with_design(study, _by_measure))]
+    table = markdown_table(["measure", *HEADS, *_last(study), "undefined"], rows)
     problems = list(dict.fromkeys(cell.problem for cell in measured))
     roles = {
         role: len({c.problem for c in measured if c.role == role}) for role in (HELD_OUT, CHOSEN_ON)
@@ -264,7 +272,7 @@ def section(name: str, study: Study, cells: Cells) -> str:
 
 
 def _last(study: Study) -> list[str]:
-    return ["kept"] if study.bound else ["in band", "kept", "low"]
+    return ["kept"] if study.bound else ["in band", "kept", "low", "width"]
 
 
 def _of(design: str) -> str:
@@ -272,16 +280,19 @@ def _of(design: str) -> str:
 
 
 def _by_measure(cell: CoverageCell) -> tuple[object, ...]:
-    return cell.measure, cell.method, cell.level, cell.target, cell.role
+    weights = _shipped(cell.design)
+    return cell.measure, cell.method, cell.level, cell.target, cell.role, weights
 
 
 def _by_method(cell: CoverageCell) -> tuple[object, ...]:
-    return cell.method, cell.level, cell.target, cell.role
+    return cell.method, cell.level, cell.target, cell.role, _shipped(cell.design)
 
 
-def grouped(
-    cells: Iterable[CoverageCell], key: Callable[[CoverageCell], tuple[object, ...]]
-) -> list[Cells]:
+def _with_design(study: Study, key: Key) -> Key:
+    return lambda cell: (*key(cell), cell.design if study.by_design else "")
+
+
+def grouped(cells: Iterable[CoverageCell], key: Key) -> list[Cells]:
     """Put cells with the same key together, in the order of their first ones."""
     groups: dict[tuple[object, ...], list[CoverageCell]] = {}
     for cell in cells:
@@ -311,9 +322,10 @@ def _line(cells: Cells, study: Study, *, with_measure: bool = True) -> list[str]
     shares = [cell.coverage for cell in cells]
     samples = min(cell.samples for cell in cells)
     designs = list(dict.fromkeys(cell.design for cell in cells))
-    design = _of(designs[0]) if study.by_design and len(designs) == 1 else ""
+    design = _of(designs[0] if study.by_design else _shipped(designs[0]))
     beside = [cell for cell in cells if cell.rival_width > 0 and math.isfinite(cell.width)]
     widths = [cell.width / cell.rival_width for cell in beside]
+    width = f"{mean(widths):.2f} × {beside[0].rival}" if widths else "–"
     drawn = sum(cell.samples + cell.undefined for cell in cells)
     judged = [is_kept] if study.bound else [in_band, is_kept]
     return [
@@ -329,8 +341,7 @@ def _line(cells: Cells, study: Study, *, with_measure: bool = True) -> list[str]
         f"{mean(shares):.3f}",
         f"{min(shares):.3f}",
         *(f"{mean([float(rule(cell)) for cell in cells]):.2f}" for rule in judged),
-        *([] if study.bound else [str(sum(map(is_low, cells)))]),
-        f"{mean(widths):.2f} × {beside[0].rival}" if widths else "–",
+        *([] if study.bound else [str(sum(map(is_low, cells))), width]),
         f"{sum(cell.undefined for cell in cells) / drawn:.3f}" if drawn else "–",
     ]
 
@@ -382,9 +393,8 @@ def ledger_page(ledgers: Ledgers) -> str:
     parts = [LEDGER, LEGEND, f"\n## Proportions\n\n{proportions}\n\n{summed}\n"]
     for _, study, rows in ledgers.cells():
         measured = [cell for cell in rows if cell.samples]
-        lines = [
-            _line(group, study, with_measure=False)[:-2] for group in grouped(measured, _by_method)
-        ]
+        groups = grouped(measured, _with_design(study, _by_method))
+        lines = [_line(group, study, with_measure=False)[:-1] for group in groups]
         table = markdown_table([*HEADS, *_last(study)], lines)
         where = f"In full: [{study.page}]({study.page}.md)."
         parts.append(f"\n## {study.title}\n\n{where}\n\n{table}\n")
@@ -425,13 +435,17 @@ def figures_of(ledgers: Ledgers) -> Iterator[CoverageFigure]:
     for _, study, cells in ledgers.cells():
         measured = [cell for cell in cells if cell.samples]
         if not study.by_design:
-            measured = [replace(cell, design="") for cell in measured]
+            measured = [replace(cell, design=_shipped(cell.design)) for cell in measured]
         groups = grouped(measured, lambda cell: (*_by_measure(cell), cell.design))
         held_out = {_key(group[0]) for group in groups if group[0].role == HELD_OUT}
         for group in groups:
             if group[0].role == HELD_OUT or _key(group[0]) not in held_out:
                 yield _figure(study.page, group)
     yield from _of_tests(ledgers.tests)
+
+
+def _shipped(design: str) -> str:
+    return WEIGHTS if design.startswith(WEIGHTS) else ""
 
 
 def _key(cell: CoverageCell) -> tuple[object, ...]:
