@@ -227,7 +227,12 @@ def frame_of(rows: list[Row], kind: FrameKind | None = None) -> Any:  # noqa: AN
     """
     packages = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
     if kind is None:
-        name = next(name for name in packages.values() if find_spec(name) is not None)
+        name = next((name for name in packages.values() if find_spec(name) is not None), "")
+        if not name:
+            raise ResourceError(
+                "A frame needs a package of frames: `pip install pandas`, polars or pyarrow. "
+                "to_dict() and to_rows() need none."
+            )
     elif kind in packages:
         name = packages[kind]
     else:

@@ -8,6 +8,7 @@ import click
 
 from studies.audit import (
     bands,
+    groups,
     learner_coverage,
     pages,
     perturbation,
@@ -81,6 +82,16 @@ def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     write_ledger(CoverageCell, "bands", rows, LEDGERS)
 
 
+def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = groups.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for step, cells in groups.measure_all(samples=drawn, folder=resume, n_jobs=jobs):
+        rows += cells
+        yield step
+    write_ledger(CoverageCell, "groups", rows, LEDGERS)
+    yield groups.summary(rows)
+
+
 def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = sentences.SAMPLES if samples is None else samples
     rows = []
@@ -122,6 +133,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "perturbation": _perturbation,
     "tests": _tests,
     "bands": _bands,
+    "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
@@ -135,6 +147,7 @@ LASTS = {
     "perturbation": "several hours",
     "tests": "several hours",
     "bands": "5 minutes",
+    "groups": "three quarters of an hour",
     "sentences": "an hour",
     "planning": "minutes",
     "xi_alpha": "minutes",

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
+from truerisk.evaluation.group_estimates import GroupEstimates, score_estimates
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
@@ -94,10 +95,10 @@ class RefitScores:
         }
 
     @cached_property
-    def _of_sheets(self) -> list[ScoreEstimates]:
+    def _of_sheets(self) -> list[ScoreEstimates | GroupEstimates]:
         drawn = max(1, DRAWN_FROM // max(1, len(self.sheets[0].examples)))
         return [
-            ScoreEstimates(tallies, self.request, resampled=at < drawn)
+            score_estimates(tallies, self.request, resampled=at < drawn)
             for at, tallies in enumerate(self.tallies)
         ]
 

@@ -20,7 +20,7 @@ from truerisk.intervals.choose import (
 )
 from truerisk.intervals.replicates import replicates_for
 from truerisk.measures.averages import AVERAGES
-from truerisk.measures.from_scores import summarise_documents
+from truerisk.measures.from_scores import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import (
     AVERAGED_RANKINGS,
     Measure,
@@ -28,14 +28,9 @@ from truerisk.measures.registry import (
     measures_that_need,
 )
 from truerisk.results import Estimate, Finding
+from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
-from truerisk.tallies.ranking_replicates import FORMULAS, cluster_replicates, replicates
-from truerisk.tallies.scored_rows import (
-    GroupedScores,
-    document_averages,
-    error_of_mean,
-    loss_of_rows,
-)
+from truerisk.tallies.ranking_replicates import FORMULAS, replicates
 
 REPLICATED = FORMULAS.keys() - {"roc_auc"}  # DeLong's variance needs no replicates
 CHOSEN_HERE = {"ks", "best_f1"}  # their threshold is chosen on the same examples
@@ -77,40 +72,25 @@ class ScoreEstimates:
 
     def _of_ranking(self, label: str) -> Iterator[Estimate]:
         ranking = self.tallies.rankings[label]
-        rows = self.tallies.grouped_scores.get(label)
         level = self.request.level
         names = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
-        drawn = self._replicates(label, ranking, rows, [n for n in names if n in REPLICATED])
+        drawn = self._replicates(label, ranking, [n for n in names if n in REPLICATED])
         for name in names:
             measure = find_measure(name)
             value = float(measure.value(ranking))
             if name == "roc_auc":
-                interval = auc_interval(ranking, rows, level=level)
+                interval = auc_interval(ranking, level=level)
             else:
-                interval = ranking_interval(
-                    name, value, drawn.get(name), ranking, rows, level=level
-                )
-            yield finished(measure, value, interval, ranking.n, _ranking_notes(name, ranking))
+                interval = ranking_interval(name, value, drawn.get(name), ranking, level=level)
+            yield finished(measure, value, interval, ranking.n, ranking_notes(name, ranking))
 
-    def _replicates(
-        self, label: str, ranking: Ranking, rows: GroupedScores | None, names: list[str]
-    ) -> dict[str, Array]:
+    def _replicates(self, label: str, ranking: Ranking, names: list[str]) -> dict[str, Array]:
         many = len(self.tallies.rankings) > MANY_CLASSES
         if not self.resampled or 0 in ranking.rows or not names or many:
             return {}
         rng = generator_for(f"ranking of {label}", self.request)
         size = replicates_for(self.request.level, least=self.request.replicates)
-        if rows is None:
-            return replicates(ranking, names, replicates=size, rng=rng)
-        return cluster_replicates(
-            rows.score,
-            rows.is_positive,
-            rows.group,
-            names,
-            weight=rows.weight,
-            replicates=size,
-            rng=rng,
-        )
+        return replicates(ranking, names, replicates=size, rng=rng)
 
     def _averages(self) -> Iterator[Estimate]:
         support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
@@ -124,14 +104,11 @@ class ScoreEstimates:
 
     def _pooled(self, ranking: Ranking) -> Iterator[Estimate]:
         """Rank all (example, class) pairs together: the micro average."""
-        groups = None if self._any_rows is None else self._any_rows.groups
         for name in self.request.wanted(AVERAGED_RANKINGS, "_micro"):
             measure = find_measure(name)
             named = replace(measure, name=f"{name}_micro", title=f"{measure.title}, micro average")
             value = float(measure.value(ranking))
-            interval = pooled_interval(
-                value, ranking, self.tallies.n, groups, level=self.request.level
-            )
+            interval = pooled_interval(value, ranking, self.tallies.n, level=self.request.level)
             yield finished(named, value, interval, self.tallies.n)
 
     @cached_property
@@ -140,7 +117,7 @@ class ScoreEstimates:
         names = self.request.wanted_somehow(AVERAGED_RANKINGS)
         if joint is None or not names:
             return {}
-        return joint.correlations(names, self.request.random_state or 0)
+        return joint.correlations(names)
 
     def _averaged(
         self, measure: Measure, average: str, each: list[Estimate], weights: Array
@@ -167,52 +144,54 @@ class ScoreEstimates:
         if self.tallies.documents is None or len(self.tallies.rankings) < 2:
             return
         summary = summarise_documents(self.tallies.documents)
-        error, units, rows = summary.standard_error, summary.documents, self._any_rows
-        if rows is not None:
-            averages = document_averages(self.tallies.grouped_scores)
-            error, units = error_of_mean(averages, rows), rows.groups
         interval = mean_interval(
-            summary.value, error, units, level=self.request.level, grouped=rows is not None
+            summary.value, summary.standard_error, summary.documents, level=self.request.level
         )
-        text = f"{summary.undefined} documents have no correct category and are left out"
-        notes = (Finding(text, code="documents_left_out"),) if summary.undefined else ()
         measure = find_measure("eleven_point_documents")
+        notes = document_notes(summary)
         yield finished(measure, summary.value, interval, summary.documents, notes)
 
     def _of_probabilities(self) -> Iterator[Estimate]:
-        tally, rows = self.tallies.probabilities, self._any_rows
+        tally = self.tallies.probabilities
         if tally is None:
             return
-        for entry in measures_that_need("probabilities"):
-            measure = entry
-            if entry.name == "brier_score" and len(self.tallies.rankings) == 1:
-                measure = replace(entry, measure_range=(0.0, 1.0))
+        for measure in losses_of(self.tallies):
             value = float(measure.value(tally))
-            notes: tuple[Finding, ...] = ()
-            if impossible := tally.infinite[measure.name]:
-                text = f"{impossible} true classes were given the probability 0"
-                notes = (Finding(text, code="impossible_truth"),)
-            error, units = tally.standard_error(measure.name), tally.rows
-            if rows is not None and np.isfinite(value):
-                lost = loss_of_rows(measure.name, self.tallies.grouped_scores)
-                error, units = error_of_mean(lost, rows), rows.groups
             interval = mean_interval(
                 value,
-                error,
-                units,
+                tally.standard_error(measure.name),
+                tally.rows,
                 level=self.request.level,
                 measure_range=measure.measure_range,
-                grouped=rows is not None,
             )
+            notes = loss_notes(measure.name, tally)
             yield finished(measure, value, interval, tally.rows, notes)
 
-    @property
-    def _any_rows(self) -> GroupedScores | None:
-        """The groups of the rows, which are the same whatever is scored."""
-        return next(iter(self.tallies.grouped_scores.values()), None)
+
+def losses_of(tallies: Tallies) -> Iterator[Measure]:
+    """Give the measures of probabilities, with the range that they have here."""
+    for entry in measures_that_need("probabilities"):
+        if entry.name == "brier_score" and len(tallies.rankings) == 1:
+            yield replace(entry, measure_range=(0.0, 1.0))
+        else:
+            yield entry
 
 
-def _ranking_notes(name: str, ranking: Ranking) -> tuple[Finding, ...]:
+def loss_notes(name: str, tally: ProbabilityTally) -> tuple[Finding, ...]:
+    """Say how many true classes were called impossible."""
+    impossible = tally.infinite[name]
+    text = f"{impossible} true classes were given the probability 0"
+    return (Finding(text, code="impossible_truth"),) if impossible else ()
+
+
+def document_notes(summary: DocumentPrecision) -> tuple[Finding, ...]:
+    """Say how many documents have no value."""
+    text = f"{summary.undefined} documents have no correct category and are left out"
+    return (Finding(text, code="documents_left_out"),) if summary.undefined else ()
+
+
+def ranking_notes(name: str, ranking: Ranking) -> tuple[Finding, ...]:
+    """Say where a threshold was chosen on the same examples, or interpolated."""
     if name in CHOSEN_HERE:
         text = "the threshold is chosen on the same examples"
         return (Finding(text, code="threshold_chosen_here"),)

@@ -515,8 +515,9 @@ def a_better_threshold(evaluation: Evaluation) -> Iterator[str]:
 def badly_calibrated(evaluation: Evaluation) -> Iterator[str]:
     """Ask for recalibration, where probabilities are surely not what comes true."""
     table = evaluation.curves.get("thresholds")
-    grouped = getattr(evaluation.tallies, "by_group", None) is not None
-    if not isinstance(table, Sweep) or "brier_score" not in evaluation or grouped:
+    if not isinstance(table, Sweep) or "brier_score" not in evaluation:
+        return
+    if has_code(evaluation.notes, "grouped"):
         return
     if table.tp.dtype.kind not in "iu" or table.threshold[-1] < 0 or table.threshold[1] > 1:
         return
