@@ -174,7 +174,7 @@ def rival_intervals(
     =======================  =========================================================  ==========
     name                     interval                                                   speaks of
     =======================  =========================================================  ==========
-    agreement                the default of `tr.estimate`; found by simulation           this model
+    agreement                `tr.estimate(interval="agreement")`; found by simulation   this model
     corrected_t              mean of folds, corrected resampled t                       the learner
     nested_cross_validation  Bates, Hastie and Tibshirani                               the learner
     splitting                error of folds ± z σ, σ² from two halves of the examples   the learner
@@ -284,8 +284,8 @@ def _by_refits(case: Case, **options: Any) -> Estimate:  # noqa: ANN401
 
 
 def agreement(case: Case) -> Estimate:
-    """Give the interval that `tr.estimate` gives unless told otherwise."""
-    return _by_refits(case)
+    """Give the agreement interval of repeated folds."""
+    return _by_refits(case, interval="agreement")
 
 
 def corrected_t(case: Case) -> Estimate:

@@ -69,7 +69,8 @@ SEVERAL = "The p-values of different measures are not adjusted for being several
 MAX_SCATTERS = 2  # measures whose refits are drawn one by one
 SHARES = {(0.0, 1.0), (-1.0, 1.0)}  # measures of these ranges are drawn on one scale
 SIDES = {True: "Higher is better", False: "Lower is better", None: "Neither side is better"}
-BY_FOLDS = {"cautious_t", "corrected_t", "agreement"}  # tests on repeated cross-validation
+# tests on repeated cross-validation
+BY_FOLDS = {"cautious_t", "corrected_t", "variance_components", "agreement"}
 MAX_NAMED = 3
 COMPARE, AGAINST, WITHOUT = "compare", "estimate --against …", "perturb --without …"
 ALL_FEATURES = {"all columns", "all features"}  # what the command and the library call them
