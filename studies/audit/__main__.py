@@ -154,7 +154,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
-    "refits": "a night",
+    "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
