@@ -192,22 +192,19 @@ def model_comparison_table(result: Comparison) -> Table:
         Column(heading, numeric=True),
         "#p",
     )
-    rows, own, of_difference = [], marks_of(result), marks_of(result, DIFFERENCE)
-    for name, one in _rows(result):
-        words, is_difference = written(one), one is result.difference
-        mark = (of_difference if is_difference else own)(one)
-        p_value = p_words(result.p_value) if is_difference else ""
-        rows.append((name, words.value, f"{words.interval}{mark}", p_value))
-    return Table(f"Learners compared ({result.method}): {result.finding}", columns, tuple(rows))
-
-
-def _rows(result: Comparison) -> list[tuple[str, Estimate]]:
     first, second = result.names
-    return [
-        (first, result.first),
-        (second, result.second),
-        (f"{second} − {first}", result.difference),
-    ]
+    own, of_difference = marks_of(result), marks_of(result, DIFFERENCE)
+    estimates = (
+        (first, result.first, own, ""),
+        (second, result.second, own, ""),
+        (f"{second} − {first}", result.difference, of_difference, p_words(result.p_value)),
+    )
+    rows = tuple(
+        (name, words.value, f"{words.interval}{mark(one)}", p_value)
+        for name, one, mark, p_value in estimates
+        for words in (written(one),)
+    )
+    return Table(f"Learners compared ({result.method}): {result.finding}", columns, rows)
 
 
 def by_measure(drawn: Sequence[Comparison]) -> Iterator[DifferenceGroup]:
@@ -315,8 +312,8 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
 
 def difference_words(one: Comparison) -> str:
     """Write a difference and its interval."""
-    text = written(one.difference)
-    return text.value if one.difference.interval is None else f"{text.value} {text.interval}"
+    value, ends = written(one.difference)
+    return value if one.difference.interval is None else f"{value} {ends}"
 
 
 def command_of(one: Comparison) -> str:
