@@ -23,7 +23,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
-from studies.audit.ledger import DOCS, LEDGERS, ROOT, markdown_table, mean, read_ledger
+from studies.audit.ledger import (
+    DOCS,
+    LEDGERS,
+    ROOT,
+    is_ledger_of,
+    markdown_table,
+    mean,
+    read_ledger,
+)
 from studies.audit.perturbation import NORMAL, STANDARD_C, PerturbationCoverage
 from studies.audit.proportions import EnumeratedCoverage
 from studies.audit.sizes import TestSize
@@ -79,6 +87,11 @@ STUDIES = {
     "holdout": Study("Predictions of one model", PREDICTIONS, "The intervals of `tr.evaluate`."),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
+    "chosen_thresholds": Study(
+        "Thresholds chosen on the same examples",
+        PREDICTIONS,
+        "The intervals of measures at the best threshold, which allow for the choice.",
+    ),
     "bands": Study(
         "Bands of curves",
         PREDICTIONS,
@@ -97,6 +110,7 @@ STUDIES = {
     ),
     "curves": Study("Learning curves", LEARNERS, "`at()` beyond the data: 2 and 4 times as many."),
     "xi_alpha": Study("ξα as a bound", LEARNERS, bound=True),
+    "select": Study("Settings chosen by ξα or leave-one-out", LEARNERS, by_design=True),
     PERTURBATION: Study(
         "Perturbation resampling of SVMs",
         PERTURBATION,
@@ -203,8 +217,9 @@ class Ledgers:
     @classmethod
     def read(cls, folder: Path = LEDGERS) -> "Ledgers":
         """Read every ledger of a folder."""
-        own = ("proportions", "perturbation", "tests")
-        names = sorted(path.stem for path in folder.glob("*.csv") if path.stem not in own)
+        names = sorted(
+            path.stem for path in folder.glob("*.csv") if is_ledger_of(CoverageCell, path)
+        )
         order = {name: at for at, name in enumerate(STUDIES)}
         names.sort(key=lambda name: order.get(name, len(order)))
         return cls(
