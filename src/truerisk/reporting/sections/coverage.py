@@ -293,6 +293,6 @@ def with_intervals(estimates: Iterable[Estimate]) -> Iterator[tuple[Interval, Es
 def _why_not(method: str, *, weighted: bool = False, design: str | None = None) -> str:
     if weighted:
         return "not measured with weights"
-    if "cluster" in method:
+    if "cluster" in method or "group" in method:
         return "not measured with groups"
     return "not measured for these refits" if design == "" else NOT_MEASURED
