@@ -227,7 +227,12 @@ def frame_of(rows: list[Row], kind: FrameKind | None = None) -> Any:  # noqa: AN
     """
     packages = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
     if kind is None:
-        name = next(name for name in packages.values() if find_spec(name) is not None)
+        name = next((name for name in packages.values() if find_spec(name) is not None), "")
+        if not name:
+            raise ResourceError(
+                "A frame needs a package of frames: `pip install pandas`, polars or pyarrow. "
+                "to_dict() and to_rows() need none."
+            )
     elif kind in packages:
         name = packages[kind]
     else:
@@ -298,6 +303,26 @@ class Interval:
         level = f"{100 * self.level:.10g} %"
         told = f"at {level}" if self.side == "both" else f"with {level} confidence"
         return f"{self.words(_number)} {told}"
+
+
+@dataclass(frozen=True, slots=True)
+class RefitInterval(Interval):
+    """An interval from refits, and what its variance is made of.
+
+    `independent` is the variance as if one model had judged independent examples; `disagreement`
+    the share of it in which refits disagree about the same example; `together` the variance
+    between the models of the folds, which move many examples at once (0 or less: none is seen; NaN:
+    unknown).  `lengthening` says how many times as long the interval is as without `together`.
+    `truerisk.intervals.variance_components` has the formulas.
+    """
+
+    independent: float = math.nan
+    disagreement: float = math.nan
+    together: float = math.nan
+    lengthening: float = 1.0
+
+    def __str__(self) -> str:
+        return Interval.__str__(self)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    curves,
     groups,
     learner_coverage,
     pages,
@@ -14,6 +15,7 @@ from studies.audit import (
     planning,
     predictions,
     proportions,
+    refits,
     sentences,
     sizes,
     xi_alpha,
@@ -47,6 +49,15 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
         rows += measured_rows
         yield f"{cell.problem}, n = {cell.n}, {cell.learner}"
     write_ledger(CoverageCell, "learners", rows, LEDGERS)
+
+
+def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = refits.SAMPLES if samples is None else samples
+    rows = []
+    for cell, measured_rows in refits.measure_cells(refits.all_cells(drawn), folder=resume):
+        rows += measured_rows
+        yield cell.words
+    write_ledger(CoverageCell, "refits", rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -100,7 +111,8 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     ):
         rows += measured
         yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
-    write_ledger(CoverageCell, "xi_alpha", rows, LEDGERS)
+    for study in ("xi_alpha", "select"):
+        write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -112,6 +124,17 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
 
 
+def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = curves.SAMPLES if samples is None else samples
+    rows = []
+    for problem in curves.problems():
+        measured = list(curves.measure_problem(problem, samples=drawn, folder=resume))
+        rows += [row for row in measured if row.samples]
+        shares = (f"{row.coverage:.2f} of {row.samples} ({row.design})" for row in measured)
+        yield f"{problem.name}, n = {problem.n}: {', '.join(shares)}"
+    write_ledger(CoverageCell, "curves", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -120,12 +143,14 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
     "learners": _learners,
+    "refits": _refits,
     "perturbation": _perturbation,
     "tests": _tests,
     "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "curves": _curves,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -137,8 +162,9 @@ LASTS = {
     "tests": "several hours",
     "groups": "three quarters of an hour",
     "sentences": "an hour",
-    "planning": "minutes",
-    "xi_alpha": "minutes",
+    "planning": "a minute",
+    "xi_alpha": "20 minutes",
+    "curves": "20 minutes",
     "pages": "2 seconds",
 }
 

@@ -19,7 +19,15 @@ from truerisk.intervals.cell_sample import (
     outcomes,
     with_every_cell,
 )
-from truerisk.intervals.choose import Question, cell_interval, proportion_interval
+from truerisk.intervals.choose import (
+    Question,
+    cell_interval,
+    proportion_interval,
+    refit_correlation,
+    refit_measure,
+    refit_proportion,
+)
+from truerisk.intervals.variance_components import rule_of
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import (
@@ -165,11 +173,8 @@ class CountEstimates:
     ) -> Estimate:
         result = measure(read(sample.features))
         if isinstance(result, Proportion):
-            interval = proportion_interval(
-                sample,
-                lambda features: measure(read(features)),
-                level=self.request.level,
-                method=self.request.binomial,
+            interval = self._proportion_interval(
+                sample, lambda features: measure(read(features)), measure.name
             )
             n = sample.counted(lambda features: measure(read(features)).n)
             return self._finished(measure, float(result.value), interval, n)
@@ -188,11 +193,10 @@ class CountEstimates:
         value = float(function(self.sample.features))
         if average.name == "micro" and self._micro_is_accuracy(measure):
             transform = MICRO_IS_ACCURACY[measure.name]
-            interval = proportion_interval(
+            interval = self._proportion_interval(
                 self.sample,
                 lambda features: Proportion(features[..., -3], features[..., -2], transform),
-                level=self.request.level,
-                method=self.request.binomial,
+                "accuracy",
             )
         else:
             interval = self._cell_interval(self.sample, function, value, named)
@@ -248,21 +252,57 @@ class CountEstimates:
         zero = self.request.zero_division
         return finished(measure, value, interval, n, notes, zero_division=zero)
 
+    def _proportion_interval(
+        self, sample: CellSample, function: Callable[[NDArray[Any]], Proportion], name: str
+    ) -> Interval:
+        level = self.request.level
+        if sample.by_components:
+            return refit_proportion(sample, function, rule_of(name), level=level)
+        return proportion_interval(sample, function, level=level, method=self.request.binomial)
+
     def _cell_interval(
         self, sample: CellSample, function: Function, value: float, measure: Measure
     ) -> Interval:
-        return cell_interval(
-            Question(
-                sample=sample,
-                function=function,
-                value=value,
-                measure_range=measure.measure_range,
-                level=self.request.level,
-                method=self.request.cell_interval,
-                replicates=self.request.replicates,
-                rng=generator_for(measure.name, self.request),
-            )
+        question = Question(
+            sample=sample,
+            function=function,
+            value=value,
+            measure_range=measure.measure_range,
+            level=self.request.level,
+            method=self.request.cell_interval,
+            replicates=self.request.replicates,
+            rng=generator_for(measure.name, self.request),
         )
+        if not sample.by_components:
+            return cell_interval(question)
+        if measure.name == "matthews_correlation":
+            return self._refit_correlation(question)
+        return refit_measure(question)
+
+    def _refit_correlation(self, question: Question) -> Interval:
+        """Give the interval of the MCC; where the positive class of two is the rarer, its hull."""
+        truth = self.class_counts.truth
+        rarest = float(truth[truth > 0].min())
+        positive = self._positive
+        if positive is None or truth[positive] > rarest:
+            return refit_correlation(question, rarest, hull=None)
+        sample = self.sample.collapsed(outcomes(self.every, positive))
+
+        def hull() -> tuple[Interval, Interval]:
+            precision, recall = (
+                self._estimate(find_measure(name), sample, binary_counts).interval
+                for name in ("precision", "recall")
+            )
+            whole = Interval(0.0, 1.0, self.request.level, "undefined")
+            return precision or whole, recall or whole
+
+        return refit_correlation(question, rarest, hull=hull)
+
+    @property
+    def _positive(self) -> int | None:
+        """The positive one of two classes."""
+        labels, label = self.cells.labels, self.request.pos_label
+        return labels.index(label) if len(labels) == 2 and label in labels else None
 
 
 def averaged_measure(measure: Measure, average: str, title: str, unit: str) -> Measure:

@@ -195,8 +195,8 @@ def evaluate_frame(
 
     Examples
     --------
-    >>> import pyarrow as pa
-    >>> frame = pa.table({"y_true": [1] * 10 + [0] * 10, "y_pred": [1] * 9 + [0] * 11})
+    >>> import polars
+    >>> frame = polars.DataFrame({"y_true": [1] * 10 + [0] * 10, "y_pred": [1] * 9 + [0] * 11})
     >>> print(evaluate_frame(frame)["recall"])
     recall = 0.900 [0.555, 0.997] at 95 % (clopper_pearson, n = 10, this model)
     """
