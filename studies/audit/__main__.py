@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from studies.audit import (
+    bands,
     curves,
     groups,
+    guarantees,
     learner_coverage,
     pages,
     perturbation,
@@ -83,6 +85,15 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = bands.SAMPLES if samples is None else samples
+    rows = []
+    for row in bands.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.measure}, {row.problem}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
+    write_ledger(CoverageCell, "bands", rows, LEDGERS)
+
+
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = groups.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
@@ -124,6 +135,23 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
 
 
+def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = {} if samples is None else {"samples": samples}
+    cells: list[CoverageCell] = []
+    rules: list[guarantees.RuleCell] = []
+    for batch, others in guarantees.measure_guarantees(folder=resume, **drawn):
+        cells += batch
+        rules += others
+        yield f"{batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
+    write_ledger(guarantees.RuleCell, "guarantee_rivals", rules, LEDGERS)
+    after_choice: list[CoverageCell] = []
+    for batch in guarantees.measure_intervals(folder=resume, **drawn):
+        after_choice += batch
+        yield f"after the choice: {batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "chosen_thresholds", after_choice, LEDGERS)
+
+
 def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
     drawn = curves.SAMPLES if samples is None else samples
     rows = []
@@ -146,10 +174,12 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "refits": _refits,
     "perturbation": _perturbation,
     "tests": _tests,
+    "bands": _bands,
     "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "guarantees": _guarantees,
     "curves": _curves,
     "pages": _pages,
 }
@@ -157,11 +187,14 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
+    "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "bands": "5 minutes",
     "groups": "three quarters of an hour",
     "sentences": "an hour",
+    "guarantees": "an hour",
     "planning": "a minute",
     "xi_alpha": "20 minutes",
     "curves": "20 minutes",
