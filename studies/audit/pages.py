@@ -133,11 +133,6 @@ STUDIES = {
         "`studies/audit/guarantees.py` says how.",
         bound=True,
     ),
-    "chosen_thresholds": Study(
-        "Thresholds chosen on the same examples",
-        PREDICTIONS,
-        "Measures at the threshold of best F1, of Youden's J or of the least cost.",
-    ),
     "sentences": Study(
         "Sentences that say they are sure",
         TESTS,
