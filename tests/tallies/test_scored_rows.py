@@ -7,6 +7,7 @@ import truerisk as tr
 from truerisk.intervals.choose import distance_of_mean
 from truerisk.measures.from_scores import document_precision
 from truerisk.tallies.losses import LOSSES, ProbabilityTally
+from truerisk.tallies.ranking import rank
 from truerisk.tallies.scored_rows import (
     GroupedScores,
     JointScores,
@@ -121,15 +122,28 @@ def test_distances_that_go_together_add_up_and_independent_ones_cancel():
 def test_copies_of_one_class_err_together_and_unrelated_classes_do_not():
     score = TRUTH[:, :1] + NOISE
     copies = JointScores(np.hstack([score, score]), np.hstack([TRUTH[:, :1]] * 2))
-    assert copies.correlations(["roc_auc"], 1)["roc_auc"] == pytest.approx(np.ones((2, 2)))
+    assert copies.correlations(["roc_auc"])["roc_auc"] == pytest.approx(np.ones((2, 2)))
     apart = JointScores(TRUTH + RNG.normal(size=TRUTH.shape), TRUTH)
-    found = apart.correlations(["roc_auc"], 1)["roc_auc"]
+    found = apart.correlations(["roc_auc"])["roc_auc"]
     assert np.abs(found[np.triu_indices(3, 1)]).max() < 0.4
+
+
+def test_the_influence_of_a_row_is_what_leaving_it_out_changes():
+    joint = JointScores(TRUTH + NOISE, TRUTH)
+    values = {"roc_auc": [], "average_precision": []}
+    for at in range(len(TRUTH)):
+        kept = np.delete(np.arange(len(TRUTH)), at)
+        each = [rank((TRUTH + NOISE)[kept, k], TRUTH[kept, k]).summary for k in range(3)]
+        values["roc_auc"].append([one.auc for one in each])
+        values["average_precision"].append([one.average_precision for one in each])
+    for name, left_out in values.items():
+        expected = np.corrcoef(np.array(left_out).T)
+        assert joint.correlations([name])[name] == pytest.approx(expected, abs=0.03), name
 
 
 def test_a_class_that_never_varies_errs_on_its_own():
     perfect = JointScores(np.hstack([TRUTH[:, :1] * 1.0, TRUTH[:, 1:2] + NOISE]), TRUTH[:, :2])
-    assert perfect.correlations(["roc_auc"], 1)["roc_auc"].tolist() == np.eye(2).tolist()
+    assert perfect.correlations(["roc_auc"])["roc_auc"].tolist() == np.eye(2).tolist()
 
 
 def test_many_classes_average_to_a_narrow_interval():
@@ -140,7 +154,7 @@ def test_many_classes_average_to_a_narrow_interval():
     widths = [each["average_precision"].interval.width for each in evaluation.by_class.values()]
     assert macro.interval.method == "mean_of_correlated"
     assert macro.interval.width < 0.5 * np.mean(widths)
-    assert evaluation.by_class["3"]["average_precision"].interval.method == "binomial_of_positives"
+    assert evaluation.by_class["3"]["average_precision"].interval.method == "precision_influence"
 
 
 def test_too_many_entries_leave_the_dependence_unknown(monkeypatch):

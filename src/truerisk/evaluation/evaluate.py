@@ -46,7 +46,7 @@ def evaluate(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -159,7 +159,7 @@ def evaluate_frame(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -208,7 +208,7 @@ def evaluate_files(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -297,7 +297,7 @@ def evaluate_counts(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,

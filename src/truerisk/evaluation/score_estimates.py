@@ -13,11 +13,13 @@ from truerisk.evaluation.request import Request
 from truerisk.intervals.choose import (
     auc_interval,
     average_interval,
+    grouped_ranking_interval,
     mean_interval,
     pooled_interval,
-    ranking_interval,
     whole_range,
 )
+from truerisk.intervals.mean_losses import loss_interval
+from truerisk.intervals.rankings import ranking_interval, shortfalls
 from truerisk.intervals.replicates import replicates_for
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.from_scores import summarise_documents
@@ -27,9 +29,10 @@ from truerisk.measures.registry import (
     find_measure,
     measures_that_need,
 )
-from truerisk.results import Estimate, Finding
+from truerisk.results import Estimate, Finding, Interval
+from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
-from truerisk.tallies.ranking_replicates import FORMULAS, cluster_replicates, replicates
+from truerisk.tallies.ranking_replicates import FORMULAS, cluster_replicates
 from truerisk.tallies.scored_rows import (
     GroupedScores,
     document_averages,
@@ -37,7 +40,7 @@ from truerisk.tallies.scored_rows import (
     loss_of_rows,
 )
 
-REPLICATED = FORMULAS.keys() - {"roc_auc"}  # DeLong's variance needs no replicates
+REPLICATED = FORMULAS.keys() - {"roc_auc"}  # of groups; Obuchowski's variance needs none
 CHOSEN_HERE = {"ks", "best_f1"}  # their threshold is chosen on the same examples
 MANY_CLASSES = 10  # with more, the intervals of single classes are the binomial ones alone
 
@@ -46,7 +49,7 @@ MANY_CLASSES = 10  # with more, the intervals of single classes are the binomial
 class ScoreEstimates:
     """The estimates that the scores of a set of predictions have to offer.
 
-    Without `resampled`, nothing is drawn: the values are the same, some intervals are rougher.
+    Without `resampled`, no groups are drawn: the values are the same, some intervals are rougher.
     """
 
     tallies: Tallies
@@ -80,28 +83,29 @@ class ScoreEstimates:
         rows = self.tallies.grouped_scores.get(label)
         level = self.request.level
         names = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
-        drawn = self._replicates(label, ranking, rows, [n for n in names if n in REPLICATED])
+        drawn = self._replicates(label, rows, [n for n in names if n in REPLICATED])
         for name in names:
             measure = find_measure(name)
             value = float(measure.value(ranking))
+            notes = _ranking_notes(name, ranking)
             if name == "roc_auc":
                 interval = auc_interval(ranking, rows, level=level)
+            elif rows is None:
+                interval = ranking_interval(name, value, ranking, level=level)
+                notes += shortfalls(name, ranking)
             else:
-                interval = ranking_interval(
-                    name, value, drawn.get(name), ranking, rows, level=level
-                )
-            yield finished(measure, value, interval, ranking.n, _ranking_notes(name, ranking))
+                interval = grouped_ranking_interval(name, value, drawn.get(name), rows, level=level)
+            yield finished(measure, value, interval, ranking.n, notes)
 
     def _replicates(
-        self, label: str, ranking: Ranking, rows: GroupedScores | None, names: list[str]
+        self, label: str, rows: GroupedScores | None, names: list[str]
     ) -> dict[str, Array]:
         many = len(self.tallies.rankings) > MANY_CLASSES
-        if not self.resampled or 0 in ranking.rows or not names or many:
+        one_class = 0 in self.tallies.rankings[label].rows
+        if rows is None or not self.resampled or one_class or not names or many:
             return {}
         rng = generator_for(f"ranking of {label}", self.request)
         size = replicates_for(self.request.level, least=self.request.replicates)
-        if rows is None:
-            return replicates(ranking, names, replicates=size, rng=rng)
         return cluster_replicates(
             rows.score,
             rows.is_positive,
@@ -140,7 +144,7 @@ class ScoreEstimates:
         names = self.request.wanted_somehow(AVERAGED_RANKINGS)
         if joint is None or not names:
             return {}
-        return joint.correlations(names, self.request.random_state or 0)
+        return joint.correlations(names)
 
     def _averaged(
         self, measure: Measure, average: str, each: list[Estimate], weights: Array
@@ -192,19 +196,23 @@ class ScoreEstimates:
             if impossible := tally.infinite[measure.name]:
                 text = f"{impossible} true classes were given the probability 0"
                 notes = (Finding(text, code="impossible_truth"),)
-            error, units = tally.standard_error(measure.name), tally.rows
-            if rows is not None and np.isfinite(value):
-                lost = loss_of_rows(measure.name, self.tallies.grouped_scores)
-                error, units = error_of_mean(lost, rows), rows.groups
-            interval = mean_interval(
-                value,
-                error,
-                units,
-                level=self.request.level,
-                measure_range=measure.measure_range,
-                grouped=rows is not None,
-            )
+            interval = self._loss_interval(measure, tally, rows)
             yield finished(measure, value, interval, tally.rows, notes)
+
+    def _loss_interval(
+        self, measure: Measure, tally: ProbabilityTally, rows: GroupedScores | None
+    ) -> Interval:
+        level, measure_range = self.request.level, measure.measure_range
+        if rows is None:
+            moments = tally.moments(measure.name)
+            return loss_interval(moments, level=level, measure_range=measure_range)
+        value, error = float(measure.value(tally)), np.nan
+        if np.isfinite(value):
+            lost = loss_of_rows(measure.name, self.tallies.grouped_scores)
+            error = error_of_mean(lost, rows)
+        return mean_interval(
+            value, error, rows.groups, level=level, measure_range=measure_range, grouped=True
+        )
 
     @property
     def _any_rows(self) -> GroupedScores | None:

@@ -30,6 +30,7 @@ from truerisk.tallies.ranking import (
     Ranking,
     RankingSummary,
     breakeven_of,
+    precision_spread,
     refuse_nan,
 )
 
@@ -153,6 +154,7 @@ def rank_by_radix(parts: list[Part]) -> Ranking:
             sums=sums,
             special=special,
             levels=levels,
+            points=points,
         ),
         rows=(buckets.n_positive, buckets.n_negative),
     )
@@ -330,11 +332,15 @@ def _summary(
     sums: list[float],
     special: NDArray[np.uint64],
     levels: NDArray[np.float64],
+    points: NDArray[np.uint64],
 ) -> RankingSummary:
+    """Give the summary; only the spread of the precision is that of the points that are kept."""
     n_positive, n_negative = buckets.n_positive, buckets.n_negative
     auc = variance = ks = ks_threshold = precision = f1 = f1_threshold = math.nan
-    breakeven = NO_BREAKEVEN
+    breakeven, spread = NO_BREAKEVEN, (math.nan, math.nan)
     if n_positive:
+        steps = np.diff(points[:, 1:].astype(np.int64), axis=0, prepend=0)
+        spread = precision_spread(steps[:, 0], steps[:, 1])
         precision = sums[PRECISION] / n_positive
         thresholds = buckets.layout.scores_of(special[:, 0])
         counts = special[:, 1:].astype(np.int64)
@@ -358,6 +364,7 @@ def _summary(
         breakeven=breakeven,
         eleven_point=tuple(levels.tolist()),
         auc_bounds=(auc, auc),
+        precision_spread=spread,
     )
 
 

@@ -1,11 +1,10 @@
 """Scored rows that are needed one by one: of grouped examples, and of all classes side by side.
 
-Rows of a group are resampled together; the scores of several classes show how far their rankings
-err together.
+Rows of a group vary together; the scores of several classes show how far their rankings err
+together.
 """
 
 import math
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,10 +16,8 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.documents import LEVELS, eleven_precisions
 from truerisk.tallies.losses import LOSSES
-from truerisk.tallies.ranking_replicates import cluster_replicates
 
 MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
-REPLICATES = 100  # enough for a correlation that is averaged over many pairs of classes
 
 
 @dataclass(frozen=True)
@@ -123,38 +120,52 @@ class JointScores:
     truth: Flags
     weight: Array | None = None
 
-    def correlations(self, names: Sequence[str], random_state: int) -> dict[str, Array]:
-        """Give the K × K correlations of each measure over resamples of the examples.
+    def correlations(self, names: Sequence[str]) -> dict[str, Array]:
+        """Give the K × K correlations of the errors of the classes, for each measure.
 
-        The same resamples serve all classes.  A class whose value does not vary, or is undefined,
-        is taken to err on its own.
+        They are those of what each row adds to the area under the ROC curve of each class; for any
+        other measure, to its average precision.  A class whose value is undefined, or to which all
+        rows add alike, is taken to err on its own.
         """
         rows = np.hstack([self.score, self.truth.astype(np.float64)])
         order = np.lexsort(rows.T)
-        seed = [random_state, zlib.crc32(b"joint scores")]
-        weight = None if self.weight is None else self.weight[order]
-        drawn = [
-            cluster_replicates(
-                self.score[order, at],
-                self.truth[order, at],
-                np.arange(len(order)),
-                names,
-                weight=weight,
-                replicates=REPLICATES,
-                rng=np.random.default_rng(seed),
+        weight = np.ones(len(order)) if self.weight is None else self.weight[order]
+        areas, precisions = np.zeros(self.score.shape), np.zeros(self.score.shape)
+        for at in range(self.score.shape[1]):
+            areas[:, at], precisions[:, at] = _influence(
+                self.score[order, at], self.truth[order, at], weight
             )
-            for at in range(self.score.shape[1])
-        ]
-        return {name: _correlation(np.array([one[name] for one in drawn])) for name in names}
+        of_areas, of_precisions = _correlation(areas.T), _correlation(precisions.T)
+        return {name: of_areas if name == "roc_auc" else of_precisions for name in names}
 
 
-def _correlation(values: Array) -> Array:
-    known = ~np.isnan(values)
-    counts = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    means = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / counts
-    centred = np.where(known, values - means, 0.0)
-    lengths = np.sqrt((centred**2).sum(axis=1))
-    directions = centred / np.where(lengths > 0, lengths, 1.0)[:, None]
+def _influence(score: Array, positive: Flags, weight: Array) -> tuple[Array, Array]:
+    """Give what each row adds to the area under the ROC curve, and to the average precision."""
+    of_positive, of_negative = np.where(positive, weight, 0.0), np.where(positive, 0.0, weight)
+    n_positive, n_negative = float(of_positive.sum()), float(of_negative.sum())
+    if not (n_positive > 0 and n_negative > 0):
+        return np.zeros(len(score)), np.zeros(len(score))
+    _, place = np.unique(-score, return_inverse=True)
+    positives, negatives = (np.bincount(place, weights=one) for one in (of_positive, of_negative))
+    tp, fp = np.cumsum(positives), np.cumsum(negatives)
+    beaten = (n_negative - fp + negatives / 2) / n_negative
+    beating = (tp - positives / 2) / n_positive
+    area = float(positives @ beaten) / n_positive
+    retrieved = np.maximum(tp + fp, np.finfo(float).tiny)
+    precision, share = tp / retrieved, positives / retrieved
+    gives = np.cumsum((share * (1 - precision))[::-1])[::-1]
+    takes = np.cumsum((share * precision)[::-1])[::-1]
+    average = float(positives @ precision) / n_positive
+    areas = np.where(
+        positive, (beaten - area)[place] / n_positive, (beating - area)[place] / n_negative
+    )
+    precisions = np.where(positive, (precision - average + gives)[place], -takes[place])
+    return weight * areas, weight * precisions / n_positive
+
+
+def _correlation(influence: Array) -> Array:
+    lengths = np.sqrt((influence**2).sum(axis=1))
+    directions = influence / np.where(lengths > 0, lengths, 1.0)[:, None]
     correlation = np.asarray(directions @ directions.T)
     np.fill_diagonal(correlation, 1.0)
     return correlation
