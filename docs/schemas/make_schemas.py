@@ -24,13 +24,14 @@ from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.selection import Selection
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.estimation.svm.xi_alpha import XiAlpha
+from truerisk.gates.gate import GateResult
 from truerisk.results import Comparison, Estimate, Evaluation
 
 HERE = Path(__file__).parent
 KINDS = (
     Estimate, Evaluation, LearnerEvaluation, LeaveOneOut, XiAlpha, CorpusEvaluation, Perturbed,
     Comparison, ModelComparisons, Comparisons, OverDatasets, LearningCurve, BestOf, Selection,
-    SideBySide,
+    SideBySide, GateResult,
 )  # fmt: skip
 
 Schema = dict[str, Any]

@@ -60,6 +60,7 @@ from .intervals.binomial import lower_bound as lower_bound
 from .intervals.binomial import upper_bound as upper_bound
 from .intervals.differences import difference_interval as difference_interval
 from .intervals.planning import sample_size as sample_size
+from .learners.evaluate_model import evaluate_model as evaluate_model
 from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration
 from .measures.calibration import score_distribution as score_distribution

@@ -246,7 +246,7 @@ def test_counts_are_four_whole_numbers(text):
 @pytest.mark.parametrize(
     ("check", "message"),
     [
-        ("--fail-under recall=80", "from 0 to 1; got 80. Write recall=0.8 for 80 %."),
+        ("--fail-under recall=80", "from 0 to 1; got 80. Write 0.8 for 80 %."),
         ("--fail-over error_rate=-0.1", "`--fail-over` must be a value that error_rate can have"),
         ("--fail-under matthews_correlation=1.5", "from -1 to 1; got 1.5."),
         ("--fail-under f1_macro=nan", "got nan."),

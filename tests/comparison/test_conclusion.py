@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.comparison.conclusion import conclude, decide, examples_to_settle, with_refit_caveat
+from truerisk.comparison.conclusion import (
+    conclude,
+    decide,
+    examples_to_settle,
+    growth_to_settle,
+    planned_difference,
+    planned_in_words,
+    with_refit_caveat,
+)
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.results import Estimate, Interval
 
@@ -176,3 +184,13 @@ def test_swapping_the_models_swaps_the_finding(first, second, half, region) -> N
 def test_equivalence_comes_before_a_difference(is_equivalent, is_different, improves, finding):
     decided = decide(is_equivalent=is_equivalent, is_different=is_different, improves=improves)
     assert decided == finding
+
+
+def test_the_planned_difference_is_the_larger_of_the_one_seen_and_the_region():
+    assert (planned_difference(-0.007, 0.02), planned_difference(-0.05, 0.02)) == (0.02, 0.05)
+    assert planned_in_words(-0.007, 0.02) == "of 0.02, the smallest that matters"
+    assert planned_in_words(-0.007, None) == "as large as the one seen"
+
+
+def test_growth_to_settle_by_hand():
+    assert growth_to_settle(1.4, 0.95) == pytest.approx(((1.959964 + 0.841621) / 1.4) ** 2)

@@ -1,8 +1,9 @@
 """The guide shows only what runs: each page is replayed in an empty folder, to the letter.
 
-Blocks of a page, in order: ```` ```csv name ```` writes a file; ```` ```console ```` runs the lines
-that begin with "$ " and compares what they print; ```` ```python ```` is a doctest.  A line "…"
-stands for any number of lines.  With TRUERISK_REFRESH_DOCS=1 the pages are rewritten instead.
+Blocks of a page, in order: ```` ```csv name ```` (or toml, yaml) writes a file;
+```` ```console ```` runs the lines that begin with "$ " and compares what they print;
+```` ```python ```` is a doctest.  A line "…" stands for any number of lines.  With
+TRUERISK_REFRESH_DOCS=1 the pages are rewritten instead.
 """
 
 import doctest
@@ -26,7 +27,7 @@ GENERATED = {  # by `make audit`
 }
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if page.name not in GENERATED)
 BLOCK = re.compile(
-    r"^```(?P<kind>csv|console|python)[ ]?(?P<name>\S*)\n(?P<body>.*?)^```$",
+    r"^```(?P<kind>csv|toml|yaml|console|python)[ ]?(?P<name>\S*)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -41,9 +42,9 @@ class Replay:
 
     def replay(self, block: re.Match[str]) -> str:
         """Run one block and give it as it should stand in the page."""
-        body = {"csv": self.write, "console": self.console, "python": self.python}
+        run = {"console": self.console, "python": self.python}.get(block["kind"], self.write)
         head = block.group(0).split("\n", 1)[0]
-        return f"{head}\n{body[block['kind']](block['body'], block['name'])}```"
+        return f"{head}\n{run(block['body'], block['name'])}```"
 
     def write(self, body: str, name: str) -> str:
         Path(name).write_text(body, encoding="utf-8")

@@ -10,6 +10,8 @@ import pytest
 import truerisk as tr
 from truerisk.estimation.corpus.corpus import estimate_corpus
 from truerisk.estimation.svm.without_resampling import without_resampling
+from truerisk.gates.claims import at_least
+from truerisk.gates.gate import GateResult
 from truerisk.inputs.corpora.corpora import read_corpus
 from truerisk.results import Reportable, Resampled
 
@@ -71,6 +73,7 @@ def results(tmp_path_factory):
     return [
         evaluation,
         evaluation["recall"],
+        GateResult(name="gate", checks=(at_least(evaluation["recall"], 0.5),)),
         Resampled(**vars(evaluation["recall"]), replicates=(0.1, float("nan"))),
         tr.evaluate_counts([[5, 1, 0], [2, 6, 1], [0, 0, 9]]),
         tr.estimate("tree", X, Y, **few),

@@ -10,7 +10,7 @@ from scipy import stats
 
 import truerisk as tr
 from truerisk.intervals.rankings import METHODS, RANKINGS, ranking_interval, shortfalls
-from truerisk.intervals.student import score_ends, student_quantile
+from truerisk.intervals.score_share import score_ends, two_sided_t
 from truerisk.measures.registry import find_measure
 from truerisk.results import has_code
 from truerisk.tallies.ranking import precision_spread, rank
@@ -91,7 +91,7 @@ def test_best_f1_worked_by_hand():
     # Three positives above all, one below five negatives: best at tp = 3, fp = 0, J = 3/4.
     ranking = ranked([3, 0, 1], [0, 5, 0])
     value = 6 / 7
-    t = student_quantile(3, 0.95)
+    t = two_sided_t(3, 0.95)
     error = 2 / (7 / 4) ** 2 * math.sqrt(3 / 16 / 4)
     moved = value - error / 2
     first, second = (score_ends(one / (2 - one), 4, t) for one in (value, moved))
@@ -125,7 +125,7 @@ def test_breakeven_worked_by_hand():
     variance += local**2 * (6 / 4) ** 2 * rate * (1 - rate) / 6
     variance += local**2 * (1 - inside) ** 2 * (1 / 4 + 1 / 6)
     size = inside * (1 - inside) / max(variance, inside * (1 - inside) / 5 / 4)
-    expected = score_ends(0.75, max(size, 1.0), student_quantile(3, 0.95))
+    expected = score_ends(0.75, max(size, 1.0), two_sided_t(3, 0.95))
     assert ends(interval_of("breakeven_point", ranking)) == pytest.approx(expected)
 
 

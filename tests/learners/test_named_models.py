@@ -27,7 +27,15 @@ from threadpoolctl import threadpool_limits
 
 from truerisk.errors import InputError
 from truerisk.inputs.tables import read_table
-from truerisk.learners.named_models import ALIASES, MODELS, as_learner, find_grid, find_model
+from truerisk.learners.named_models import (
+    ALIASES,
+    MODELS,
+    as_learner,
+    find_grid,
+    find_model,
+    which_are_categories,
+    whose_columns,
+)
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)
@@ -344,3 +352,9 @@ def test_a_column_of_ids_is_refused_as_in_a_table_file():
     frame = pd.DataFrame({"id": [f"id{at}" for at in range(80)], "size": range(80)})
     with pytest.raises(InputError, match=r"'id' has 80 distinct values in 80 rows.*probably ids"):
         as_learner("tree", frame)
+
+
+def test_what_learners_know_of_the_columns():
+    assert whose_columns(["number"]) == {"kinds": ("number",)}
+    assert which_are_categories(["number", "category"]) == {"categorical_features": [False, True]}
+    assert which_are_categories(["text", "category"]) == {}

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.learners import preprocessing
-from truerisk.learners.preprocessing import Preprocessing, preprocessor
+from truerisk.learners.preprocessing import ColumnCodes, Preprocessing, kinds_of, preprocessor
 
 NAN = np.nan
 MIXED = ("number", "category", "number")
@@ -164,3 +164,11 @@ def test_the_rows_given_are_not_changed():
 def test_settings_that_do_not_fit_are_refused(kinds, form, message):
     with pytest.raises(InputError, match=message):
         Preprocessing(kinds, form=form).fit(TRAIN)
+
+
+def test_the_columns_of_an_array_of_objects():
+    X = np.array([[1.5, "red"], [2, "blue"]], dtype=object)
+    assert kinds_of(X) == ("number", "category")
+    assert kinds_of(np.zeros((2, 2))) is None
+    codes = ColumnCodes(("number", "category")).fit_transform(X)
+    assert codes.tolist() == [[1.5, 1.0], [2.0, 0.0]]

@@ -6,7 +6,7 @@ from sklearn import metrics
 
 from truerisk.inputs.arrays import code_label_sets, code_labels
 from truerisk.measures import AVERAGES, find_measure
-from truerisk.measures.averages import left_out, of_each_cell
+from truerisk.measures.averages import left_out, of_each_cell, value_of_tables
 from truerisk.tallies.cells import CellTally
 
 label_sets = st.sets(st.integers(0, 3))
@@ -73,3 +73,8 @@ def test_the_measure_of_single_examples():
     values = of_each_cell(find_measure("jaccard"), cells)
     assert sorted(values[~np.isnan(values)].tolist()) == pytest.approx([1 / 3, 1.0])
     assert np.isnan(values).sum() == 1
+
+
+def test_a_measure_of_several_tables_by_hand():
+    tables = np.array([[[8, 2], [1, 4]], [[9, 1], [5, 0]]])
+    assert value_of_tables("recall", tables, pos_label=1).tolist() == [0.8, 0.0]

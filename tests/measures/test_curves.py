@@ -14,6 +14,7 @@ from truerisk.measures.curves import (
     precision_recall,
     roc,
     roc_curve,
+    upper_hull,
 )
 from truerisk.tallies.ranking import rank
 
@@ -174,3 +175,8 @@ def test_the_positive_label_is_found(labels, pos_label, expected):
 def test_a_positive_label_is_never_guessed(labels, pos_label, message):
     with pytest.raises(InputError, match=message):
         is_positive(np.array(labels), pos_label)
+
+
+def test_the_upper_hull_leaves_out_a_dent():
+    x, y = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 2.0, 1.0, 3.0])
+    assert upper_hull(x, y).tolist() == [0, 1, 3]

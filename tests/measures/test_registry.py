@@ -8,6 +8,7 @@ from truerisk.measures import MEASURES, find_measure, registry
 from truerisk.measures.registry import (
     BINOMIAL_INTERVALS,
     CELL_INTERVALS,
+    base_measure,
     measure_of,
     spoken_title,
     title_of,
@@ -120,3 +121,7 @@ def test_a_measure_of_our_own_is_compared_too():
     )
     assert comparisons["own_ratio"].difference.interval.width < 1
     assert comparisons["own_ranking"].difference.interval.width == 2
+
+
+def test_the_measure_behind_an_average():
+    assert base_measure("f1_macro").name == "f1"

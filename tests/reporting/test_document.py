@@ -9,6 +9,7 @@ from truerisk.reporting.document import (
     STRIP,
     Axis,
     Column,
+    Scale,
     Table,
     axis_of,
     strip,
@@ -74,3 +75,8 @@ def test_rows_that_are_left_out_are_counted():
     data = table_section(Table("Models", COLUMNS, rows)).data
     assert len(data["rows"]) == MAX_ROWS
     assert data["left_out"] == 3
+
+
+def test_values_that_span_a_decade_get_a_log_scale():
+    assert Scale.spanning("C", [0.1, 1.0]).log
+    assert not Scale.spanning("C", [1.0, 2.0]).log

@@ -12,6 +12,7 @@ from truerisk.reporting.escaping import (
     NUMBER,
     csv_text,
     figure_label,
+    json_for_page,
     latex,
     lines_visible,
     markdown,
@@ -121,3 +122,7 @@ def test_a_csv_cell_comes_back_as_one_cell(text):
 def test_a_figure_shows_dollars_and_leading_underscores():
     assert figure_label("$x$") == r"\$x\$"
     assert figure_label("_hidden") == " _hidden"
+
+
+def test_json_of_a_page_cannot_end_its_script():
+    assert json_for_page({"name": "</script>"}) == r'{"name":"\u003c/script\u003e"}'

@@ -6,6 +6,7 @@ from scipy.sparse import csr_matrix
 
 from truerisk.errors import ResourceError
 from truerisk.svm import problems
+from truerisk.svm.example_forms import has_one_scale
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.problems import (
     DenseProblem,
@@ -97,3 +98,8 @@ def test_a_lattice_on_which_the_exact_finish_ends_beside_the_optimum_is_solved_a
     assert loss == pytest.approx(60.0)
     np.testing.assert_allclose(found.weights, [1 / 3], rtol=1e-6)
     np.testing.assert_allclose(found.decision, X @ found.weights + found.bias, atol=1e-9)
+
+
+def test_features_of_very_different_reach_have_no_one_scale():
+    assert has_one_scale(np.array([[0.0, 5.0, 0.0], [1.0, 5.0, 900.0]]))
+    assert not has_one_scale(np.array([[0.0, 0.0], [1.0, 1e6]]))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.tallies.exact_sum import ExactSum, as_float, units_by_code
+from truerisk.tallies.exact_sum import ExactSum, WeightedSums, as_float, units_by_code
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64).filter(lambda x: abs(x) < 1e300)
 
@@ -46,3 +46,10 @@ def test_each_code_has_its_own_sum(pairs):
 def test_an_infinity_is_refused():
     with pytest.raises(InputError, match="must be finite to be summed"):
         ExactSum().add([1.0, math.inf])
+
+
+def test_the_standard_error_of_a_weighted_mean_by_hand():
+    weights = np.ones(2)
+    total = ExactSum().add(weights)
+    sums = WeightedSums().add(np.array([0.0, 1.0]), weights)
+    assert sums.standard_error(0.5, total, total, 2) == 0.5  # .707 / √2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from truerisk.errors import InputError
 from truerisk.tallies import radix_rank
 from truerisk.tallies import ranking as ranking_module
-from truerisk.tallies.radix_rank import NARROW, WIDE, rank_by_radix
+from truerisk.tallies.radix_rank import NARROW, WIDE, rank_by_radix, scores_of_narrow
 from truerisk.tallies.ranking import rank, rank_parts
 
 SPECIAL = [-np.inf, -1e30, -1.0, -1e-45, -0.0, 0.0, 1e-45, 0.5, 1.0, 1.0000001, 3e38, np.inf]
@@ -149,3 +149,8 @@ def test_keys_keep_the_order_and_lead_back(layout, kind):
     assert (buckets[0], buckets[-1]) == layout.infinity_buckets
     found = rank_by_radix([(scores, np.ones(len(scores), dtype=bool))])
     assert found.thresholds[::-1].tolist() == [float(score) for score in scores]
+
+
+def test_narrow_keys_turn_back_into_scores():
+    keys = np.array([0x8000_0000, 0xBF80_0000, 0x4080_0000])
+    assert scores_of_narrow(keys).tolist() == [0.0, 1.0, -1.0]

@@ -25,7 +25,7 @@ FINDING, BAD_INPUT, PARTIAL, FAILED = 1, 3, 4, 5
 INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
 EXIT_CODES = {
     "0": "a result",
-    "1": "a check failed (--fail-under, --fail-over, --fail-unless, audit)",
+    "1": "a check failed (--fail-under, --fail-over, --fail-unless, gate, audit)",
     "2": "an option or a command is not understood",
     "3": "wrong input: a file or a value cannot be used, or a file is absent",
     "4": "a partial result: a measure is undefined, or a refit failed",
@@ -36,6 +36,7 @@ EXIT_CODES = {
 COMMANDS = {
     "score": "Every measure of a file of predictions, with its interval.",
     "compare": "Which of several models is better, by their predictions?",
+    "gate": "Does this model ship? Claims of a TOML file, checked.",
     "estimate": "How well a learner will do on examples it has not seen.",
     "curve": "Would more examples help? Learners at growing training sizes.",
     "perturb": "An SVM's error and what a feature adds, by random weights.",

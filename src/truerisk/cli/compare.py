@@ -27,7 +27,6 @@ from truerisk.errors import InputError
 
 if TYPE_CHECKING:
     from truerisk.comparison.predictions.comparisons import Comparisons
-    from truerisk.results import Comparison
 
 INTERVALS = ("tango", "newcombe", "bonett_price", "wald")
 BETTER, NOT_WORSE = "better", "not-worse"
@@ -149,20 +148,14 @@ def _finish(result: "Comparisons", check: str | None) -> None:
                 f"`--region` must hold one of the main measure for --fail-unless not-worse; got "
                 f"none of {result.measure}. Name the main measure with --measure."
             )
-        if not _is_met(result, last, check):
-            from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (rare)
+        from truerisk.gates.claims import is_better, is_not_worse  # noqa: PLC0415  (rare)
+        from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (rare)
 
+        claim = is_better(result) if check == BETTER else is_not_worse(result)
+        if not claim.is_shown:
             verdict = lines_visible(last.verdict)
             click.echo(f"Check failed: {check} is not shown. {verdict}", err=True)
             sys.exit(FINDING)
     if result.undefined:
         names = ", ".join(dict.fromkeys(result[key].measure for key in result.undefined))
         exit_partial(f"undefined on these examples: {names}")
-
-
-def _is_met(result: "Comparisons", last: "Comparison", check: str) -> bool:
-    at = 1 - result.level
-    if check == BETTER:
-        return last.finding == "better" and result.adjusted[last.names] <= at
-    tests = result.beside.get((last.measure, *last.names), ())
-    return any(one.method == "non_inferiority" and one.p_value <= at for one in tests)

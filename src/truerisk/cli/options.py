@@ -181,13 +181,7 @@ def read_bounds(
 
 
 def read_costs(text: str | None) -> Any:  # noqa: ANN401
-    """Read costs given by outcome (`fp=1,fn=5`) or in a file; None when there are none.
-
-    Examples
-    --------
-    >>> read_costs("fp=1,fn=5")
-    {'fp': 1.0, 'fn': 5.0}
-    """
+    """Read costs given by outcome (`fp=1,fn=5`) or in a file; None when there are none."""
     if text is None:
         return None
     if re.fullmatch(r"\s*[a-z]{2}\s*=[^=,]+(,\s*[a-z]{2}\s*=[^=,]+)*", text):

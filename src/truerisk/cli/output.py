@@ -65,15 +65,13 @@ FIGURES = (
         help="Format of the figures; may be repeated.",
     ),
 )
-PAGE = (
-    click.option(
-        "--html",
-        type=NamedPath(path_type=Path),
-        metavar="FILE",
-        help="Also write the result as a page.",
-    ),
-    *FIGURES,
+html_option = click.option(
+    "--html",
+    type=NamedPath(path_type=Path),
+    metavar="FILE",
+    help="Also write the result as a page.",
 )
+PAGE = (html_option, *FIGURES)
 CHECKS = tuple(
     click.option(
         name,
@@ -172,18 +170,11 @@ def check_measure_names(names: Iterable[str]) -> None:
 
 def check_bounds(options: dict[str, Any]) -> None:
     """Refuse a check of an unknown measure, or of a value that its measure cannot have."""
-    from truerisk.measures.registry import base_measure  # noqa: PLC0415  (start-up time)
+    from truerisk.gates.claims import check_bound  # noqa: PLC0415  (start-up time)
 
     for option in ("fail_under", "fail_over"):
         for name, bound in options[option]:
-            low, high = base_measure(name).measure_range
-            if not low <= bound <= high:
-                percent = (low, high) == (0, 1) and 1 < bound <= 100
-                remedy = f" Write {name}={bound / 100:g} for {bound:g} %." if percent else ""
-                raise InputError(
-                    f"`--{option.replace('_', '-')}` must be a value that {name} can have, from "
-                    f"{low:g} to {high:g}; got {bound:g}.{remedy}"
-                )
+            check_bound(name, bound, f"--{option.replace('_', '-')}")
 
 
 # Printing
@@ -348,15 +339,15 @@ def write_files(
 
 def finish(evaluation: Evaluation, options: dict[str, Any]) -> None:
     """Exit with the code of the checks, or of an undefined measure."""
-    checks = (("fail_under", True), ("fail_over", False))
-    failed = [
-        finding
-        for option, lower in checks
-        for bound in options[option]
-        if (finding := _failed_check(evaluation, *bound, lower=lower)) is not None
+    from truerisk.gates.claims import at_least, at_most  # noqa: PLC0415  (start-up time)
+
+    checks = [
+        *(at_least(evaluation[name], bound) for name, bound in options["fail_under"]),
+        *(at_most(evaluation[name], bound) for name, bound in options["fail_over"]),
     ]
-    for finding in failed:
-        click.echo(f"Check failed: {finding}", err=True)
+    failed = [check for check in checks if not check.is_shown]
+    for check in failed:
+        click.echo(f"Check failed: {check}", err=True)
     if failed:
         sys.exit(FINDING)
     unavailable = {
@@ -385,20 +376,3 @@ def check_names(evaluation: Evaluation, options: dict[str, Any]) -> None:
                 f"`--fail-under` and `--fail-over` must name a measure of these predictions: "
                 f"{', '.join(evaluation)}; got {measure!r}."
             )
-
-
-def _failed_check(evaluation: Evaluation, measure: str, bound: float, *, lower: bool) -> str | None:
-    from truerisk.reporting.wording import number, percent  # noqa: PLC0415
-
-    estimate = evaluation[measure]
-    sign, side = ("≥", "lower") if lower else ("≤", "upper")
-    claim = f"{measure} {sign} {bound:g} is not shown"
-    if not estimate.is_defined:
-        return f"{claim}: it is undefined on these examples."
-    if estimate.interval is None:
-        return f"{claim}: it has no interval."
-    end = estimate.interval.low if lower else estimate.interval.high
-    if end >= bound if lower else end <= bound:
-        return None
-    level = percent(estimate.interval.level)
-    return f"{claim}: the {side} end of its {level} interval is {number(end, 6)}."

@@ -126,13 +126,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
 
 
 def read_counts(text: str) -> list[list[int]]:
-    """Read TP,FN,FP,TN as a table whose rows are the true positives and the true negatives.
-
-    Examples
-    --------
-    >>> read_counts("50,50,40,850")
-    [[50, 50], [40, 850]]
-    """
+    """Read TP,FN,FP,TN as a table whose rows are the true positives and the true negatives."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 4 or not all(part.isdecimal() for part in parts):
         raise InputError(f"`--counts` must be {COUNTS_FORM}; got {text!r}.")

@@ -36,39 +36,10 @@ def conclude(
 ) -> Comparison:
     """Put two estimates and the outcome of a test of their difference into one `Comparison`.
 
-    * better, worse: the interval lies on one side of 0, and the test, if there is one, rejects at
-      1 − level.
-    * equivalent: both one-sided tests at 1 − level exclude a difference of `region` or more, that
-      is, the interval at 2·level − 1 lies strictly within ± region [1]_.  A difference can be both
-      real and too small to matter: then the finding is "equivalent", and the verdict says both.
-    * no evidence: neither.  `settled_by` examples would then detect a difference as large as the
-      one seen, or as the region if that is larger: planned by the outcome, or extrapolated from the
-      width of the interval, which falls as 1/√n.
-
-    Parameters
-    ----------
-    region
-        The largest difference that does not matter, in units of the measure.
-    method
-        Name of the comparison, where it is not that of the test.
-    notes
-        Remarks that come before those of the outcome.
-
-    References
-    ----------
-    .. [1] D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
-       approach for assessing the equivalence of average bioavailability", Journal of
-       Pharmacokinetics and Biopharmaceutics 15, 657-680, 1987.
-
-    Examples
-    --------
-    >>> first = Estimate(value=0.16, interval=None, measure="error_rate", method="counts", n=400)
-    >>> second = Estimate(value=0.12, interval=None, measure="error_rate", method="counts", n=400)
-    >>> outcome = TestOutcome(ends_at=lambda level: (-0.07, -0.01), p_value=0.01,
-    ...                       method="mcnemar_mid_p", interval_method="tango")
-    >>> comparison = conclude(("a", "b"), first, second, outcome, level=0.95)
-    >>> comparison.finding, comparison.verdict
-    ('better', 'b is better than a: its error rate is lower by 0.040 [0.010, 0.070].')
+    Better, worse: the interval lies on one side of 0, and the test, if any, rejects at 1 − level.
+    Equivalent: the interval at 2·level − 1 lies strictly within ± region, i.e. both one-sided tests
+    reject (D. J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 657-680, 1987); it takes
+    precedence over a real difference, and the verdict says both.  Otherwise no evidence.
     """
     if region is not None:
         check_level_of_equivalence(level)
@@ -112,13 +83,7 @@ def conclude(
 
 
 def decide(*, is_equivalent: bool, is_different: bool, improves: bool) -> Conclusion:
-    """Give the conclusion about the second of two: equivalence comes before a real difference.
-
-    Examples
-    --------
-    >>> decide(is_equivalent=False, is_different=True, improves=False)
-    'worse'
-    """
+    """Give the conclusion about the second of two: equivalence comes before a real difference."""
     if is_equivalent:
         return "equivalent"
     if not is_different:
@@ -130,23 +95,12 @@ def planned_difference(value: float, region: float | None) -> float:
     """Give the difference that more examples should detect: the one seen, at least the region.
 
     A difference below the region does not matter, and nobody should collect examples to find it.
-
-    Examples
-    --------
-    >>> planned_difference(-0.007, 0.02), planned_difference(-0.05, 0.02)
-    (0.02, 0.05)
     """
     return max(abs(value), region or 0.0)
 
 
 def planned_in_words(value: float, region: float | None) -> str:
-    """Say which difference `planned_difference` gives, after "a difference".
-
-    Examples
-    --------
-    >>> planned_in_words(-0.007, 0.02), planned_in_words(-0.007, None)
-    ('of 0.02, the smallest that matters', 'as large as the one seen')
-    """
+    """Say which difference `planned_difference` gives, after "a difference"."""
     if region is not None and region > abs(value):
         return f"of {region:g}, the smallest that matters"
     return "as large as the one seen"
@@ -166,12 +120,7 @@ def code_of(finding: Conclusion) -> str:
 
 
 def check_level_of_equivalence(level: float) -> None:
-    """Refuse a level at which two one-sided tests would show anything at all.
-
-    Examples
-    --------
-    >>> check_level_of_equivalence(0.95)
-    """
+    """Refuse a level at which two one-sided tests would show anything at all."""
     if level <= 0.5:
         raise InputError(
             f"`level` must be more than 0.5 with a region: equivalence is two tests at 1 − level; "
@@ -183,29 +132,15 @@ def growth_to_settle(statistic: float, level: float) -> float:
     r"""Give how many times as many units would find, with a power of 0.8, what has this statistic.
 
     .. math:: \left(\frac{z + z_{power}}{statistic}\right)^2
-
-    Examples
-    --------
-    >>> round(growth_to_settle(1.4, 0.95), 3)  # ((1.96 + .8416) / 1.4)²
-    4.005
     """
     needed = -float(ndtri((1 - level) / 2)) + float(ndtri(POWER))
     return (needed / statistic) ** 2 if statistic else math.inf
 
 
 def examples_to_settle(value: float, interval: Interval, n: float) -> int | None:
-    r"""Tell how many examples in all would find such a difference, with a power of 0.8.
+    """Tell how many examples would detect such a difference with power 0.8: n·((z + z_power)·s/d)².
 
-    .. math:: n \left(\frac{(z + z_{power})\, s}{d}\right)^2, \quad
-              s = \frac{high - low}{2 z}
-
-    An extrapolation: a difference that was seen is itself uncertain.  None where there is none, or
-    one so small that 10¹² examples would not detect it.
-
-    Examples
-    --------
-    >>> examples_to_settle(0.02, Interval(-0.02, 0.06, 0.95, "tango"), 400)
-    3270
+    An extrapolation, s being half the interval over z.  None for no difference, or over 10¹².
     """
     if not math.isfinite(value) or value == 0 or not 0 < interval.width < math.inf:
         return None

@@ -25,13 +25,7 @@ TOLERANCE = 1e-9  # of a p-value: finer than any use of one
 
 
 def margins_of(region: Region, names: list[str]) -> dict[str, float]:
-    """Give the region of each measure: one for all, or each its own.
-
-    Examples
-    --------
-    >>> margins_of(0.01, ["f1", "recall"]), margins_of({"f1": 0.02}, ["f1", "recall"])
-    ({'f1': 0.01, 'recall': 0.01}, {'f1': 0.02})
-    """
+    """Give the region of each measure: one for all, or each its own."""
     if region is None:
         return {}
     if not isinstance(region, Mapping):
@@ -46,19 +40,9 @@ def margins_of(region: Region, names: list[str]) -> dict[str, float]:
 def equivalence_p(
     both: int, only_first: int, only_second: int, neither: int, *, region: float
 ) -> float:
-    r"""Give the p-value of two models' shares on the same examples differing by `region` or more.
+    """Give the p-value of two models' shares on the same examples differing by `region` or more.
 
-    The larger of the two one-sided p-values of Tango's score test,
-
-    .. math:: \max\bigl(p(\delta \le -region),\; p(\delta \ge region)\bigr)
-
-    A small one shows that the models are equivalent.  For many independent examples, models that
-    differ by `region` or more are declared equivalent at t with probability t at most.
-
-    Examples
-    --------
-    >>> round(equivalence_p(120, 4, 5, 31, region=0.05), 4)
-    0.0246
+    The larger of two one-sided p-values of Tango's score test, valid for many independent examples.
     """
     counts = (both, only_first, only_second, neither)
     return max(
@@ -76,17 +60,7 @@ def non_inferiority_p(
     region: float,
     higher_is_better: bool = True,
 ) -> float:
-    r"""Give the p-value of the second model being worse than the first by `region` or more.
-
-    One one-sided test of Tango's score: :math:`p(\delta \le -region)`, or
-    :math:`p(\delta \ge region)` where the counts are of wrong answers.  A small one shows that the
-    second model is not worse by as much as matters.
-
-    Examples
-    --------
-    >>> round(non_inferiority_p(120, 4, 5, 31, region=0.05), 4)
-    0.0071
-    """
+    """Give the p-value, by Tango's score, of the second model being worse by `region` or more."""
     n = sum(check_paired_table(both, only_first, only_second, neither))
     margin = _checked_region(region, widest=1.0)
     if higher_is_better:
@@ -95,22 +69,9 @@ def non_inferiority_p(
 
 
 def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) -> float:
-    r"""Give the p-value of a difference of `region` or more in any measure, from its intervals.
+    """Give the smallest t < ½ whose interval at 1 − 2t lies strictly within ± region, else 1.
 
-    .. math:: \inf\,\{\, t < ½ :\; \text{the interval at the level } 1 - 2t \text{ lies strictly
-              within} \pm region \,\}
-
-    that is, the two one-sided tests that the intervals are the inversion of.  1 where even the
-    narrowest interval reaches beyond, computed by halving: the intervals must be nested.
-
-    Examples
-    --------
-    >>> from scipy.special import ndtri
-    >>> def ends_at(level):  # a difference of 0.01 with a standard error of 0.02
-    ...     spread = 0.02 * ndtri(0.5 + level / 2)
-    ...     return 0.01 - spread, 0.01 + spread
-    >>> round(equivalence_p_from_ends(ends_at, region=0.05), 4)  # P(Z ≤ −2)
-    0.0228
+    The two one-sided tests that the intervals are the inversion of; these must be nested.
     """
     return max(
         non_inferiority_p_from_ends(ends_at, region=region, higher_is_better=higher)
@@ -124,15 +85,6 @@ def non_inferiority_p_from_ends(
     """Give the p-value of the second model being worse by `region` or more, from the intervals.
 
     As `equivalence_p_from_ends`, but only the end on the worse side has to lie within the region.
-
-    Examples
-    --------
-    >>> from scipy.special import ndtri
-    >>> def ends_at(level):  # a difference of 0.01 with a standard error of 0.02
-    ...     spread = 0.02 * ndtri(0.5 + level / 2)
-    ...     return 0.01 - spread, 0.01 + spread
-    >>> round(non_inferiority_p_from_ends(ends_at, region=0.05), 5)  # P(Z ≤ −3)
-    0.00135
     """
     margin = _checked_region(region)
     # Halve the p-values t up to ½ for the smallest whose interval, at 1 − 2t, shows it.

@@ -21,10 +21,8 @@ class AlternativeTest:
 class TestOutcome:
     """The interval of a difference at any level, the test of no difference, and their names.
 
-    `p_value` is two-sided: None where the method has no test, NaN where it is undefined.
-    `settled_by` is a planned number of examples, where the method can plan one.  `shares_at` gives,
-    for Bayesian methods, the posterior probabilities that the difference lies below, within and
-    above ± a region.
+    `p_value` is two-sided: None without a test, NaN if undefined.  `shares_at` gives the posterior
+    probabilities below, within and above ± a region.
     """
 
     __test__ = False  # pytest takes classes of this name for tests

@@ -26,19 +26,9 @@ NO_SPREAD = Finding(
 
 @dataclass(frozen=True)
 class Spread:
-    r"""The standard error of a difference; Student's t where its degrees of freedom are finite.
+    """The standard error of a difference; Student's t where its degrees of freedom are finite.
 
-    .. math:: d \pm t_{1 - (1 - level)/2}\, s, \qquad p = 2\,P(T \le -|d| / s)
-
-    Interval and test are one statement: 0 lies outside the interval at 1 − p and not before.
-    `scale` is the size of what is measured: a standard error of 10⁻¹² of it is rounding, and
-    counts as 0.
-
-    Examples
-    --------
-    >>> spread = Spread(0.02)
-    >>> round(spread.p_value(0.05), 4), [round(end, 3) for end in spread.ends(0.05, 0.95)]
-    (0.0124, [0.011, 0.089])
+    Interval and test are one statement.  A standard error of 10⁻¹² of `scale` counts as 0.
     """
 
     error: float
@@ -94,26 +84,10 @@ def without_spread(
     interval_method: str = "no_spread",
     note: str = NO_SPREAD,
 ) -> TestOutcome:
-    r"""Bound the mean difference of n units that all show the same one.
+    """Bound the mean difference of n units that all show the same one.
 
-    If a share s of all units is unlike those seen, n units show none of them with probability
-    (1 − s)ⁿ, and such a unit can differ by anything within ± `width`:
-
-    .. math:: [\,d - s (width + d),\; d + s (width - d)\,], \qquad
-              s = 1 - \bigl(\tfrac{1 - level}{2}\bigr)^{1/n}
-
-    The test is the inversion of that.  Both are exact for independent units.  With d = 0 and a
-    width of 1 it bounds the difference of two error rates by n examples without a disagreement.  An
-    unbounded measure has no limits, and p = 1.
-
-    Examples
-    --------
-    >>> same = without_spread(0.0, 100, method="paired_mean")
-    >>> [round(end, 4) for end in same.ends_at(0.95)], same.p_value
-    ([-0.0362, 0.0362], 1.0)
-    >>> apart = without_spread(1.0, 9, method="paired_mean")  # a sign test of 9 units
-    >>> apart.p_value == 2 / 2**9
-    True
+    If a share s of all units is unlike those seen, n units miss them with probability (1 − s)ⁿ: [d
+    − s(width + d), d + s(width − d)], s = 1 − ((1 − level)/2)^(1/n).  Exact for independent units.
     """
     if math.isnan(value):
         return undetermined(method, note)
@@ -151,13 +125,6 @@ class Drawn:
 
     A difference of two maxima over thresholds jumps about more than its resamples show; their mean
     does not.
-
-    Examples
-    --------
-    >>> drawn = Drawn(Spread(0.02), 0.04)
-    >>> outcome = drawn.outcome(0.05, "paired_bootstrap")
-    >>> [round(end, 3) for end in outcome.ends_at(0.95)], round(outcome.p_value, 4)
-    ([0.001, 0.079], 0.0455)
     """
 
     spread: Spread
@@ -175,26 +142,9 @@ class Drawn:
 
 
 def satterthwaite(variance: Array, strata: Indices, size: Array) -> float:
-    r"""Give the degrees of freedom of a variance that is added up over strata of examples.
+    """Give the degrees of freedom of a variance added up over strata: (Σv)² / Σ(v²/(n − 1)).
 
-    .. math:: \nu = \frac{(\sum_s v_s)^2}{\sum_s v_s^2 / (n_s - 1)}
-
-    A recall's variance comes from the positives alone, and is known as well as they are many.
-
-    Parameters
-    ----------
-    variance, strata, size
-        What each example (or cell) adds to the variance, its stratum, and how many it counts for.
-
-    References
-    ----------
-    .. [1] F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
-       Biometrics Bulletin 2(6), 110-114, 1946. https://doi.org/10.2307/3002019
-
-    Examples
-    --------
-    >>> satterthwaite(np.array([0.2, 0.1, 0.0]), np.array([0, 0, 1]), np.array([8.0, 3.0, 90.0]))
-    10.0
+    Source: F. E. Satterthwaite, Biometrics Bulletin 2(6), 110-114, 1946.
     """
     parts = np.bincount(strata, weights=variance)
     sizes = np.bincount(strata, weights=size)
@@ -209,18 +159,9 @@ def satterthwaite(variance: Array, strata: Indices, size: Array) -> float:
 def spread_of_influences(
     influences: Array, group: Indices | None = None, strata: Indices | None = None
 ) -> Spread:
-    r"""Add up the influences of the examples, group by group where they come in groups.
+    """Add up the influences of the examples: s² = G/(G − 1) · Σ_g (Σ uᵢ)² over groups g.
 
-    .. math:: s^2 = \frac{G}{G - 1} \sum_g \Bigl(\sum_{i \in g} u_i\Bigr)^2
-
-    Right for many independent examples or groups.  The degrees of freedom are one less than there
-    are groups; for independent examples those of their strata, if these are given.
-
-    Examples
-    --------
-    >>> spread = spread_of_influences(np.array([0.5, -0.5, 0.5, -0.5]))
-    >>> round(spread.error, 4)  # √(4/3 · 4 · ¼)
-    1.1547
+    Right for many independent examples or groups; G − 1 degrees, or those of the strata.
     """
     totals = influences if group is None else np.bincount(group, weights=influences)
     units = len(totals)

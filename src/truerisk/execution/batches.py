@@ -89,17 +89,7 @@ class Future(Protocol):
 
 
 def run_batch(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Finished:
-    """Run the task on each item, in a worker.
-
-    A model that would start workers of its own does its work in this one: the processors are taken.
-
-    Examples
-    --------
-    >>> def square(shared, item):
-    ...     return {"square": np.array(item**2)}
-    >>> run_batch(square, {}, [1, 2, 3])[0][2]
-    {'square': array(9)}
-    """
+    """Run the task on each item, in a worker; a model starts no workers of its own in it."""
     hold_this_thread_to_one()
     with _no_further_workers():
         began = time.perf_counter()

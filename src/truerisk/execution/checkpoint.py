@@ -76,13 +76,7 @@ def next_content(file: BinaryIO, bytes_left: int) -> bytes | None:
 
 
 def encoded(result: Result) -> bytes:
-    """Write the arrays of a result as bytes.
-
-    Examples
-    --------
-    >>> decoded(encoded({"error": np.array([0.25])}))
-    {'error': array([0.25])}
-    """
+    """Write the arrays of a result as bytes."""
     described = [[name, array.dtype.str, array.shape] for name, array in result.items()]
     head = json.dumps(described).encode()
     arrays = [array.tobytes() for array in result.values()]
@@ -120,15 +114,7 @@ def _array(content: bytes, start: int, kind: Any, shape: Any) -> np.ndarray[Any,
 def fingerprint(*arrays: Any) -> str:  # noqa: ANN401  (arrays, sparse matrices, sequences)
     """Return the SHA-256 of arrays or sparse matrices: their types, shapes and bytes, in turn.
 
-    Equal arrays have one fingerprint, whether laid out by rows or by columns.  Python objects count
-    as they print: those without a value of their own never have the same twice.
-
-    Examples
-    --------
-    >>> fingerprint(np.arange(3), None)[:12] == fingerprint(np.arange(3), None)[:12]
-    True
-    >>> fingerprint(np.arange(3)) == fingerprint(np.arange(3.0))
-    False
+    The layout does not matter.  Python objects count as they print.
     """
     sha = hashlib.sha256()
     for array in arrays:
@@ -159,26 +145,7 @@ FACTS, LOCK, RESULTS = "run.json", "lock", "results-"
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
-    """A folder of results.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tempfile import TemporaryDirectory
-    >>> from truerisk.execution import run_each
-    >>> def task(shared, item):
-    ...     print("computing", item)
-    ...     return {"value": np.array(item)}
-    >>> with TemporaryDirectory() as folder:
-    ...     for _ in range(2):
-    ...         with Checkpoint.open(folder, {"seed": 1}) as checkpoint:
-    ...             results = run_each(task, {}, [10, 20], checkpoint=checkpoint)
-    ...             print([int(result["value"]) for result in results])
-    computing 10
-    computing 20
-    [10, 20]
-    [10, 20]
-    """
+    """A folder of results."""
 
     def __init__(self, folder: Path, lock: BinaryIO) -> None:
         self.folder = folder
@@ -187,15 +154,9 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
     @classmethod
     def open(cls, folder: Path | str, facts: Mapping[str, Any]) -> Self:
-        """Begin a run in a new or empty folder, or go on with the run that is in it.
+        """Begin a run in a new or empty folder, or continue the one that is in it.
 
-        Parameters
-        ----------
-        folder
-            Made if absent.
-        facts
-            All that the results depend on: the data (`fingerprint`), options, seed, version; plain
-            values only.  A run with other facts is refused, and the first that differs named.
+        `facts` is all that the results depend on, as plain values; a run with others is refused.
         """
         path = Path(folder)
         if path.exists() and not path.is_dir():

@@ -138,11 +138,9 @@ def run_in_processes(
 
 @dataclass(frozen=True)
 class _UnderWay:
-    """A batch that is not cancelled by itself.
+    """A batch that cannot be cancelled by itself.
 
-    A pool that is left early is ended as a whole, and loky's thread that would kill the workers
-    fails at the first batch that was cancelled: they, and with them this process, would live on
-    until their refits end.
+    loky's thread that ends the workers fails at a cancelled batch: they would live on.
     """
 
     future: Any

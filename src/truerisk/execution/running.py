@@ -26,36 +26,9 @@ def run_each(
 ) -> Generator[Result, None, None]:
     """Call `task(shared, item)` for each item; give the results in the order of the items.
 
-    The results are the same to the last bit for any `n_jobs`, on a cluster (`use_cluster`), and
-    after a stop: every task has one BLAS and OpenMP thread, sees the same arrays, and must draw its
-    random numbers from `shared` and `item` alone.  A few batches run ahead of the caller and no
-    more, and memory does not grow with the number of items.
-
-    Parameters
-    ----------
-    task
-        A function of a module.  What it raises is raised here.  It must not change `shared`: arrays
-        are read-only.
-    shared
-        What every task needs; workers map it from one file, and none has a copy of its own.
-    items
-        Small things, such as numbers.
-    n_jobs
-        Processes to run in; −1 for as many as there are processors, None for one.  Where a cluster
-        is in use, all of its workers are.
-    checkpoint
-        Where results are kept; those that are there are not computed again.
-    progress
-        Called with (done, done, all) after each item.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> def mean_without(shared, at):
-    ...     return {"mean": np.delete(shared["x"], at).mean()}
-    >>> results = run_each(mean_without, {"x": np.array([1.0, 2.0, 6.0])}, range(3))
-    >>> [float(result["mean"]) for result in results]
-    [4.0, 3.5, 1.5]
+    The results are the same bits for any `n_jobs`, on a cluster, and after a stop: every task has
+    one BLAS and OpenMP thread, sees the same read-only arrays, and draws random numbers from
+    `shared` and `item` alone.  A few batches run ahead of the caller; memory does not grow.
     """
     workers = min(workers_of(n_jobs), max(1, len(items)))
     part = None
@@ -65,13 +38,7 @@ def run_each(
 
 
 def workers_of(n_jobs: int | None) -> int:
-    """Return how many processes `n_jobs` asks for.
-
-    Examples
-    --------
-    >>> workers_of(3), workers_of(None)
-    (3, 1)
-    """
+    """Return how many processes `n_jobs` requests."""
     if n_jobs is None:
         return 1
     if n_jobs == -1:

@@ -6,13 +6,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.delta import delta_interval, normal_interval
+from truerisk.intervals.student import student_cdf, student_quantile
 from truerisk.results import Interval
 from truerisk.tallies.placements import share_below
 
@@ -304,11 +304,8 @@ def _comparison(
     if variance > 0:
         statistic = difference / error
         tail = (1 - level) / 2
-        if math.isinf(degrees):
-            p_value, width = 2 * float(ndtr(-abs(statistic))), -float(ndtri(tail)) * error
-        else:
-            p_value = 2 * float(stdtr(degrees, -abs(statistic)))
-            width = -float(stdtrit(degrees, tail)) * error
+        p_value = 2 * student_cdf(degrees, -abs(statistic))
+        width = -student_quantile(degrees, tail) * error
         low, high = max(difference - width, -1.0), min(difference + width, 1.0)
         interval = Interval(low, high, float(level), method)
     elif difference == 0 and not np.isnan(variance):

@@ -28,12 +28,12 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, gammaln
 
 from truerisk.aliases import Array, Bounds
 from truerisk.checks import check_level, check_whole_number
 from truerisk.intervals.beta_quantile import beta_log_odds
 from truerisk.intervals.binomial import clopper_pearson
+from truerisk.intervals.normal import logistic
 
 EXACT_UP_TO = 100
 MIN_LEVEL = 0.2  # a lower level is answered with the band of this one
@@ -144,12 +144,12 @@ def probability_inside(n: int, miss: float) -> float:
     0.95
     """
     k = np.arange(1.0, n + 1)
-    low: Array = expit(beta_log_odds(k, n + 1 - k, np.full(n, miss / 2)))
+    low: Array = logistic(beta_log_odds(k, n + 1 - k, np.full(n, miss / 2)))
     ends = np.concatenate([low, 1 - low[::-1]])
     is_high = np.repeat([False, True], n)
     order = np.argsort(ends, kind="stable")
     counts = np.arange(n + 1)
-    log_factorial = gammaln(counts + 1.0)
+    log_factorial = np.array([math.lgamma(count + 1.0) for count in range(n + 1)])
     chance = np.zeros(n + 1)  # of each number of uniforms so far, and of no end crossed
     chance[0] = 1.0
     least = most = 0

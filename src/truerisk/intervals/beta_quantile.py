@@ -10,19 +10,20 @@ In log-odds a proportion of 10⁻¹² and its complement are equally precise, an
 (the beta kernel is log-concave in θ), and Newton's steps from the left converge from anywhere.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import betainc, betaincc, expit, gammaln, ndtri
 
 from truerisk.aliases import Array, Indices
+from truerisk.intervals.normal import logistic, normal_quantile
+from truerisk.kernels import special
 
 LogTail = Callable[[Array, Indices], tuple[Array, Array]]
 
-SMALLEST = 1e-290  # a smaller shape has the same quantiles, but its inverse overflows
+SMALLEST = 1e-100  # a smaller shape has the same quantiles, but its inverse overflows
+SHORT = 16.0  # from here on Stirling's series is exact
 WIDEST = 740.0  # beyond these log-odds float64 has no proportion left
-CLOSE_TO_ZERO = float(np.log(1e-3))
-FEW = 41
 NEWTON_STEPS = 30  # then halving only, which needs at most 64 more
 BLOCK = 8192  # entries at a time, the dozen arrays of a step stay in the cache
 HALF_LOG_TWO_PI = float(0.5 * np.log(2 * np.pi))
@@ -30,24 +31,15 @@ HALF_LOG_TWO_PI = float(0.5 * np.log(2 * np.pi))
 
 def beta_tail(a: Array, b: Array, log_odds: Array) -> Array:
     """Give I(a, b; x) at the log-odds of x, precise for x and for 1 − x however small."""
-    tail: Array = betainc(a, b, expit(log_odds))
-    near_one = log_odds > -CLOSE_TO_ZERO
-    if near_one.any():  # there x has lost the digits of 1 − x
-        tail[near_one] = _complement(b[near_one], a[near_one], expit(-log_odds[near_one]))
-    return tail
+    return _tail(a, b, log_odds, log_beta_kernel(a, b, log_odds))
 
 
-def _complement(a: Array, b: Array, x: Array) -> Array:
-    """Give 1 − I(a, b; x) for small x.
-
-    `betaincc` is several times slower than `betainc`, so it is kept for where the difference would
-    lose digits: small complements, and shapes under 40, for which `betainc` itself is good to 8
-    digits only at b = 10⁹.
-    """
-    complement: Array = 1 - betainc(a, b, x)
-    unsure = (complement < 1e-3) | (a < FEW)
-    complement[unsure] = betaincc(a[unsure], b[unsure], x[unsure])
-    return complement
+def _tail(a: Array, b: Array, log_odds: Array, log_kernel: Array) -> Array:
+    """Give I(a, b; x), the logarithm of its kernel being known."""
+    tails = np.empty_like(log_odds)
+    x, complement = logistic(log_odds), logistic(-log_odds)
+    special.beta_tails(a, b, x, complement, np.exp(log_kernel), tails)
+    return tails
 
 
 def log_beta_kernel(a: Array, b: Array, log_odds: Array) -> Array:
@@ -71,7 +63,7 @@ def log_peak(a: Array, b: Array) -> Array:
 
 def deviance(a: Array, b: Array, log_odds: Array) -> Array:
     """Give (a + b) KL(a / (a + b) ‖ x): how far the kernel has fallen from its peak, in logs."""
-    x, complement = expit(log_odds), expit(-log_odds)
+    x, complement = logistic(log_odds), logistic(-log_odds)
     excess = a * complement - b * x
     return _deviance(a, excess, (a + b) * x) + _deviance(b, -excess, (a + b) * complement)
 
@@ -86,12 +78,14 @@ def _deviance(observed: Array, excess: Array, expected: Array) -> Array:
 
 def _stirling_error(a: Array) -> Array:
     """Give what Stirling's formula leaves of log Γ(a)."""
-    long = np.maximum(a, 10.0)
+    long = np.maximum(a, SHORT)
     inverse = 1 / (long * long)
-    error: Array = (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse / 1680))) / long
-    short = a < 10  # there the series is not exact
+    series = 1 / 1260 - inverse * (1 / 1680 - inverse / 1188)
+    error: Array = (1 / 12 - inverse * (1 / 360 - inverse * series)) / long
+    short = a < SHORT
     small = a[short]
-    error[short] = gammaln(small) - (small - 0.5) * np.log(small) + small - HALF_LOG_TWO_PI
+    log_gamma = np.array([math.lgamma(one) for one in small.tolist()])
+    error[short] = log_gamma - (small - 0.5) * np.log(small) + small - HALF_LOG_TWO_PI
     return error
 
 
@@ -147,15 +141,16 @@ def _beta_log_odds(a: Array, b: Array, tail: Array) -> Array:
     peak = log_peak(a, b)
 
     def log_tail(log_odds: Array, at: Indices) -> tuple[Array, Array]:
-        value = np.log(beta_tail(a[at], b[at], log_odds))
-        return value, np.exp(peak[at] - deviance(a[at], b[at], log_odds) - value)
+        log_kernel = peak[at] - deviance(a[at], b[at], log_odds)
+        value = np.log(_tail(a[at], b[at], log_odds, log_kernel))
+        return value, np.exp(log_kernel - value)
 
     return solve_in_log_odds(log_tail, np.log(tail), _first_guess(a, b, tail, peak))
 
 
 def _first_guess(a: Array, b: Array, tail: Array, peak: Array) -> Array:
     """Guess by the score interval; for a small first shape by the leading term xᵃ/(a B(a, b))."""
-    z = -ndtri(tail)
+    z = -normal_quantile(tail)
     total = np.maximum(a + b - 1, 0.5 * (a + b))
     count = np.minimum(np.maximum(a - 0.5, 0.25 * a), total)
     towards_zero = score_start(count, total, np.abs(z))

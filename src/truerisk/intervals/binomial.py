@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincc, expit, ndtri
 
 from truerisk.aliases import Array, Bounds, Indices
 from truerisk.checks import (
@@ -30,6 +29,7 @@ from truerisk.intervals.beta_quantile import (
     score_start,
     solve_in_log_odds,
 )
+from truerisk.intervals.normal import logistic, normal_quantile
 from truerisk.results import Interval
 
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
@@ -136,8 +136,8 @@ def jeffreys(k: Array, n: Array, level: float) -> Bounds:
        Statistical Science 16(2), 101-133, 2001. https://doi.org/10.1214/ss/1009213286
     """
     tail = np.full_like(n, (1 - level) / 2)
-    low = np.where(k > 0, expit(beta_log_odds(k + 0.5, n - k + 0.5, tail)), 0.0)
-    high = np.where(k < n, expit(-beta_log_odds(n - k + 0.5, k + 0.5, tail)), 1.0)
+    low = np.where(k > 0, logistic(beta_log_odds(k + 0.5, n - k + 0.5, tail)), 0.0)
+    high = np.where(k < n, logistic(-beta_log_odds(n - k + 0.5, k + 0.5, tail)), 1.0)
     return low, high
 
 
@@ -176,7 +176,7 @@ def mid_p(k: Array, n: Array, level: float) -> Bounds:
        44(4), 417-423, 1995. https://doi.org/10.2307/2348891
     """
     tail = (1 - level) / 2
-    return expit(mid_p_log_odds(k, n, tail)), expit(-mid_p_log_odds(n - k, n, tail))
+    return logistic(mid_p_log_odds(k, n, tail)), logistic(-mid_p_log_odds(n - k, n, tail))
 
 
 @_method
@@ -194,7 +194,9 @@ def blaker(k: Array, n: Array, level: float) -> Bounds:
     .. [2] J. Klaschka, "BlakerCI: an algorithm and R package for the Blaker's binomial confidence
        limits calculation", 2010.
     """
-    return expit(blaker_log_odds(k, n, 1 - level)), expit(-blaker_log_odds(n - k, n, 1 - level))
+    return logistic(blaker_log_odds(k, n, 1 - level)), logistic(
+        -blaker_log_odds(n - k, n, 1 - level)
+    )
 
 
 @_method
@@ -322,7 +324,7 @@ def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
 
 def _normal_quantile(level: float) -> Any:  # noqa: ANN401
     # The tail, not 1 − tail: near level 1 only the former still has its digits.
-    return -ndtri((1 - level) / 2)
+    return -normal_quantile((1 - level) / 2)
 
 
 def exact_lower(k: Array, n: Array, tail: float) -> Array:
@@ -330,7 +332,7 @@ def exact_lower(k: Array, n: Array, tail: float) -> Array:
     low = np.zeros(n.shape)
     some = k > 0
     a, b = k[some], n[some] - k[some] + 1
-    low[some] = expit(beta_log_odds(a, b, np.full_like(a, tail)))
+    low[some] = logistic(beta_log_odds(a, b, np.full_like(a, tail)))
     return low
 
 
@@ -339,7 +341,7 @@ def exact_upper(k: Array, n: Array, tail: float) -> Array:
     high = np.ones(n.shape)
     some = k < n
     a, b = n[some] - k[some], k[some] + 1
-    high[some] = expit(-beta_log_odds(a, b, np.full_like(a, tail)))
+    high[some] = logistic(-beta_log_odds(a, b, np.full_like(a, tail)))
     return high
 
 
@@ -362,7 +364,7 @@ def mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
         slope_next = np.exp(peak_next[at] - deviance(above[at], below[at], log_odds) - value)
         return value, 0.5 * (slope + slope_next)
 
-    start = score_start(k, n, np.full_like(n, -ndtri(tail)))
+    start = score_start(k, n, np.full_like(n, -normal_quantile(tail)))
     target = np.full_like(n, np.log(tail))
     log_odds[between] = solve_in_log_odds(log_tail, target, np.log(start) - np.log1p(-start))
     return log_odds
@@ -533,12 +535,16 @@ def at_least(j: Array, n: Array, p: float) -> Array:
     possible = (j >= 1) & (j <= n)
     probability = np.where(j < 1, 1.0, 0.0)
     count, trials = j[possible], n[possible]
-    probability[possible] = betainc(count, trials - count + 1, min(max(p, 0.0), 1.0))
+    if 0 < p < 1:
+        log_odds = np.full_like(count, math.log(p) - math.log1p(-p))
+        probability[possible] = beta_tail(count, trials - count + 1, log_odds)
+    else:
+        probability[possible] = float(p >= 1)
     return probability
 
 
 def _at_most(j: int, n: int, p: float) -> float:
-    return 1.0 if j >= n else float(betaincc(j + 1, n - j, p))
+    return _at_least(n - j, n, 1 - p)
 
 
 def _at_least(j: int, n: int, p: float) -> float:

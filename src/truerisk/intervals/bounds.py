@@ -8,8 +8,6 @@ are here for comparison.
 
 import math
 
-from scipy.special import xlogy
-
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.results import Interval
 
@@ -80,7 +78,9 @@ def _kl_end(mean: float, end: float, allowed: float) -> float:
 
 
 def _divergence(q: float, p: float) -> float:
-    return float(xlogy(q, q / p) + xlogy(1 - q, (1 - q) / (1 - p)))
+    return sum(
+        share * math.log(share / other) for share, other in ((q, p), (1 - q, 1 - p)) if share > 0
+    )
 
 
 def empirical_bernstein(mean: float, variance: float, n: int, *, level: float = 0.95) -> Interval:

@@ -22,7 +22,7 @@ import numpy as np
 
 from truerisk.aliases import Array, Ends, Flags
 from truerisk.intervals.gamma import gamma_ends
-from truerisk.intervals.student import hull, normal_quantile, score_ends, student_quantile
+from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t, widening_of
 from truerisk.results import Finding, Interval
 from truerisk.tallies.cells import Cells
 
@@ -88,7 +88,7 @@ class Posterior:
     def quantile(self, level: float) -> float:
         """Give Student's quantile at Satterthwaite's degrees of freedom."""
         freedom = self.variance.sum() ** 2 / (self.variance**2 / self.freedom).sum()
-        return student_quantile(float(freedom), level)
+        return two_sided_t(float(freedom), level)
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def _about(
         # What the prior does to single classes adds up over them while their errors cancel.
         moved = centre + (smooth - centre) * math.sqrt(2 / max(n_classes, 2))
         moved = min(max(moved, INSIDE), 1 - INSIDE)
-        ends.append(score_ends(centre, max(moved * (1 - moved) / variance, 1.0), quantile))
+        ends.append(score_ends(centre, size_of(moved, variance), quantile))
     return ends
 
 
@@ -314,8 +314,8 @@ def weighted_interval(cells: Cells, measure: str, taken: Flags, *, level: float)
     if measure == "jaccard":
         floor *= (1 + inside) ** 2 / 2  # a share of rows, seen through J = F/(2 − F)
     variance = max(float(squares @ of_row**2), floor)
-    quantile = student_quantile(n - 1, level)
-    size = max(inside * (1 - inside) / variance, 1.0)
+    quantile = two_sided_t(n - 1, level)
+    size = size_of(inside, variance)
     centres = [mean]
     if measure == "precision":
         # A class with more examples than usual has a higher precision, and a larger weight.
@@ -355,7 +355,7 @@ def specificity_interval(cells: Cells, taken: Flags, weights: Array, *, level: f
     of_row = cells.from_classes(-each, np.zeros(len(each)), each)
     squares = cells.totals if cells.squares is None else cells.squares
     missed = float((predicted - tp) @ each)
-    widening = (student_quantile(n - 1, level) / normal_quantile(level)) ** 2
+    widening = widening_of(n - 1, level) ** 2
     unit = 1.0 if cells.squares is None else float(cells.squares.sum()) / total
     of_rows = float(squares @ of_row**2) - unit * missed**2 / total
     event = unit * math.sqrt(widening) * float(each.max())
@@ -394,7 +394,7 @@ def micro_interval(cells: Cells, measure: str, over: Flags | None, *, level: flo
     variance = spread + 2 * inside * (1 - inside) / whole**2
     units = min(max(inside * (1 - inside) / variance, 1.0), whole)
     freedom = decisions**2 / float(squares @ size**2) - 1
-    ends = score_ends(share, units, student_quantile(freedom, level))
+    ends = score_ends(share, units, two_sided_t(freedom, level))
     link = Link(f1=measure == "f1")
     low, high = (link.value(end) for end in ends)
     return Interval(*hull(link.value(share), (low, high)), level, "row_shares")

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from truerisk.aliases import Array, Indices
 from truerisk.checks import (
@@ -21,6 +20,7 @@ from truerisk.checks import (
 )
 from truerisk.errors import InputError
 from truerisk.intervals.delta import delta_interval, normal_interval
+from truerisk.intervals.normal import normal_quantile
 from truerisk.results import Interval
 
 NO_VARIANCE = 1e-24  # losses that are equal differ from their mean by its rounding only
@@ -231,7 +231,7 @@ def nested_interval(
     >>> print(result.interval)  # .2 ± 1.96 √(.16 / 59)
     [0.098, 0.302] at 95 %
     """
-    z = -float(ndtri((1 - check_level(level)) / 2))
+    z = -float(normal_quantile((1 - check_level(level)) / 2))
     table, of_example = _check_nested(losses, folds)
     repetitions, size, n = table.shape
     aside = of_example[:, np.newaxis, :] == np.arange(size)[np.newaxis, :, np.newaxis]

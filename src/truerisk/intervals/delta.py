@@ -9,11 +9,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtri, stdtrit
 
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number
 from truerisk.errors import InputError
+from truerisk.intervals.normal import logistic, normal_quantile
+from truerisk.intervals.student import student_quantile
 from truerisk.results import Interval
 
 CellFunction = Callable[[NDArray[np.complex128]], NDArray[np.complex128]]
@@ -125,7 +126,7 @@ def student_factor(units: float, level: float) -> float:
     (1.417, 1.001)
     """
     tail = (1 - check_level(level)) / 2
-    return float(stdtrit(max(units - 1, 1), tail) / ndtri(tail))
+    return float(student_quantile(max(units - 1, 1), tail) / normal_quantile(tail))
 
 
 def wald_interval(
@@ -140,7 +141,7 @@ def wald_interval(
     >>> print(wald_interval(0.78, 0.14))
     [0.506, 1.054] at 95 %
     """
-    spread = -float(ndtri((1 - check_level(level)) / 2)) * check_number(
+    spread = -float(normal_quantile((1 - check_level(level)) / 2)) * check_number(
         standard_error, "standard_error", low=0.0
     )
     return Interval(value - spread, value + spread, float(level), method)
@@ -194,7 +195,7 @@ def delta_interval(
     >>> print(delta_interval(1.0, 0.0))
     None
     """
-    z = -float(ndtri((1 - check_level(level)) / 2))
+    z = -float(normal_quantile((1 - check_level(level)) / 2))
     low, high = measure_range
     usable = math.isfinite(value) and math.isfinite(standard_error) and standard_error > 0
     if not usable or not low < value < high:
@@ -204,7 +205,7 @@ def delta_interval(
         below, above = value - low, high - value
         spread = z * standard_error * (high - low) / (below * above)
         centre = math.log(below) - math.log(above)
-        ends = [low + (high - low) * float(expit(centre + s)) for s in (-spread, spread)]
+        ends = [low + (high - low) * float(logistic(centre + s)) for s in (-spread, spread)]
     elif math.isfinite(low):
         ratio = math.exp(min(z * standard_error / (value - low), 700.0))
         ends = [low + (value - low) / ratio, low + (value - low) * ratio]

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from truerisk.aliases import Array, Bounds
 from truerisk.checks import check_choice, check_counts, check_level
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import wilson
+from truerisk.intervals.normal import normal_quantile
 from truerisk.results import Interval
 
 DifferenceMethod = Callable[[Array, Array, Array, Array, float], Bounds]
@@ -55,7 +55,7 @@ def mee_score(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bound
     .. [2] O. Miettinen and M. Nurminen, "Comparative analysis of two rates", Statistics in Medicine
        4, 213-226, 1985 (the fitted proportions in closed form).
     """
-    z = -ndtri((1 - level) / 2)
+    z = -normal_quantile((1 - level) / 2)
     observed = k1 / n1 - k2 / n2
 
     def end(outermost: float) -> Array:
@@ -108,7 +108,7 @@ def agresti_caffo(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> B
 def wald(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bounds:
     """For comparison only: the textbook normal interval; too short, and of no width at the ends."""
     p1, p2 = k1 / n1, k2 / n2
-    spread = -ndtri((1 - level) / 2) * np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
+    spread = -normal_quantile((1 - level) / 2) * np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
     return p1 - p2 - spread, p1 - p2 + spread
 
 

@@ -5,7 +5,7 @@ import math
 from truerisk.aliases import Ends
 from truerisk.intervals.bounds import chernoff_kl
 from truerisk.intervals.gamma import gamma_ends
-from truerisk.intervals.student import normal_quantile, student_quantile
+from truerisk.intervals.score_share import widening_of
 from truerisk.results import Interval
 from truerisk.tallies.losses import LossMoments
 
@@ -36,7 +36,7 @@ def loss_interval(moments: LossMoments, *, level: float, measure_range: Ends) ->
     event = moments.largest
     if moments.variance < implied:
         event = max(event, third / second / moments.n)
-    widening = (student_quantile(moments.n - 1, level) / normal_quantile(level)) ** 2
+    widening = widening_of(moments.n - 1, level) ** 2
     variance = max(moments.variance, PART_IMPLIED * implied) * widening
     if math.sqrt(variance) <= ROUNDING * moments.mean:
         if math.isinf(high):

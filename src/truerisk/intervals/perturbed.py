@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtri
 
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice
 from truerisk.intervals.binomial import fractional_interval
+from truerisk.intervals.normal import normal_quantile
 
 
 def percentile(value: float, deviations: Array, n: float, level: float) -> Ends:
@@ -33,7 +33,7 @@ def normal(value: float, deviations: Array, n: float, level: float) -> Ends:
     .. math:: D \pm z\, s
     """
     del n
-    half = -float(ndtri((1 - level) / 2)) * float(np.std(deviations, ddof=1))
+    half = -float(normal_quantile((1 - level) / 2)) * float(np.std(deviations, ddof=1))
     return value - half, value + half
 
 

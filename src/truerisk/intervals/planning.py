@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import at_least, clopper_pearson, exact_upper, log_probabilities
+from truerisk.intervals.normal import normal_quantile
 
 LARGEST_PLAN = 10**12
 WINDOW = 2000  # sizes that are checked at once; the width saws, so single sizes will not do
@@ -153,7 +153,7 @@ def _for_half_width(half_width: float, expected: float, level: float) -> Plan:
         low, high = clopper_pearson(np.round(expected * sizes), sizes, level)
         return np.asarray(high - low <= 2 * target)
 
-    z = -float(ndtri((1 - level) / 2))
+    z = -float(normal_quantile((1 - level) / 2))
     rough = z * z * expected * (1 - expected) / target**2 + z / target
     return Plan(
         n=_smallest(short_enough, rough),
@@ -173,7 +173,7 @@ def _for_upper_bound(bound: float, expected: float, level: float) -> Plan:
     def proven(sizes: Array) -> Array:
         return np.asarray(exact_upper(np.round(expected * sizes), sizes, 1 - level) <= target)
 
-    z = -float(ndtri(1 - level))
+    z = -float(normal_quantile(1 - level))
     gap = target - expected
     rough = max(-math.log(1 - level) / target, z * z * target * (1 - expected) / gap**2)
     errors = "0 errors are found" if expected == 0 else f"an error rate of {expected:g} is found"
@@ -221,7 +221,7 @@ def _for_unpaired(difference: float, expected: float, power: float, level: float
         raise InputError(
             f"`difference` must be at most `expected` {expected:g}; got {difference:g}."
         )
-    z, z_power = -float(ndtri((1 - level) / 2)), float(ndtri(power))
+    z, z_power = -float(normal_quantile((1 - level) / 2)), float(normal_quantile(power))
     mean = (expected + second) / 2
     pooled = z * math.sqrt(2 * mean * (1 - mean))
     apart = z_power * math.sqrt(expected * (1 - expected) + second * (1 - second))
@@ -244,7 +244,7 @@ def _for_paired(difference: float, discordant: float, power: float, level: float
         raise InputError(
             f"`discordant` must be at least the difference {difference:g}; got {share:g}."
         )
-    z, z_power = -float(ndtri((1 - level) / 2)), float(ndtri(power))
+    z, z_power = -float(normal_quantile((1 - level) / 2)), float(normal_quantile(power))
     root = z * math.sqrt(share) + z_power * math.sqrt(max(share - difference**2, 0.0))
     high = max(4, math.ceil((root / difference) ** 2))
     low = 0

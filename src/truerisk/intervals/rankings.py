@@ -18,7 +18,7 @@ import numpy as np
 
 from truerisk.aliases import Ends
 from truerisk.intervals.binomial import fractional_interval
-from truerisk.intervals.student import hull, score_ends, student_quantile
+from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
 from truerisk.tallies.ranking import LEVELS, RECALL_SLACK, Ranking, interpolated_precision
 
@@ -72,11 +72,11 @@ def _share(
     inside = (centre * positives + 0.5) / (positives + 1)
     spread = inside * (1 - inside)
     variance = max(variance, part * spread / (positives + 1))
-    return score_ends(centre, max(spread / variance, 1.0), quantile)
+    return score_ends(centre, size_of(inside, variance), quantile)
 
 
 def _quantile(ranking: Ranking, level: float) -> float:
-    return student_quantile(min(units_of(ranking)) - 1, level)
+    return two_sided_t(min(units_of(ranking)) - 1, level)
 
 
 def average_precision_ends(value: float, ranking: Ranking, level: float) -> Ends:
@@ -128,7 +128,7 @@ def best_f1_ends(value: float, ranking: Ranking, level: float) -> Ends:
     share = tp / (ranking.n_positive + fp)
     variance = max(share * (1 - share), 0.5 / size) / size
     moved = max(value - MOVED * 2 / (1 + share) ** 2 * math.sqrt(variance), 0.0)
-    quantile = student_quantile(size - 1, level)
+    quantile = two_sided_t(size - 1, level)
     inner = [score_ends(one / (2 - one), size, quantile) for one in (value, moved)]
     return hull(value, *((2 * low / (1 + low), 2 * high / (1 + high)) for low, high in inner))
 
@@ -151,7 +151,7 @@ def ks_ends(value: float, ranking: Ranking, level: float) -> Ends:
     for one in (value, max(value - MOVED * math.sqrt(variance), 0.0)):
         half = (1 + one) / 2
         inside = min(half, 1 - 0.5 / n)
-        low, high = score_ends(half, max(inside * (1 - inside) / (variance / 4), 1.0), quantile)
+        low, high = score_ends(half, size_of(inside, variance / 4), quantile)
         ends.append((2 * low - 1, 2 * high - 1))
     low, high = hull(value, *ends)
     return max(low, 0.0), high

@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
+from truerisk.intervals.normal import normal_cdf, normal_quantile
 from truerisk.results import Interval
 
 TAIL_REPLICATES = 25  # replicates beyond each end: its Monte Carlo error is then a fifth of a tail
@@ -72,12 +72,12 @@ def bca_probabilities(
     under = np.mean(values < observed) + 0.5 * np.mean(values == observed)
     if not 0 < under < 1:
         return math.nan, math.nan
-    bias = float(ndtri(under))
-    z = float(ndtri((1 - level) / 2))
+    bias = float(normal_quantile(under))
+    z = float(normal_quantile((1 - level) / 2))
     moved = [bias + side for side in (z, -z)]
     if any(acceleration * side >= 1 for side in moved):
         return math.nan, math.nan
-    low, high = (float(ndtr(bias + side / (1 - acceleration * side))) for side in moved)
+    low, high = (float(normal_cdf(bias + side / (1 - acceleration * side))) for side in moved)
     return low, high
 
 

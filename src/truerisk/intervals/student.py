@@ -1,58 +1,47 @@
-"""Student's t, and the score interval of a share whose variance was estimated."""
+"""Student's t distribution by the incomplete beta function, without SciPy.
 
-import functools
+With y = f / (f + t²) the probability of |T| ≥ |t| is I(f/2, ½; y), and the log-odds of y are
+log(f / t²): a quantile of the one is a quantile of the other.
+"""
+
 import math
 
 import numpy as np
-from scipy.special import ndtri
 
-from truerisk.aliases import Ends
-from truerisk.intervals.beta_quantile import beta_log_odds, score_end, score_start
+from truerisk.intervals.beta_quantile import beta_log_odds, beta_tail
+from truerisk.intervals.normal import normal_cdf, normal_quantile
 
 
-@functools.lru_cache(maxsize=4096)
-def student_quantile(freedom: float, level: float) -> float:
-    r"""Give the quantile t for which \|T\| ≤ t has the probability `level`; at least one degree.
-
-    ν/(ν + T²) has the beta distribution with shapes ν/2 and ½: one quantile of that is enough.
+def student_quantile(degrees: float, p: float) -> float:
+    """Give the t that a variable with `degrees` of freedom does not exceed with probability p.
 
     Examples
     --------
-    >>> round(student_quantile(1, 0.95), 3), round(student_quantile(30, 0.95), 3)
-    (12.706, 2.042)
+    >>> round(student_quantile(4, 0.975), 6), round(student_quantile(float("inf"), 0.975), 6)
+    (2.776445, 1.959964)
     """
-    shape = max(float(freedom), 1.0) / 2
-    log_odds = beta_log_odds(np.array([shape]), np.array([0.5]), np.array([1 - level]))
-    return math.sqrt(2 * shape) * math.exp(-0.5 * float(log_odds[0]))
+    if math.isinf(degrees):
+        return float(normal_quantile(p))
+    if p == 0.5:
+        return 0.0
+    both = np.array([2 * min(p, 1 - p)])
+    log_odds = beta_log_odds(np.array([degrees / 2]), np.array([0.5]), both)
+    size = math.sqrt(degrees) * math.exp(-float(log_odds[0]) / 2)
+    return -size if p < 0.5 else size
 
 
-def normal_quantile(level: float) -> float:
-    """Give the quantile z for which a normal deviate has |Z| ≤ z with the probability `level`.
+def student_cdf(degrees: float, t: float) -> float:
+    """Give the probability that a variable with `degrees` of freedom is at most t.
 
     Examples
     --------
-    >>> round(normal_quantile(0.95), 3)
-    1.96
+    >>> round(student_cdf(4, 2.776445), 6)
+    0.975
     """
-    return -float(ndtri((1 - level) / 2))
-
-
-def score_ends(share: float, size: float, quantile: float) -> Ends:
-    r"""Give Wilson's interval of a share of `size` units, with any quantile.
-
-    .. math:: |share - p| \le t \sqrt{p (1 - p) / size}
-
-    Examples
-    --------
-    >>> low, high = score_ends(0.8, 50, 1.96)
-    >>> round(low, 3), round(high, 3)
-    (0.67, 0.888)
-    """
-    count, total, factor = (np.array([one]) for one in (share * size, size, quantile))
-    low, high = score_start(count, total, factor), score_end(count, total, factor)
-    return max(0.0, float(low[0])), min(1.0, float(high[0]))
-
-
-def hull(value: float, *ends: Ends) -> Ends:
-    """Give the shortest interval that holds the value and all the intervals."""
-    return min(value, *(low for low, _ in ends)), max(value, *(high for _, high in ends))
+    if math.isinf(degrees):
+        return float(normal_cdf(t))
+    if t == 0:
+        return 0.5
+    log_odds = np.array([math.log(degrees) - 2 * math.log(abs(t))])
+    tail = 0.5 * float(beta_tail(np.array([degrees / 2]), np.array([0.5]), log_odds)[0])
+    return tail if t < 0 else 1 - tail

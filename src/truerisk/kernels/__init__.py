@@ -9,8 +9,8 @@ time in one or two forms, and the form is chosen once, by the processor:
 =======  ==========================================================================================
 
 The environment variable ``TRUERISK_KERNELS`` names a form: ``v1``, ``v3``, or ``python`` for the
-uncompiled source, which needs Cython installed and is some hundred times slower.  Nothing falls
-back to it by itself.
+uncompiled source, which is in a checkout of the repository and not in a wheel, needs Cython
+installed, and is some hundred times slower.  Nothing falls back to it by itself.
 
 Compiler directives and flags are in ``CMakeLists.txt``: no bounds are checked and no index is
 negative.  *Exact* files round as written; *fused* ones may round a product and a sum once;
@@ -24,7 +24,7 @@ from importlib import import_module
 from types import ModuleType
 
 FORMS = ("v1", "v3", "python")
-FAMILIES = ("batch", "counts", "gram", "interior", "rows", "words")
+FAMILIES = ("batch", "counts", "gram", "interior", "rows", "special", "words")
 NEEDED_FOR_V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
 ROWS_PER_THREAD = 500_000  # about a millisecond of work; for less, starting a thread costs more
 MAX_THREADS = 16
@@ -82,9 +82,14 @@ def uncompiled(name: str) -> ModuleType:
     from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415  (for tests)
 
     source = os.path.join(os.path.dirname(__file__), f"{name}.py")  # noqa: PTH118, PTH120  (as above)
+    if not os.path.exists(source):  # noqa: PTH110  (as above)
+        raise ImportError(
+            f"`TRUERISK_KERNELS` is 'python', but a wheel has no source of {name!r}. "
+            "Use a checkout of the repository, installed by `pip install -e .`."
+        )
     spec = spec_from_file_location(f"{__name__}.uncompiled.{name}", source)
     if spec is None or spec.loader is None:
-        raise ImportError(f"No source of {name!r}: {source} is missing.")
+        raise ImportError(f"Python cannot load {source}.")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

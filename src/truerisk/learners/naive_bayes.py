@@ -25,29 +25,11 @@ MIN_VARIANCE = 1e-9  # of the largest variance of a column: a class of equal val
 
 
 class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Naive Bayes: given the class, the columns are taken as independent.
+    """Naive Bayes: given the class, the columns are taken as independent.
 
-    .. math:: \log P(c \mid x) = \log \pi_c + \sum_j \log p_j(x_j \mid c) + \text{const}
-
-    with a normal distribution for a number; smoothed shares for a category,
-    :math:`(n_{cv} + s) / (n_c + s K)` over the K values met in training; and the multinomial
-    distribution over the words of a text, or over the columns of a sparse matrix.  A missing cell,
-    and a category not met in training, says nothing: its factor is left out.
-
-    Parameters
-    ----------
-    kinds
-        "number", "category" or "text" for each column, as `Table.kinds` says; None if all are
-        numbers.
-    smoothing
-        s, what is added to the count of each category and word.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [8.0, 1.0], [9.0, np.nan]])
-    >>> model = NaiveBayes(("number", "category")).fit(X, ["a", "a", "b", "b"])
-    >>> model.predict([[1.5, np.nan], [np.nan, 1.0]])
-    array(['a', 'b'], dtype='<U1')
+    log P(c | x) = log π_c + Σⱼ log pⱼ(xⱼ | c) + const, with a normal distribution for a number, the
+    smoothed share (n_cv + s) / (n_c + sK) for one of K categories, and the multinomial distribution
+    over words or sparse columns.  A missing cell or new category leaves its factor out.
     """
 
     def __init__(self, kinds: Sequence[str] | None = None, *, smoothing: float = 1.0) -> None:

@@ -86,24 +86,12 @@ def majority() -> Any:  # noqa: ANN401
 
 
 def whose_columns(kinds: Kinds) -> dict[str, Any]:
-    """Tell naive Bayes what each column is.
-
-    Examples
-    --------
-    >>> whose_columns(["number"])
-    {'kinds': ('number',)}
-    """
+    """Tell naive Bayes what each column is."""
     return {"kinds": None if kinds is None else tuple(kinds)}
 
 
 def which_are_categories(kinds: Kinds) -> dict[str, Any]:
-    """Tell gradient boosting which columns hold codes; with texts there are only features.
-
-    Examples
-    --------
-    >>> which_are_categories(["number", "category"]), which_are_categories(["text", "category"])
-    ({'categorical_features': [False, True]}, {})
-    """
+    """Tell gradient boosting which columns hold codes; with texts there are only features."""
     if kinds is None or "category" not in kinds or "text" in kinds:
         return {}
     return {"categorical_features": [kind == "category" for kind in kinds]}
@@ -117,10 +105,9 @@ ALIASES = {"svm": "linear_svm"}
 class NamedModel:
     """A learner that the command line knows by name.
 
-    `make` gives it, and `settings` what it must know of the columns; `grid` is what ``--tune``
-    chooses from, the simplest first.  `scaled` says that it needs features of one scale, and `form`
-    what it takes: features, an array of them, codes, or the columns of the table as they are.
-    `largest` is the largest number of examples it can be trained on in reasonable memory.
+    `settings` is what it must know of the columns, `grid` what ``--tune`` chooses from, the
+    simplest first, `form` what it takes (features, an array, codes, or columns), and `largest` how
+    many examples it can be trained on in reasonable memory.
     """
 
     name: str
@@ -207,26 +194,9 @@ MODELS: dict[str, NamedModel] = {
 def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any:  # noqa: ANN401
     """Give the learner that is meant: a model of scikit-learn's kind, or the one of this name.
 
-    A named model prepares the columns of `X` as the command line does: numbers are scaled and
-    imputed, categories encoded, texts turned into words, all within each training part.
-
-    A model that does not train in `fit` is refused, alone or inside another: `FrozenEstimator`, and
-    whatever is told that its parts are fitted already (`prefit=True`, `cv="prefit"`).  Its refits
-    would have seen the examples that they predict.  A frozen step that only transforms is allowed.
-
-    Parameters
-    ----------
-    model
-        A classifier, a pipeline, or a name of `MODELS`.
-    X
-        The rows, whose columns a named model prepares.
-    examples
-        How many rows the model is trained on; one that cannot be trained on so many is refused.
-
-    Examples
-    --------
-    >>> as_learner("tree").steps[-1][1]
-    DecisionTreeClassifier()
+    A named model prepares the columns of `X` within each training part.  A model that does not
+    train in `fit` is refused, alone or inside another: its refits would have seen what they
+    predict.
     """
     if not isinstance(model, str):
         _check_learner(model)
@@ -283,26 +253,10 @@ def find_model(
     *,
     examples: int | None = None,
 ) -> Any:  # noqa: ANN401
-    """Make the pipeline of a named model, preprocessing first; it is not trained.
+    """Make the untrained pipeline of a named model, preprocessing first.
 
-    Parameters
-    ----------
-    name
-        A name of `MODELS`, or ``module:attribute`` for a model of one's own: a class, which is
-        called with no argument, or a model, which is cloned.  The module is found in the current
-        folder too.  It gets imputed and one-hot encoded, but not scaled features.
-    kinds
-        What each column is, as `Table.kinds` says; None if all are numbers.
-    random_state
-        The seed of learners that draw; None leaves it open.
-    examples
-        How many examples there are; a model that cannot be trained on so many is refused.
-
-    Examples
-    --------
-    >>> model = find_model("knn", ("number", "category"))
-    >>> [name for name, _ in model.steps]
-    ['columns', 'model']
+    ``module:attribute`` names a class, called with no argument, or a model, which is cloned; it is
+    searched in the current folder too, and gets imputed, encoded, unscaled features.
     """
     from sklearn.pipeline import Pipeline  # noqa: PLC0415  (takes half a second)
 
@@ -330,13 +284,7 @@ def find_model(
 
 
 def find_grid(name: str) -> dict[str, tuple[Any, ...]]:
-    """Give what a named model is tuned over, as parameters of the pipeline of `find_model`.
-
-    Examples
-    --------
-    >>> find_grid("svm")
-    {'model__C': (0.01, 0.1, 1.0, 10.0)}
-    """
+    """Give what a named model is tuned over, as parameters of the pipeline of `find_model`."""
     known = MODELS.get(ALIASES.get(name, name))
     if known is None or not known.grid:
         raise InputError(

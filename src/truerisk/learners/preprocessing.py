@@ -40,47 +40,12 @@ class ColumnKinds:
 
 
 class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Impute, scale and one-hot encode the columns of a `Table`, from the training rows alone.
+    """Impute, scale and one-hot encode the columns of a `Table`, from the training rows alone.
 
-    ==========  ===================================================================================
-    a number    NaN becomes the median; with `scale`, less the mean and divided by the standard
-                deviation
-    a category  one column of 0 and 1 for each category met in `fit`, and one for NaN if it was met;
-                a category that was not met is a row of zeros
-    a text      weighted words, as `tr.Vectorizer` makes them
-    ==========  ===================================================================================
-
-    A sparse matrix is taken as it is: to centre it would fill it, and vectors come scaled by who
-    made them.
-
-    Parameters
-    ----------
-    kinds
-        "number", "category" or "text" for each column; None if all are numbers.
-    scale
-        Whether numbers are brought to mean 0 and standard deviation 1.
-    form
-        "features" as above, sparse (CSR) where they are many and most are 0; "array" for the same,
-        never sparse; or "codes" for trees that know categories and missing values: the columns as
-        they are, each category as its place among those met in `fit`, NaN where it is missing, was
-        not met, or is not among the 255 most frequent.
-
-    Attributes
-    ----------
-    medians_, means_, deviations_
-        Of each number column, over the rows of `fit`.
-    categories_
-        The codes met in each category column, −1 for NaN.
-    vectorizers_
-        The words of each text column.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, np.nan]])
-    >>> Preprocessing(("number", "category"), scale=False).fit_transform(X)
-    array([[1., 0., 1., 0.],
-           [3., 0., 0., 1.],
-           [2., 1., 0., 0.]])
+    A missing number becomes the median; `scale` gives mean 0 and standard deviation 1.  A category
+    met in `fit` is a column of 0 and 1, also NaN; a new one is a row of zeros.  A text becomes
+    weighted words.  A sparse matrix stays as it is.  `form` "array" is never sparse; "codes" is for
+    trees: places of categories, NaN where missing, new, or not among the 255 most frequent.
     """
 
     def __init__(
@@ -242,15 +207,9 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
 
 
 def kinds_of(X: Any) -> tuple[Kind, ...] | None:  # noqa: ANN401
-    """Tell what each column of a data frame, or of an array of objects, is; as for a table file.
+    """Tell what each column of a frame, an array of objects or a list of texts is.
 
-    Columns of numbers are numbers; words, truth values and categories are categories.  A list of
-    texts is one column of texts.  None where there is nothing to encode: numbers, or sparse rows.
-
-    Examples
-    --------
-    >>> kinds_of(np.array([[1.5, "red"], [2, "blue"]], dtype=object)), kinds_of(np.zeros((2, 2)))
-    (('number', 'category'), None)
+    Words, truth values and categories are categories.  None where there is nothing to encode.
     """
     if _aretexts_of(X):
         return ("text",)
@@ -267,15 +226,7 @@ def kinds_of(X: Any) -> tuple[Kind, ...] | None:  # noqa: ANN401
 class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Columns of a data frame → the matrix that `Preprocessing` takes: numbers, codes and texts.
 
-    Codes are places among the sorted categories of the training rows.  A missing cell is NaN; a
-    category that the training rows lack gets a code of its own, which `Preprocessing` has not met.
-
-    Examples
-    --------
-    >>> X = np.array([[1.5, "red"], [2, "blue"]], dtype=object)
-    >>> ColumnCodes(("number", "category")).fit_transform(X)
-    array([[1.5, 1. ],
-           [2. , 0. ]])
+    Codes are places among the sorted categories of the training rows; a new one has its own code.
     """
 
     def __init__(self, kinds: Sequence[str]) -> None:
@@ -375,13 +326,7 @@ def _check_category(name: str, values: NDArray[Any]) -> None:
 def preprocessor(
     kinds: Sequence[str] | None, *, scale: bool, form: Form = "features"
 ) -> Preprocessing:
-    """Make the first step of a pipeline for a table of these kinds of columns.
-
-    Examples
-    --------
-    >>> preprocessor(("number", "category"), scale=True)
-    Preprocessing(kinds=('number', 'category'))
-    """
+    """Make the first step of a pipeline for a table of these kinds of columns."""
     return Preprocessing(None if kinds is None else tuple(kinds), scale=scale, form=form)
 
 

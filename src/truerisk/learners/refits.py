@@ -21,46 +21,16 @@ MAX_TOLD = 300  # characters of a warning
 def refit(shared: Mapping[str, Any], at: int) -> Arrays:
     """Train and predict as refit `at` of the plan says.
 
-    Parameters
-    ----------
-    shared
-        `model`, `X`, `y` (the labels as the user gave them), `values` (the distinct labels in
-        order), `plan` and `seed`.
-    at
-        The number of the refit.
-
-    Returns
-    -------
-    arrays
-        `predicted` (positions in `values`), what `scores_of` finds, `seconds` (to induce, to
-        classify).  A model that fails gives `failed`, its message; one that warns gives `warned`,
-        its warnings.  That memory ran out is no fault of the model: ResourceError.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from truerisk.estimation.refits.plans import TrainingSet
-    >>> shared = {"model": DummyClassifier(), "X": np.zeros((3, 1)), "y": np.array([5, 5, 7]),
-    ...           "values": np.array([5, 7]), "plan": TrainingSet(3), "seed": 1}
-    >>> refit(shared, 0)["predicted"]
-    array([0, 0, 0], dtype=int32)
+    Gives `predicted` (positions in `values`), what `scores_of` gives, `seconds` (to train, to
+    predict); `failed` for a model that fails, `warned` for one that warns.  Memory that runs out is
+    no fault of the model: ResourceError.
     """
     plan = shared["plan"]
     return guarded(lambda: _outcome(shared, at), plan.name(at))
 
 
 def guarded(work: Callable[[], Arrays], name: str, ignored: type[Warning] | None = None) -> Arrays:
-    """Do the work of one refit; keep its warnings, and its failure as `refit` describes them.
-
-    Parameters
-    ----------
-    work
-        Trains and predicts.
-    name
-        Of the refit, as messages have it.
-    ignored
-        Warnings that are left out, beside those of libraries about themselves.
-    """
+    """Do the work of one refit; store its warnings and its failure as `refit` describes them."""
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         if ignored is not None:
@@ -179,18 +149,11 @@ def positions(labels: Any, values: NDArray[Any]) -> NDArray[np.int32]:  # noqa: 
 
 
 def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:  # noqa: ANN401
-    """Ask a trained model for scores: probabilities if it has them, else decision values.
+    """Return the scores of a trained model: probabilities if it has them, else decision values.
 
-    A class that was missing among the training examples has the probability 0, and no decision
-    value of its own: then there are no scores.
-
-    Returns
-    -------
-    arrays
-        `score` (of the second value of two, or a column for each), `probabilities` (whether the
-        scores are) and, of two values with a probability each, `complement`: that of the first,
-        which 1 minus the other would round to 0 where it is small.  float32 stays float32: its
-        rounding can be told from a wrong sum.  Nothing where there are no scores.
+    `complement` is the probability of the first of two classes: 1 minus the other would round to 0.
+    float32 stays: its rounding can be told from a wrong sum.  A class missing in training has
+    probability 0, and no decision values are given.
     """
     asked = next((one for one in ("predict_proba", "decision_function") if hasattr(model, one)), "")
     if not asked:

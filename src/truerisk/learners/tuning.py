@@ -31,15 +31,7 @@ def over_all_folds(
     classes: NDArray[Any],
     pos_label: Any = None,  # noqa: ANN401
 ) -> float:
-    """Give a measure of counts, from codes of `classes`.
-
-    Examples
-    --------
-    >>> from truerisk.measures import MEASURES
-    >>> truth, called = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
-    >>> over_all_folds(MEASURES["precision"], truth, called, np.array([0, 1]))
-    0.6666666666666666
-    """
+    """Give a measure of counts, from codes of `classes`."""
     table = np.zeros((len(classes), len(classes)))
     np.add.at(table, (truth, called), 1.0)
     at = None
@@ -59,15 +51,7 @@ def mean_over_folds(
     classes: NDArray[Any],
     pos_label: Any = None,  # noqa: ANN401
 ) -> float:
-    """Give a measure of scores, fold by fold, and average; of several classes, over these too.
-
-    Examples
-    --------
-    >>> from truerisk.measures import MEASURES
-    >>> fold = np.array([0, 1, 1]), np.array([0.2, 0.1, 0.9])
-    >>> mean_over_folds(MEASURES["roc_auc"], [fold, fold], np.array([0, 1]))
-    0.5
-    """
+    """Give a measure of scores, fold by fold, and average; of several classes, over these too."""
     return float(np.mean([_of_scores(measure, *fold, classes, pos_label) for fold in folds]))
 
 
@@ -125,48 +109,11 @@ def _model_has(name: str) -> Any:  # noqa: ANN401
 
 
 class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    r"""A model whose `fit` first chooses settings, then trains with the best on all it was given.
+    """A model whose `fit` first chooses settings on stratified folds, then trains with the best.
 
-    The choice is part of the learner: whoever resamples a `TunedModel` repeats it on each training
-    part: no example that is predicted has had a say in it, and the estimate is as honest as for
-    a model without choices.
-
-    Settings are compared on stratified folds of the training examples.  Measures of counts are
-    taken of all folds together, measures of scores are averaged over the folds, as the scores of
-    two models need not be alike.  Of equally good settings the first of the grid wins.
-
-    Parameters
-    ----------
-    model
-        The model, such as a pipeline of `find_model`.
-    grid
-        The values of each parameter; all combinations are tried.
-    folds
-        The number of folds; fewer if the smallest class has fewer examples.
-    measure
-        A measure of the registry.
-    pos_label
-        The positive label, where the measure needs one and it is not plain.
-    random_state
-        Seed of the folds, and of the model where its own is open.
-
-    Attributes
-    ----------
-    best_settings_, best_value_, best_model_
-        What was chosen, its value over the folds (optimistic, as the best of several), and the
-        model that was trained with it.
-    values_
-        The value of each combination, in the order of the grid.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X = np.array([[0.0], [0.1], [0.2], [0.9], [1.0], [1.1], [0.15], [1.05]])
-    >>> y = np.array([0, 0, 0, 1, 1, 1, 1, 0])
-    >>> grid = {"n_neighbors": (3, 1)}
-    >>> tuned = TunedModel(KNeighborsClassifier(), grid, folds=4, random_state=1).fit(X, y)
-    >>> tuned.best_settings_, tuned.values_
-    ({'n_neighbors': 3}, [0.75, 0.375])
+    The choice is repeated on each training part: no example that is predicted takes part in it.
+    Measures of counts are taken of all folds together, measures of scores averaged over them.  Of
+    equal settings the first of the grid wins.  `best_value_` is optimistic, as the best of several.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
 class Average:
     """How a measure of one class becomes a measure of all.
 
-    `function` takes the measure, the counts, which classes to average over (those that occur, when
-    None) and the value that stands in for an undefined one (NaN leaves the class out).
+    `function` takes the measure, the counts, the classes (None: those that occur) and the value of
+    an undefined one (NaN leaves the class out).
     """
 
     name: str
@@ -66,13 +66,7 @@ def value_of_tables(
 ) -> NDArray[Any] | None:
     """Apply a measure of counts, or an average of one, to confusion tables (…, K, K).
 
-    `pos_label` is the class that measures of one class are about, `over` says which classes to
-    average over.  None for a measure that needs more than counts; NaN where it is undefined.
-
-    Examples
-    --------
-    >>> value_of_tables("recall", np.array([[[8, 2], [1, 4]], [[9, 1], [5, 0]]]), pos_label=1)
-    array([0.8, 0. ])
+    None for a measure that needs more than counts; NaN where it is undefined.
     """
     base, average = base_and_average(name)
     measure = find_measure(base)

@@ -24,21 +24,11 @@ LARGEST = sys.float_info.max
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve(Curve):
-    r"""Observed share of positives against the mean score, in bins of about as many examples.
+    """Observed share of positives against the mean score, in bins of about as many examples.
 
-    Scores that mean what they say lie on the diagonal.  The expected calibration error is how far
-    from it the bins lie, an example counting for one:
-
-    .. math:: \sum_b \frac{n_b}{n}\,|\text{mean score}_b - \text{share}_b|
-
-    It is never negative, and with few examples per bin it is above 0 for the best of scores:
-    compare it only between equal numbers of examples and bins.  Bins ascend; equal scores share a
-    bin.
-
-    References
-    ----------
-    .. [1] M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated probabilities
-       using Bayesian binning", AAAI 2015, 2901-2907.
+    The expected calibration error Σ_b n_b/n · |mean score_b − share_b| is above 0 for the best of
+    scores: compare it only between equal numbers of examples and bins.
+    Source: M. P. Naeini, G. F. Cooper and M. Hauskrecht, AAAI 2015, 2901-2907.
     """
 
     kind: ClassVar[str] = "calibration_curve"
@@ -186,13 +176,7 @@ def _between(counts: NDArray[Any], starts: NDArray[Any], ends: NDArray[Any]) -> 
 
 
 def round_edges(low: float, high: float, bins: int) -> Array:
-    """Give the edges, round numbers, of at most so many bins that hold [low, high].
-
-    Examples
-    --------
-    >>> round_edges(0.03, 0.88, 10).tolist()
-    [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-    """
+    """Give the edges, round numbers, of at most so many bins that hold [low, high]."""
     size = max(abs(low), abs(high))
     if high / 2 - low / 2 <= max(NARROWEST * size, SMALLEST):
         half = size / 2 if size > SMALLEST else 0.5

@@ -16,14 +16,7 @@ OUTCOMES = ("tp", "fp", "fn", "tn")
 
 @dataclass(frozen=True)
 class CostMatrix:
-    """The cost of each (true, predicted) pair of labels.
-
-    Examples
-    --------
-    >>> costs = CostMatrix.of({"fp": 1, "fn": 5}, ("0", "1"), pos_label="1")
-    >>> costs.values.tolist()
-    [[0.0, 1.0], [5.0, 0.0]]
-    """
+    """The cost of each (true, predicted) pair of labels."""
 
     labels: tuple[str, ...]
     values: Array

@@ -31,9 +31,8 @@ class Curve:
 class RocCurve(Curve):
     """Recall against false positive rate, from nothing found to everything found.
 
-    `n_positive` and `n_negative` are the numbers of independent examples behind the two rates; None
-    where weights or groups leave no such numbers, and the curve then has no band.  `complete` says
-    whether every distinct score has its point.
+    `n_positive` and `n_negative` are None where weights or groups leave no independent examples: no
+    band then.  `complete` says whether every distinct score has its point.
     """
 
     kind: ClassVar[str] = "roc_curve"
@@ -63,16 +62,10 @@ class RocCurve(Curve):
         return RocCurve(fpr, tpr, self.thresholds[corners], area, self.label)
 
     def normalised_cost(self, points: int = 101) -> "NormalisedCostCurve":
-        r"""Cost of the best threshold against what positives weigh (Drummond and Holte).
+        """Cost of the best threshold, min over τ of (1 − TPR)q + FPR(1 − q), against q.
 
-        .. math:: \min_\tau \bigl[(1 - TPR(\tau))\,q + FPR(\tau)\,(1 - q)\bigr]
-
-        with q the share of the positives in the expected cost, had everything been got wrong.
-
-        References
-        ----------
-        .. [1] C. Drummond and R. C. Holte, "Cost curves: An improved method for visualizing
-           classifier performance", Machine Learning 65, 95-130, 2006.
+        q is the share of the positives in the expected cost, had everything been got wrong.
+        Source: C. Drummond and R. C. Holte, "Cost curves", Machine Learning 65, 95-130, 2006.
         """
         check_whole_number(points, "points", low=2)
         share = np.linspace(0, 1, points)
@@ -130,13 +123,7 @@ class NormalisedCostCurve(Curve):
 
 
 def upper_hull(x: Array, y: Array) -> Indices:
-    """Give the corners of the upper hull of points with ascending x (Andrew's monotone chain).
-
-    Examples
-    --------
-    >>> upper_hull(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 2.0, 1.0, 3.0])).tolist()
-    [0, 1, 3]
-    """
+    """Give the corners of the upper hull of points with ascending x (Andrew's monotone chain)."""
     corners: list[int] = []
     points = list(zip(x.tolist(), y.tolist(), strict=True))
     for at, (px, py) in enumerate(points):
@@ -267,13 +254,7 @@ def rank_labels(
 
 
 def is_positive(labels: NDArray[Any], pos_label: Any = None) -> Flags:  # noqa: ANN401
-    """Tell which labels are the positive one.
-
-    Examples
-    --------
-    >>> is_positive(np.array(["ham", "spam"]), "spam").tolist()
-    [False, True]
-    """
+    """Tell which labels are the positive one."""
     if labels.ndim != 1:
         raise InputError(f"`y_true` must be one column of labels; got shape {labels.shape}.")
     if labels.dtype == np.bool_ and pos_label is None:

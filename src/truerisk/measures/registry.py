@@ -156,13 +156,7 @@ def measure(
 
 
 def find_measure(name: object) -> Measure:
-    """Look a measure up; `f2`, `f0.5`, `e2` are F_β and E_β with β in the name.
-
-    Examples
-    --------
-    >>> find_measure("f2").parameters["beta"]
-    2.0
-    """
+    """Look a measure up; `f2`, `f0.5`, `e2` are F_β and E_β with β in the name."""
     if not isinstance(name, str):
         raise InputError(
             f"`measures` must be names of measures; got {shown(name)}. Functions are not accepted: "
@@ -183,25 +177,13 @@ def find_measure(name: object) -> Measure:
 
 
 def base_and_average(name: str) -> tuple[str, str | None]:
-    """Split the name of an average into the measure and the kind of average.
-
-    Examples
-    --------
-    >>> base_and_average("f1_macro"), base_and_average("error_rate")
-    (('f1', 'macro'), ('error_rate', None))
-    """
+    """Split the name of an average into the measure and the kind of average."""
     base, _, average = name.rpartition("_")
     return (base, average) if average in AVERAGE_NAMES else (name, None)
 
 
 def base_measure(name: object) -> Measure:
-    """Look up the measure that a name is of, averaged or not; refuse averages that do not exist.
-
-    Examples
-    --------
-    >>> base_measure("f1_macro").name
-    'f1'
-    """
+    """Look up the measure that a name is of, averaged or not; refuse averages that do not exist."""
     if not isinstance(name, str):
         return find_measure(name)
     base, average = base_and_average(name)
@@ -220,14 +202,7 @@ def measures_that_need(needs: Needs) -> Iterator[Measure]:
 
 
 def measure_of(name: str) -> tuple[Measure | None, str]:
-    """Give the registry's entry for a name such as `f1_macro`, and the average's name.
-
-    Examples
-    --------
-    >>> entry, average = measure_of("f1_macro")
-    >>> entry.title, average
-    ('F1', 'macro')
-    """
+    """Give the registry's entry for a name such as `f1_macro`, and the average's name."""
     base, average = base_and_average(name)
     try:
         return find_measure(base), average or ""
@@ -236,13 +211,7 @@ def measure_of(name: str) -> tuple[Measure | None, str]:
 
 
 def title_of(name: str) -> str:
-    """Give the title of a measure, short enough for a column.
-
-    Examples
-    --------
-    >>> title_of("recall"), title_of("f1_macro"), title_of("f2"), title_of("of_my_own")
-    ('Recall', 'F1, macro', 'F2', 'of_my_own')
-    """
+    """Give the title of a measure, short enough for a column."""
     entry, average = measure_of(name)
     if entry is None:
         return name
@@ -250,13 +219,7 @@ def title_of(name: str) -> str:
 
 
 def spoken_title(name: str) -> str:
-    """Write the title of a measure as it stands within a sentence.
-
-    Examples
-    --------
-    >>> spoken_title("error_rate"), spoken_title("f1_macro"), spoken_title("roc_auc")
-    ('error rate', 'macro F1', 'ROC AUC')
-    """
+    """Write the title of a measure as it stands within a sentence."""
     entry, average = measure_of(name)
     if entry is None:
         return name.replace("_", " ")

@@ -53,13 +53,7 @@ class Table:
 
 
 def heads(*headings: "str | Column") -> tuple[Column, ...]:
-    """Give columns; a heading of ours that begins with "#" is of numbers.
-
-    Examples
-    --------
-    >>> [column.numeric for column in heads("Measure", "#Value")]
-    [False, True]
-    """
+    """Give columns; a heading of ours that begins with "#" is of numbers."""
     return tuple(
         Column(one.removeprefix("#"), numeric=one.startswith("#")) if isinstance(one, str) else one
         for one in headings
@@ -131,13 +125,7 @@ def sentences(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def table_section(table: Table, lead: str = "") -> Section:
-    r"""Give the section of a table: all texts visible, so many rows at most.
-
-    Examples
-    --------
-    >>> table_section(Table("Values", (Column("Model"),), (("a\x1b",), ("b",)))).data["rows"]
-    [['a\\x1b'], ['b']]
-    """
+    """Give the section of a table: all texts visible, so many rows at most."""
     rows = [[visible(cell.strip()) for cell in row] for row in table.rows[:MAX_ROWS]]
     data = {
         "columns": [
@@ -165,13 +153,7 @@ class Axis:
 
     @classmethod
     def around(cls, low: float, high: float, *, ticks: int = 4) -> "Axis":
-        """Make the axis of round ends that holds [low, high].
-
-        Examples
-        --------
-        >>> Axis.around(0.83, 0.97).ticks
-        (0.8, 0.85, 0.9, 0.95, 1.0)
-        """
+        """Make the axis of round ends that holds [low, high]."""
         if high - low <= max(1e-9 * abs(low), SMALLEST):
             high = low + (
                 abs(low) if abs(low) > SMALLEST else 1.0
@@ -226,15 +208,7 @@ def strip(estimate: Estimate, axis: Axis | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class Scale:
-    """A direction of a chart: from `low` to `high`, with round numbers on it.
-
-    Examples
-    --------
-    >>> Scale("recall", 0, 1).place(0.25)
-    0.25
-    >>> round(Scale("examples", 10, 1000, log=True).place(100), 9)
-    0.5
-    """
+    """A direction of a chart: from `low` to `high`, with round numbers on it."""
 
     title: str
     low: float
@@ -259,13 +233,7 @@ class Scale:
 
     @classmethod
     def spanning(cls, title: str, values: ArrayLike) -> "Scale":
-        """Make the scale of values: a log scale where they are positive and span a decade.
-
-        Examples
-        --------
-        >>> Scale.spanning("C", [0.1, 1.0]).log, Scale.spanning("C", [1.0, 2.0]).log
-        (True, False)
-        """
+        """Make the scale of values: a log scale where they are positive and span a decade."""
         result = np.asarray(values, dtype=np.float64).ravel()
         result = result[np.isfinite(result)]
         wide = len(result) > 0 and result.min() > 0 and result.max() >= DECADE * result.min()

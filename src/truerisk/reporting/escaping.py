@@ -126,13 +126,7 @@ def figure_label(text: object) -> str:
 
 
 def json_for_page(plain: Any) -> "Markup":  # noqa: ANN401
-    r"""Write plain values as JSON that can stand in a script element of a page.
-
-    Examples
-    --------
-    >>> print(json_for_page({"name": "</script>", "n": [1, 0.5]}))
-    {"name":"\u003c/script\u003e","n":[1,0.5]}
-    """
+    """Write plain values as JSON that can stand in a script element of a page."""
     from markupsafe import Markup  # noqa: PLC0415  (few need it, and start-up time counts)
 
     text = json.dumps(plain, allow_nan=False, separators=(",", ":"))

@@ -63,14 +63,7 @@ class Report:
 
 
 def report_of(result: Any, **options: Any) -> Report:  # noqa: ANN401
-    """Make the page of one result.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> report_of(evaluate_counts([[50, 50], [40, 850]])).title
-    'How good is this classifier?'
-    """
+    """Make the page of one result."""
     chapter = chapter_of(result, **options)
     return Report(chapter.title, chapter.subtitle, (chapter,))
 
@@ -147,12 +140,5 @@ def save_report(result: Any, path: Path | str) -> Path:  # noqa: ANN401
 
 
 def notebook_html(result: Any) -> str:  # noqa: ANN401
-    """Give a small piece of HTML that takes its colours from the notebook around it.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> "always answering" in notebook_html(evaluate_counts([[50, 50], [40, 850]]))
-    True
-    """
+    """Give a small piece of HTML that takes its colours from the notebook around it."""
     return page_templates().get_template("notebook.html").render(chapter=chapter_of(result))

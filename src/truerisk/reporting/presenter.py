@@ -56,14 +56,7 @@ class Presenter:
 
 
 def presenter_of(result: Any) -> Presenter:  # noqa: ANN401
-    """Load the presenter of a result; those of other kinds are not loaded.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> presenter_of(evaluate_counts([[50, 50], [40, 850]])).chapter.__name__
-    'evaluation_chapter'
-    """
+    """Load the presenter of a result; those of other kinds are not loaded."""
     if not isinstance(result, Reportable):
         raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")
     module = import_module(f"truerisk.reporting.results.{result.kind}")
@@ -72,30 +65,14 @@ def presenter_of(result: Any) -> Presenter:  # noqa: ANN401
 
 
 def facts_of(result: Any) -> Facts:  # noqa: ANN401
-    """Say what was assumed, and with which seed, as pairs of words.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> facts = dict(facts_of(evaluate_counts([[5, 5], [4, 85]], random_state=7)))
-    >>> facts["examples"], facts["seed"], facts["confidence level"]
-    ('99', '7', '95 %')
-    """
+    """Say what was assumed, and with which seed, as pairs of words."""
     return presenter_of(result).facts(result)
 
 
 def next_steps(result: Any) -> tuple[str, ...]:  # noqa: ANN401
     """Say what to do about a result: at most four steps, the most important first.
 
-    The verdict says what is so; a step says what to do about it, with its reason, its number and
-    its command.  Where both speak of one thing, the step reads the codes of the verdict.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> [step] = next_steps(evaluate_counts([[450, 50], [40, 860]]))
-    >>> step.split(": ")[1]
-    '`truerisk compare old.csv new.csv`.'
+    A step has its reason, its number and its command, and reads the codes of the verdict.
     """
     steps = presenter_of(result).next_steps(result)
     return tuple(map(_with_code_alone_in_backticks, islice(steps, MAX_STEPS)))

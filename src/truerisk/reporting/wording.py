@@ -45,18 +45,7 @@ class Written:
 
 
 def written(estimate: Estimate) -> Written:
-    """Write an estimate; the decimals show two digits of the interval's width.
-
-    Examples
-    --------
-    >>> from truerisk.results import Interval
-    >>> written(Estimate(value=0.2, interval=Interval(0.127, 0.292, 0.95, "wilson"),
-    ...                  measure="recall", method="holdout", n=100))
-    Written(value='0.200', interval='[0.127, 0.292]')
-    >>> written(Estimate(value=0.2, interval=Interval(0.19992, 0.20008, 0.95, "wilson"),
-    ...                  measure="recall", method="holdout", n=10**8))
-    Written(value='0.20000', interval='[0.19992, 0.20008]')
-    """
+    """Write an estimate; the decimals show two digits of the interval's width."""
     interval = estimate.interval
     decimals = decimals_for(interval.width) if interval is not None else MIN_DECIMALS
     value = number(estimate.value, decimals)
@@ -72,35 +61,17 @@ def with_interval(estimate: Estimate) -> str:
 
 
 def count(n: float) -> str:
-    """Write a number of examples; weights and effective sizes may be fractions.
-
-    Examples
-    --------
-    >>> count(1234567), count(12.5)
-    ('1,234,567', '12.5')
-    """
+    """Write a number of examples; weights and effective sizes may be fractions."""
     return f"{int(n):,}" if float(n).is_integer() else f"{n:,.6g}"
 
 
 def counted(n: float, thing: str, things: str = "") -> str:
-    """Write a number and what it counts: one of them is told in the singular.
-
-    Examples
-    --------
-    >>> counted(1, "example"), counted(1200, "example"), counted(2, "category", "categories")
-    ('1 example', '1,200 examples', '2 categories')
-    """
+    """Write a number and what it counts: one of them is told in the singular."""
     return f"{count(n)} {thing if n == 1 else things or f'{thing}s'}"
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage, as short as it can be.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.999)
-    ('95 %', '99.9 %')
-    """
+    """Write a share as a percentage, as short as it can be."""
     return f"{100 * share:.10g} %"
 
 
@@ -135,13 +106,7 @@ def plain_text(value: Any) -> str:  # noqa: ANN401
 
 
 def p_words(p_value: float | None) -> str:
-    """Write a p-value to two digits; a very small one as being smaller than a round number.
-
-    Examples
-    --------
-    >>> p_words(0.0213), p_words(3e-9), p_words(1.0), p_words(None)
-    ('0.021', '<0.0001', '1.000', '–')
-    """
+    """Write a p-value to two digits; a very small one as being smaller than a round number."""
     if p_value is None:
         return NO_INTERVAL
     if math.isnan(p_value):
@@ -152,13 +117,7 @@ def p_words(p_value: float | None) -> str:
 
 
 def cost_words(cost: str, value: float) -> str:
-    """Write seconds or bytes with three digits and a unit that fits.
-
-    Examples
-    --------
-    >>> cost_words("cpu_seconds", 0.01234), cost_words("memory", 12345678.0)
-    ('12.3 ms', '12.3 MB')
-    """
+    """Write seconds or bytes with three digits and a unit that fits."""
     if math.isnan(value):
         return NO_INTERVAL
     if cost == "memory":

@@ -14,13 +14,7 @@ MANY_EXAMPLES = 3000  # from here on a second thread is worth waking
 
 
 def few_blas_threads(examples: int, workers: int = 1) -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread for few examples, or where several workers call it.
-
-    Examples
-    --------
-    >>> with few_blas_threads(100):
-    ...     pass
-    """
+    """Hold BLAS to one thread for few examples, or where several workers call it."""
     if examples >= MANY_EXAMPLES and workers == 1:
         return nullcontext()
     limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")

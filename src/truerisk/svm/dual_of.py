@@ -54,8 +54,7 @@ class FittedDual:
 def smallest_proven_rho(solution: Solution) -> float | None:
     """Give 2 where all examples that count have one bound, else None.
 
-    With several bounds the path from α to 0 may pass a point at which every other example is at its
-    bound.  The bias then jumps, and by more than α·R² can tell.
+    With several bounds every other example may come to its bound, and the bias jumps.
     """
     return 2.0 if solution.has_one_bound else None
 
@@ -84,15 +83,10 @@ def dual_of_libsvm(
     y: Any,  # noqa: ANN401
     sample_weight: ArrayLike | None,
 ) -> tuple[FittedDual, ...]:
-    r"""Read the solution of a binary `SVC` or `NuSVC`.
+    """Read the solution of a binary `SVC` or `NuSVC`.
 
-    libsvm hands out the ν-SVM scaled to a margin of 1.  So scaled it solves
-
-    .. math:: \min \tfrac12 w \cdot w - \nu \rho + \tfrac1n \sum_i \xi_i, \qquad
-              y_i (w \cdot x_i + b) \ge \rho - \xi_i
-
-    divided by ρ², with w/ρ, b/ρ, ξ/ρ in place of w, b, ξ: it is the SVM with C = 1/(nρ), the
-    value that α has where it is at its bound.
+    libsvm scales the ν-SVM to a margin of 1: w/ρ, b/ρ, ξ/ρ solve the SVM with C = 1/(nρ), the value
+    of an α at its bound.
     """
     if len(fitted.classes_) > 2:
         raise InputError(
@@ -306,11 +300,10 @@ def duals_of_liblinear(
     y: Any,  # noqa: ANN401
     sample_weight: ArrayLike | None,
 ) -> tuple[FittedDual, ...]:
-    r"""Recover the solutions of a `LinearSVC` with hinge loss, one a class.
+    """Recover the solutions of a `LinearSVC` with hinge loss, one per class.
 
-    With no free bias an example that is left out changes its own margin by at most α·k(x, x), so
-    that ρ = 1 is proven with R² = max k(x, x), here x·x + s²: for rows of unit length and s = 1
-    that is 2.  Bounds of α may differ from example to example.
+    With no free bias an example that is left out changes its margin by at most α·k(x, x), so ρ = 1
+    is proven with R² = max k(x, x), here x·x + s².  Bounds of α may differ.
     """
     if fitted.loss != "hinge" or fitted.multi_class != "ovr":
         raise InputError(
@@ -510,24 +503,9 @@ def duals_of(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[FittedDual, ...]:
-    """Read the dual solution of every binary problem of a fitted SVM.
+    """Read the dual solution of every binary problem of an SVM that was trained on these examples.
 
-    Parameters
-    ----------
-    fitted
-        The SVM, trained.
-    X, y
-        The examples it was trained on, and their labels; others are refused.
-    sample_weight
-        The weights it was trained with.  Where they are not given, they are read off α as far as
-        they matter.
-
-    Examples
-    --------
-    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
-    >>> dual, = duals_of(SVC(kernel="linear").fit(X, y), X, y)
-    >>> dual.label, dual.solution.alpha.round(3), dual.squared_radius, dual.proven_rho
-    ('yes', array([0. , 0.5, 0.5, 0. ]), 8.0, 2.0)
+    Weights that are not given are read from α as far as they matter.
     """
     for kind, read in READERS.items():
         if isinstance(fitted, kind):
@@ -545,21 +523,8 @@ def duals_of(
 def twin_of(svm: Any, classes: int) -> MarginClassifier | None:  # noqa: ANN401
     """Give the SVM of this library with the same optimum as scikit-learn's; None if there is none.
 
-    `SVC` of two classes, and one `SVC` per class, have the optimum of `KernelSVM`.  The others have
-    no twin: `LinearSVC` penalises the intercept, C of `NuSVC` depends on the examples, the sigmoid
-    kernel is not positive semidefinite, and `SVC` of more classes has one SVM per pair of them.
-
-    Parameters
-    ----------
-    svm
-        The SVM, trained or not; one of this library is its own twin.
-    classes
-        How many classes there are.
-
-    Examples
-    --------
-    >>> twin_of(SVC(C=2.0, gamma=0.1), 2), twin_of(LinearSVC(loss="hinge"), 2)
-    (KernelSVM(C=2.0, gamma=0.1), None)
+    `LinearSVC` penalises the intercept, C of `NuSVC` depends on the examples, the sigmoid kernel is
+    not positive semidefinite, and `SVC` of more classes has one SVM per pair of them.
     """
     if isinstance(svm, MarginClassifier):
         return svm
@@ -574,13 +539,7 @@ def twin_of(svm: Any, classes: int) -> MarginClassifier | None:  # noqa: ANN401
 
 
 def is_readable(svm: Any) -> bool:  # noqa: ANN401
-    """Tell whether `duals_of` can read an SVM, trained or not, alone or in another model.
-
-    Examples
-    --------
-    >>> is_readable(SVC()), is_readable(LinearSVC(loss="hinge")), is_readable(LinearSVC())
-    (True, True, False)
-    """
+    """Tell whether `duals_of` can read an SVM, trained or not, alone or in another model."""
     if isinstance(svm, Pipeline):
         return is_readable(svm[-1])
     if isinstance(svm, OneVsRestClassifier):

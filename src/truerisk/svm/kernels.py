@@ -17,21 +17,10 @@ NAMES = ("linear", "poly", "rbf", "precomputed")
 
 @dataclass(frozen=True)
 class Kernel:
-    r"""A kernel with its parameters settled, as it was when the SVM was trained.
+    """A kernel with its parameters settled.
 
-    ============  ==========================================
-    linear        :math:`x \cdot x'`
-    poly          :math:`(\gamma\, x \cdot x' + c_0)^{degree}`
-    rbf           :math:`\exp(-\gamma |x - x'|^2)`
-    precomputed   the rows handed over hold the values
-    a function    its matrix of values, one row per x
-    ============  ==========================================
-
-    Examples
-    --------
-    >>> Kernel("poly", gamma=1.0, degree=2, coef0=1.0).between(np.eye(2), np.eye(2))
-    array([[4., 1.],
-           [1., 4.]])
+    "linear" x·x′, "poly" (γ x·x′ + c₀)^degree, "rbf" exp(−γ|x − x′|²), "precomputed" the rows
+    themselves, or a function that gives the matrix of values.
     """
 
     rule: str | KernelFunction
@@ -117,8 +106,7 @@ def settle_kernel(
 ) -> Kernel:
     """Check the parameters of a kernel and settle those that depend on the data.
 
-    `gamma` "scale" is 1 / (features · variance of all entries), by the weights of the examples, so
-    that an example of weight 0 changes nothing; "auto" is 1 / features.
+    `gamma` "scale" is 1 / (features · weighted variance of all entries), "auto" is 1 / features.
     """
     if not callable(rule):
         check_choice(rule, NAMES, "kernel")
@@ -150,18 +138,7 @@ def _variance(X: Any, sample_weight: Array) -> float:  # noqa: ANN401
 
 @dataclass(frozen=True)
 class TrainingKernel:
-    """k(x, x′) of the training examples, and a constant that is added to it.
-
-    The constant is what a regularised bias adds: the SVM without a free bias on k + s².
-
-    Examples
-    --------
-    >>> between = TrainingKernel(Kernel("linear"), np.array([[1.0, 2.0], [3.0, 4.0]]), added=1.0)
-    >>> between.block(np.array([0]), np.array([0, 1]))
-    array([[ 6., 12.]])
-    >>> between.diagonal(np.array([1]))
-    array([26.])
-    """
+    """k(x, x′) of the training examples, plus s² where the bias is regularised."""
 
     kernel: Kernel
     X: Any

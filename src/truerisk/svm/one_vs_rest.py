@@ -37,15 +37,7 @@ class Targets:
 
 
 def targets_of(y: Any) -> Targets:  # noqa: ANN401
-    """Find the classes of `y` and the binary problems they make.
-
-    Examples
-    --------
-    >>> targets_of(["b", "a", "b"]).signs
-    array([[ 1., -1.,  1.]])
-    >>> len(targets_of([1, 2, 3]).signs)
-    3
-    """
+    """Find the classes of `y` and the binary problems they make."""
     from sklearn.utils.multiclass import (  # noqa: PLC0415  (costs start-up time)
         check_classification_targets,
         type_of_target,
@@ -72,13 +64,7 @@ def targets_of(y: Any) -> Targets:  # noqa: ANN401
 
 
 def check_cost(C: float) -> float:
-    """Return C if it can be the price of an error.
-
-    Examples
-    --------
-    >>> check_cost(0.5)
-    0.5
-    """
+    """Return C if it can be the price of an error."""
     cost = check_number(C, "C", low=0.0, high=sys.float_info.max)
     if cost == 0.0:
         raise InputError("`C` must be positive; got 0. Small values, as 0.001, learn little.")
@@ -86,11 +72,10 @@ def check_cost(C: float) -> float:
 
 
 def upper_bounds(targets: Targets, C: float, class_weight: ClassWeight, weights: Array) -> Array:
-    r"""Return what each α may be at most, a row a problem: U = C · class weight · sample weight.
+    """Return the bounds of α, one row per problem: U = C · class weight · sample weight.
 
-    "balanced" gives each side of each problem the same total: total weight / (2 · weight of the
-    side).  A mapping weighs the classes as they are named (with more than two classes, the positive
-    side by its class, the rest by 1); of a matrix of indicators, the columns by their number.
+    "balanced" gives both sides of a problem the same total.  A mapping weighs classes by name (of
+    more than two, the positive side only), and columns of indicators by number.
     """
     upper = C * np.broadcast_to(weights, targets.signs.shape).copy()
     if class_weight is None:

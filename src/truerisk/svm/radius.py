@@ -35,24 +35,9 @@ RBF_BOUND_RULE = "RBF: 1 − bound of the minimum"
 
 
 def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:  # noqa: ANN401
-    """Return the smallest R² that is cheap to find for these training examples, and its rule.
+    """Return the smallest R² that is cheap to compute for these training examples, and its rule.
 
-    Exact where the examples are few or their lengths leave few pairs in question, else a bound that
-    is never too small.
-
-    Parameters
-    ----------
-    kernel
-        The kernel, settled.
-    X
-        Training examples, dense or sparse; for a precomputed kernel their matrix of values.
-
-    Examples
-    --------
-    >>> squared_radius(Kernel("linear"), np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))
-    (12.5, 'exact: half the squared diameter')
-    >>> squared_radius(Kernel("linear"), np.eye(3))
-    (1.0, 'unit length, non-negative entries: 1')
+    Exact where the examples are few or their lengths leave few pairs open, else never too small.
     """
     if kernel.rule == "precomputed":
         return _of_gram(np.asarray(X, dtype=float)), EXACT_RULE
@@ -69,13 +54,7 @@ def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:  # noqa: ANN401
 
 
 def largest_squared_length(kernel: Kernel, X: Any) -> float:  # noqa: ANN401
-    """Return the largest k(x, x), which bounds what one example can add to an SVM without bias.
-
-    Examples
-    --------
-    >>> largest_squared_length(Kernel("linear"), np.array([[1.0, 0.0], [3.0, 4.0]]))
-    25.0
-    """
+    """Return the largest k(x, x), which bounds what one example can add to an SVM without bias."""
     values = np.diagonal(X) if kernel.rule == "precomputed" else kernel.diagonal(X)
     return float(values.max(initial=0.0))
 

@@ -15,21 +15,11 @@ FREE_AT_LEAST = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    r"""The optimum of one soft-margin problem with a free bias.
+    """The optimum of one soft-margin problem with a free bias.
 
-    .. math:: \min_{w, b, \xi} \tfrac12 w \cdot w + \sum_i U_i \xi_i, \qquad
-              y_i (w \cdot x_i + b) \ge 1 - \xi_i, \quad \xi_i \ge 0
-
-    `gap` is the largest violation of the optimality conditions, in units of the margin: with
-    v = y − f before the bias, the largest v of those that may rise less the smallest of those that
-    may fall.  An example whose bound U is 0 is left out, and has a decision value all the same.
-
-    Examples
-    --------
-    >>> two = Solution(y=np.array([1.0, -1.0]), upper=np.ones(2), alpha=np.array([0.5, 0.5]),
-    ...                bias=0.0, decision=np.array([1.0, -1.0]), gap=0.0, passes=1)
-    >>> two.slack, two.stable
-    (array([0., 0.]), True)
+    `gap` is the largest violation of optimality, in units of the margin: with v = y − f before the
+    bias, the largest v that may rise less the smallest that may fall.  An example whose bound U is
+    0 is left out, and has a decision value all the same.
     """
 
     y: Array  # −1 or 1
@@ -75,15 +65,7 @@ class Solution:
 def settled(alpha: Array, upper: Array) -> Array:
     """Put each α that is a rounding error away from a bound onto it.
 
-    Rounding at 0 is measured beside the largest α where all are small beside their bounds: of
-    separable examples with large kernel values, they are.
-
-    Examples
-    --------
-    >>> settled(np.array([1e-15, 0.5, 1.0 - 1e-15]), np.ones(3))
-    array([0. , 0.5, 1. ])
-    >>> settled(np.array([1e-14, 2e-14]), np.ones(2))
-    array([1.e-14, 2.e-14])
+    Where all α are small beside their bounds, rounding is measured beside the largest α.
     """
     near = ROUNDING * np.minimum(upper, alpha.max(initial=0.0))
     raised = np.where(alpha <= near, 0.0, alpha)

@@ -30,20 +30,7 @@ JITTER = 1e-10  # of the mean k(x, x): two free support vectors may be equal
 def squared_spans(
     kernel: TrainingKernel, solution: Solution, which: Indices, *, free_bias: bool = True
 ) -> Array:
-    """Return S² of the training examples numbered `which`.
-
-    Infinite where the bias is free and no other free support vector is there to take over.
-
-    Examples
-    --------
-    >>> from truerisk.svm.kernels import Kernel
-    >>> x = TrainingKernel(Kernel("linear"), np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 3.0]]))
-    >>> solution = Solution(y=np.array([1.0, -1.0, 1.0]), upper=np.full(3, 9.0),
-    ...                     alpha=np.array([0.5, 0.5, 0.0]), bias=0.0,
-    ...                     decision=np.array([1.0, -1.0, 0.0]), gap=0.0, passes=1)
-    >>> squared_spans(x, solution, np.array([0, 2])).round(6)  # to a point, and to a line
-    array([4., 9.])
-    """
+    """Return S² of the examples `which`; ∞ where the bias is free and no other example is."""
     free = np.flatnonzero(solution.free)
     spans = np.full(len(which), np.inf) if free_bias else kernel.diagonal(which)
     if len(free) == 0:
@@ -95,18 +82,7 @@ MAX_STEPS = 20_000
 def span_bound(kernel: TrainingKernel, solution: Solution, squared_radius: float) -> float:
     """Bound the number of leave-one-out errors; n at most.
 
-    A ball of radius √2 · (half the diameter of the examples) holds them all, whatever the number of
-    features (Jung), so that D ≤ 2R.
-
-    Examples
-    --------
-    >>> from truerisk.svm.kernels import Kernel
-    >>> x = TrainingKernel(Kernel("linear"), np.array([[1.0], [-1.0], [3.0]]))
-    >>> solution = Solution(y=np.array([1.0, -1.0, 1.0]), upper=np.full(3, 9.0),
-    ...                     alpha=np.array([0.5, 0.5, 0.0]), bias=0.0,
-    ...                     decision=np.array([1.0, -1.0, 3.0]), gap=0.0, passes=1)
-    >>> span_bound(x, solution, 8.0)  # 3 examples at most
-    3.0
+    A ball of radius √2 · (half the diameter) holds all examples (Jung), so D ≤ 2R.
     """
     free = np.flatnonzero(solution.free)
     bounded = int(np.count_nonzero((solution.alpha > 0.0) & ~solution.free))

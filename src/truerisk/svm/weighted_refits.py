@@ -68,36 +68,10 @@ def decisions_under(
     *,
     workers: int = 1,
 ) -> Array:
-    """Return the decision value of every example, by the model trained under each row of weights.
+    """Return the decision values by row of `weights`, one column per example of X.
 
-    What depends on the data beside the optimum (the steps of a pipeline, gamma="scale", "balanced"
-    class weights) is settled once, on the training part as it is.
-
-    Parameters
-    ----------
-    model
-        The SVM; it is cloned, not changed.
-    X, y
-        All examples, and their labels, of two classes.
-    train
-        The numbers of those that are trained on, rising.
-    weights
-        One row per refit, one column per example of `train`, none negative.
-    workers
-        Threads.
-
-    Returns
-    -------
-    decisions
-        One row per refit, one column per example of X.
-
-    Examples
-    --------
-    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
-    >>> weights = np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]])
-    >>> decisions_under(LinearSVM(C=10), X, y, np.arange(4), weights).round(3)
-    array([[-2.   , -1.   ,  1.   ,  2.   ],
-           [-1.   , -0.333,  1.   ,  1.667]])
+    What depends on the data beside the optimum (steps of a pipeline, gamma="scale", "balanced") is
+    settled once, on the training part as it is.
     """
     return prepared(model, X, y, train, workers=workers).decisions(weights)
 
@@ -125,14 +99,7 @@ def prepared(
     *,
     workers: int = 1,
 ) -> Prepared:
-    """Settle what depends on the data beside the optimum, once for any number of weights.
-
-    Examples
-    --------
-    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array(["a", "a", "b", "b"])
-    >>> prepared(LinearSVM(C=10), X, y, np.arange(4)).decisions(np.ones((1, 4))).round(3)
-    array([[-2., -1.,  1.,  2.]])
-    """
+    """Settle what depends on the data beside the optimum, once for any number of weights."""
     if isinstance(model, Pipeline):
         rows = _transformed(model, X, y, train) if len(model) > 1 else X
         return prepared(model[-1], rows, y, train, workers=workers)
@@ -305,11 +272,8 @@ def _by_features(
 def _is_near(features: Array, signs: Array, train: Indices, bounds: Array) -> bool:
     """Tell whether steps from the SVM at even weights are faster.
 
-    They are where there are about as many features as examples, and where other weights hardly
-    change the SVM: where hardly an example is at its bound, and the free ones do not pin the
-    SVM down to the last direction.  By trial, steps on the Gram matrix then take a half to a
-    seventh of the time of an interior point, which starts from the centre; elsewhere they take up
-    to 12 times.
+    By trial they take 1/7 to 1/2 of the time of an interior point where the features are about as
+    many as the examples and other weights hardly change the SVM; elsewhere up to 12 times as much.
     """
     rank = features.shape[1]
     if rank > NEARLY_FULL * len(train):

@@ -31,13 +31,7 @@ Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:  # noqa: ANN401
-    """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too.
-
-    Examples
-    --------
-    >>> ratio(3, 4).item(), ratio(3, 0).item()
-    (0.75, nan)
-    """
+    """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too."""
     top, bottom = np.asarray(numerator), np.asarray(denominator)
     undefined = bottom == 0
     return np.where(undefined, np.nan, top / np.where(undefined, 1, bottom))
@@ -89,9 +83,7 @@ class Rejections:
 class ClassCounts:
     """Linear summaries of the cells, over K classes (last axis) and any leading axes.
 
-    `tp`, `truth` and `predicted` count, for each class, the examples that are right in it, that
-    belong to it, and that are given it; `correct` counts those right in every class, `cost` adds
-    up what the cells cost.
+    `correct` counts the examples that are right in every class, `cost` adds up what cells cost.
     """
 
     tp: NDArray[Any]

@@ -29,21 +29,9 @@ CODE_DTYPES = "int8, int16, int32, int64, uint8, uint16, uint32 or uint64"
 def count_pairs(
     first: NDArray[Any], second: NDArray[Any], n_first: int, n_second: int
 ) -> NDArray[np.int64]:
-    """Count the rows that have code i in the first column and code j in the second.
+    """Count the rows that have code i in the first column and code j in the second, exactly.
 
-    The counts are exact integers, whatever the order of the rows.
-
-    Parameters
-    ----------
-    first, second
-        Integer codes, one of each a row; any integer type.
-    n_first, n_second
-        How many codes there are: codes run from 0 to n − 1, and any other is refused.
-
-    Examples
-    --------
-    >>> count_pairs(np.array([0, 1, 1]), np.array([0, 0, 1]), 2, 2).tolist()
-    [[1, 0], [1, 1]]
+    Codes run from 0 to n − 1; any other is refused.
     """
     check_whole_number(n_first, "n_first", low=1)
     check_whole_number(n_second, "n_second", low=1)
@@ -71,12 +59,6 @@ def count_labels(
     """Count the pairs of two columns of integer labels that need not be codes.
 
     Returns the labels that occur in either column, ascending, and the square table of counts.
-
-    Examples
-    --------
-    >>> labels, table = count_labels(np.array([-1, 1, 1]), np.array([-1, -1, 1]))
-    >>> labels.tolist(), table.tolist()
-    ([-1, 1], [[1, 0], [1, 1]])
     """
     n = _check_columns(first, second)
     found = None

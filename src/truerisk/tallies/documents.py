@@ -80,14 +80,9 @@ class DocumentTally:
 def eleven_precisions(scores: NDArray[Any], truth: Flags) -> Array:
     """Give the interpolated precision of each document at recall 0, .1, …, 1 (steps 1 to 4).
 
-    A document ranks its categories by descending score.  Categories of equal score stand at one
-    rank, the lowest of theirs, and their order in the table does not matter.  At each rank with
-    a correct category there is a point (recall, precision).  Each of the thresholds 0, .1, …, .9 is
-    represented by the highest precision of the points from it up to the next threshold (0 where
-    there is none), and 1.0 by the point of recall 1, which always exists, since the last correct
-    category is found at some rank.  Then each takes the highest of its own and the higher ones.
-    NaN where no category is correct.
-
+    Categories are ranked by descending score, equal ones at the lowest of their ranks.  A threshold
+    is represented by the highest precision of the points from it up to the next (0 where there is
+    none), then by the highest of its own and the higher ones.  NaN where no category is correct.
     Erratum: the thresholds are printed "0.0, 1.0, …, 0.9, 1.0"; 0.0, 0.1, … is meant.
     """
     n, n_categories = scores.shape

@@ -21,14 +21,7 @@ ROWS_AT_ONCE = 2**26  # 27-bit halves of that many rows add up below 2**53, exac
 
 @dataclass
 class ExactSum:
-    """A running sum, exact until its value is read.
-
-    Examples
-    --------
-    >>> total = ExactSum().add([1e16, 1.0, -1e16])
-    >>> total.value
-    1.0
-    """
+    """A running sum, exact until its value is read."""
 
     units: int = 0
 
@@ -51,18 +44,9 @@ class ExactSum:
 
 @dataclass
 class WeightedSums:
-    r"""Exact sums behind a weighted mean of one number per example, and its standard error.
+    """Exact sums behind a weighted mean of one number per example, and its standard error.
 
-    .. math:: \frac{1}{\sum w_i} \sqrt{\frac{n}{n - 1} \sum_i w_i^2 (x_i - \bar x)^2}
-
-    which for equal weights is the standard deviation over :math:`\sqrt n`.
-
-    Examples
-    --------
-    >>> weights = np.ones(2)
-    >>> sums = WeightedSums().add(np.array([0.0, 1.0]), weights)
-    >>> sums.standard_error(0.5, ExactSum().add(weights), ExactSum().add(weights), 2)  # .707 / √2
-    0.5
+    √(n/(n − 1) · Σ wᵢ²(xᵢ − x̄)²) / Σ wᵢ
     """
 
     first: ExactSum = field(default_factory=ExactSum)  # Σ w·x

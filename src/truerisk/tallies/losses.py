@@ -34,27 +34,10 @@ class Loss(Protocol):
 
 
 def log_losses(probabilities: Array, truth: NDArray[Any], complement: Array | None = None) -> Array:
-    r"""Log loss of each example: minus the logarithm of the probability of its own class.
+    """Log loss of each example: −ln of the probability of its own class; ∞ for 0, nothing clipped.
 
-    .. math:: -\ln p_{i, y_i}
-
-    Infinite where the true class was given the probability 0; nothing is clipped.
-
-    Parameters
-    ----------
-    probabilities
-        (n,): of the positive class; or (n, K): of each class.
-    truth
-        (n,): whether the example is positive; or the code 0 … K − 1 of its class.
-    complement
-        (n,): the probability of the other of two classes, where it is given for itself.  1 − p
-        loses a probability under 10⁻¹⁶: with both, the loss does not depend on which of two
-        labels is the positive one.
-
-    Examples
-    --------
-    >>> log_losses(np.array([0.5, 1.0]), np.array([True, False]), np.array([0.5, 1e-20])).round(2)
-    array([ 0.69, 46.05])
+    `probabilities` is (n,) of the positive class or (n, K).  `complement` is the probability of the
+    other of two classes, since 1 − p loses what is under 10⁻¹⁶.
     """
     with np.errstate(divide="ignore"):
         losses: Array = -np.log(_of_truth(probabilities, truth, complement))
@@ -65,19 +48,7 @@ def log_losses(probabilities: Array, truth: NDArray[Any], complement: Array | No
 def brier_scores(
     probabilities: Array, truth: NDArray[Any], complement: Array | None = None
 ) -> Array:
-    r"""Brier score of each example: two classes by one probability, several by all of theirs.
-
-    .. math:: (p_i - y_i)^2 \quad\text{or}\quad \sum_k (p_{ik} - y_{ik})^2
-
-    Parameters are those of `log_losses`.
-
-    Examples
-    --------
-    >>> brier_scores(np.array([0.5, 1.0]), np.array([True, False])).tolist()
-    [0.25, 1.0]
-    >>> brier_scores(np.array([[0.5, 0.5, 0.0]]), np.array([0])).tolist()
-    [0.5]
-    """
+    """Brier score of each example: (p − y)², or of several classes Σₖ (pₖ − yₖ)²."""
     del complement  # the square of 1 − p loses nothing that a mean would show
     if probabilities.ndim == 1:
         return np.asarray((probabilities - truth) ** 2)
@@ -127,14 +98,7 @@ class LossMoments:
 class ProbabilityTally:
     """Every loss of `LOSSES` over any number of batches; tallies of parts merge exactly.
 
-    `infinite` counts, for each loss, the examples that have an infinite one: those whose true class
-    was given the probability 0 have an infinite log loss, and nothing is clipped.
-
-    Examples
-    --------
-    >>> tally = ProbabilityTally().add([0.8, 0.5], [True, False])
-    >>> round(tally.mean("brier_score"), 3), round(tally.mean("log_loss"), 3)
-    (0.145, 0.458)
+    `infinite` counts, for each loss, the examples that have an infinite one.
     """
 
     rows: int = 0

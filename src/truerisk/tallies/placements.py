@@ -6,22 +6,7 @@ from truerisk.aliases import Array
 
 
 def share_below(scores: Array, others: Array, weight: Array | None = None) -> Array:
-    """Give for each score the share of the others that lie under it, ties counting half.
-
-    Parameters
-    ----------
-    scores
-        The scores to place.
-    others
-        Those they are placed among; at least one.
-    weight
-        What each of the others counts; 1 if not given.
-
-    Examples
-    --------
-    >>> share_below(np.array([0.4, 0.9]), np.array([0.1, 0.4, 0.5])).tolist()
-    [0.5, 1.0]
-    """
+    """Give for each score the share of the others that lie under it, ties counting half."""
     order, sought = np.argsort(others), np.argsort(scores)
     under, up_to = np.empty_like(sought), np.empty_like(sought)
     # Sought in their order, neighbours are found in the cache: four times as fast.

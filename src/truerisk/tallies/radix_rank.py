@@ -36,13 +36,7 @@ from truerisk.tallies.ranking import (
 
 
 def scores_of_narrow(keys: NDArray[Any]) -> NDArray[np.float64]:
-    """Turn 32-bit keys back into float32 scores, given as float64.
-
-    Examples
-    --------
-    >>> scores_of_narrow(np.array([0x8000_0000, 0xBF80_0000, 0x4080_0000])).tolist()
-    [0.0, 1.0, -1.0]
-    """
+    """Turn 32-bit keys back into float32 scores, given as float64."""
     narrow, sign = keys.astype(np.uint32), np.uint32(0x8000_0000)
     bits: NDArray[np.uint32] = np.where(narrow >= sign, narrow - sign, np.uint32(0) - narrow)
     return bits.view(np.float32).astype(np.float64)

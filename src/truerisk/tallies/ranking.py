@@ -71,25 +71,11 @@ def summarise(
     squares: tuple[Array, Array] | None = None,
     rows: tuple[int, int] | None = None,
 ) -> RankingSummary:
-    r"""Compute every measure of a ranking from its distinct scores.
+    """Compute every measure of a ranking from its distinct scores, descending.
 
-    With :math:`a_i` positives and :math:`z_i` negatives at the i-th highest score,
-    :math:`TP_i` and :math:`FP_i` their running sums, P and N the totals:
-
-    .. math::
-        AUC = \frac{1}{PN} \sum_i z_i \bigl(TP_{i-1} + \tfrac{1}{2} a_i\bigr), \qquad
-        AP = \sum_i \frac{a_i}{P} \frac{TP_i}{TP_i + FP_i}
-
-    Parameters
-    ----------
-    thresholds
-        Distinct scores, descending.
-    positives, negatives
-        Counts, or sums of weights, at each of them.
-    squares
-        Sums of squared weights of positives and of negatives at each; counts need none.
-    rows
-        Number of positive and of negative examples behind the weights.
+    With aᵢ positives and zᵢ negatives at the i-th score, TP and FP their running sums: AUC = Σ
+    zᵢ(TPᵢ₋₁ + aᵢ/2)/(PN), AP = Σ (aᵢ/P) · TPᵢ/(TPᵢ + FPᵢ).  `squares` are sums of squared weights;
+    counts need none.
     """
     tp, fp = np.cumsum(positives), np.cumsum(negatives)
     n_positive, n_negative = tp[-1], fp[-1]

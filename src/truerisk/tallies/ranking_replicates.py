@@ -214,32 +214,10 @@ def replicates(
 ) -> dict[str, Array]:
     """Resample the examples of a ranking, and give the measures of each resample.
 
-    The values follow the distribution of the plain bootstrap of rows: exactly when there are at
-    most 1000 distinct scores, and up to the order inside bins of a few thousandths of the rows when
-    there are more.  A replicate that lacks a class has no AUC: NaN.  A weighted ranking is drawn
-    anew as one of `effective_n` equally weighted examples would be, which is right as far as
-    weights do not depend on scores.
-
-    Parameters
-    ----------
-    names
-        Of roc_auc, average_precision, breakeven_point, eleven_point_precision, ks, best_f1.
-    replicates
-        How many.
-    rng
-        Where the randomness comes from.
-
-    References
-    ----------
-    .. [1] B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6.
-
-    Examples
-    --------
-    >>> from truerisk.tallies.ranking import rank
-    >>> ranking = rank([3, 2, 1, 0], [True, False, True, False])
-    >>> drawn = replicates(ranking, ["roc_auc"], replicates=5, rng=np.random.default_rng(1))
-    >>> drawn["roc_auc"].shape
-    (5,)
+    Exactly the plain bootstrap of rows up to 1000 distinct scores; beyond, up to the order inside
+    bins of a few thousandths of the rows.  NaN where a class is missing.  A weighted ranking is
+    drawn as one of `effective_n` equal examples, right if weights do not depend on scores.
+    Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6.
     """
     check_names(names)
     check_whole_number(replicates, "replicates", low=1)
@@ -356,31 +334,12 @@ def cluster_auc_variance(
     groups: ArrayLike,
     weight: ArrayLike | None = None,
 ) -> float:
-    r"""Variance of the AUC when rows come in groups that are drawn together.
+    """Variance of the AUC when rows come in groups that are drawn together.
 
-    With :math:`V_i` the placement of a positive among the negatives, :math:`W_j` that of a negative
-    among the positives, summed over each group g after the AUC A is taken off:
-
-    .. math::
-        X_g = \sum_{i \in g} (V_i - A), \quad Y_g = \sum_{j \in g} (W_j - A), \qquad
-        \frac{G_+}{G_+ - 1} \frac{\sum X_g^2}{P^2} + \frac{G_-}{G_- - 1} \frac{\sum Y_g^2}{N^2}
-        + \frac{2G}{G - 1} \frac{\sum X_g Y_g}{PN}
-
-    where :math:`G_+`, :math:`G_-` and G count the groups with positives, with negatives, and all.
-    With weights, the sums and P and N are weighted, and so are the placements.
-    Rows that are each a group of their own give DeLong's variance.  Valid for many groups; NaN when
-    a class occurs in fewer than two.
-
-    References
-    ----------
-    .. [1] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53(2),
-       567-578, 1997. https://doi.org/10.2307/2533958
-
-    Examples
-    --------
-    >>> positive = np.array([True, False, True, False])
-    >>> cluster_auc_variance([3, 2, 1, 0], positive, [0, 1, 2, 3])
-    0.125
+    With X_g and Y_g the sums of placement − AUC over the positives and negatives of group g: G₊/(G₊
+    − 1) ΣX²/P² + G₋/(G₋ − 1) ΣY²/N² + 2G/(G − 1) ΣXY/(PN).  Groups of one row give DeLong's. Valid
+    for many groups; NaN when a class occurs in fewer than two.
+    Source: N. A. Obuchowski, Biometrics 53(2), 567-578, 1997.
     """
     column, positive = as_scores(scores), as_labels(is_positive)
     n = check_same_length(scores=column, is_positive=positive)

@@ -51,15 +51,9 @@ class ScoreHistogram:
         self.rows += other.rows
 
     def ranking(self) -> Ranking:
-        r"""Rank the buckets, and bound what their inner order can do to the AUC.
+        """Rank the buckets, and bound what their inner order can do to the AUC.
 
-        A pair of a positive and a negative in different buckets is ranked as its scores are.  A
-        pair inside a bucket counts one half here and 0, ½ or 1 in truth.  So the AUC differs by at
-        most
-
-        .. math:: \frac{1}{2PN} \sum_b a_b z_b
-
-        with :math:`a_b` positives and :math:`z_b` negatives in bucket b.
+        A pair inside a bucket counts ½ here and 0, ½ or 1 in truth: at most Σ_b a_b·z_b / (2PN).
         """
         by_label = self.counts.reshape(-1, 2)
         filled = np.flatnonzero(by_label.any(axis=1))[::-1]

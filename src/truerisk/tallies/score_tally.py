@@ -30,17 +30,8 @@ JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost
 class ScoreTally:
     """Holds scores and labels until the ranking is needed; tallies of parts merge.
 
-    A float32 score takes 5 bytes, a float64 score 9 (one such score makes all of them count as
-    float64, which holds float32 exactly).  Ranking float32 takes 2 bytes per row more.  When the
-    scores would take more than `max_bytes`, they are counted in 2²⁴ buckets instead: the counts at
-    the thresholds remain exact, and the ranking says between which bounds the AUC lies.
-
-    Examples
-    --------
-    >>> first = ScoreTally().add([0.9, 0.1], [True, False])
-    >>> second = ScoreTally().add([0.8, 0.8], [True, False])
-    >>> first.merge(second).ranking().auc
-    0.875
+    A float32 score takes 5 bytes, a float64 score 9.  Beyond `max_bytes` they are counted in 2²⁴
+    buckets: counts at the thresholds remain exact, and the ranking gives bounds of the AUC.
     """
 
     max_bytes: int = FOUR_GIBIBYTES

@@ -84,19 +84,10 @@ def loss_of_rows(name: str, by_label: Mapping[str, GroupedScores]) -> Array:
 
 
 def error_of_mean(values: Array, rows: GroupedScores) -> float:
-    r"""Give the standard error of the mean of values that come in independent groups.
+    """Give the standard error of the mean of values that come in independent groups.
 
-    .. math:: \frac{1}{\sum_i w_i}
-       \sqrt{\frac{G}{G - 1} \sum_g \Bigl(\sum_{i \in g} w_i (x_i - \bar x)\Bigr)^2}
-
-    With a single row in each group it is that of independent rows.  Right for many groups; NaN for
-    one.  Rows without a value, or of weight 0, are left out.
-
-    Examples
-    --------
-    >>> rows = GroupedScores(np.zeros(4), np.zeros(4, bool), np.array([0, 0, 1, 1]), None)
-    >>> error_of_mean(np.array([0.0, 0.0, 1.0, 1.0]), rows)  # two groups, 0 and 1: 1/√2 · 1/√2
-    0.5
+    √(G/(G − 1) · Σ_g (Σ wᵢ(xᵢ − x̄))²) / Σ wᵢ.  Right for many groups; NaN for one.  Rows without a
+    value, or of weight 0, are left out.
     """
     weight = np.ones(len(values)) if rows.weight is None else rows.weight
     used = np.flatnonzero(~np.isnan(values) & (weight > 0))

@@ -34,15 +34,7 @@ WORD_KINDS = {
 
 
 def words_of(text: str, kind: str = "letters", *, lowercase: bool = True) -> list[str]:
-    """List the words of a text: the rule that the compiled sweep keeps to.
-
-    Examples
-    --------
-    >>> words_of("Net 2nd-qtr profit: U.S. +5.2 pct")
-    ['net', 'nd', 'qtr', 'profit', 'u', 's', 'pct']
-    >>> words_of("Ärger in 1987_B", "alphanumeric", lowercase=False)
-    ['Ärger', 'in', '1987_B']
-    """
+    """List the words of a text: the rule that the compiled sweep follows."""
     return WORD_KINDS[kind].words.findall(text.lower() if lowercase else text)
 
 
@@ -72,13 +64,7 @@ def as_bytes(texts: Sequence[str], kind: str, *, lowercase: bool) -> tuple[Bytes
 
 
 def blocks_of(texts: Sequence[str], size: int) -> list[Sequence[str]]:
-    """Cut a sequence of texts into runs of about `size` characters, in order.
-
-    Examples
-    --------
-    >>> blocks_of(["ab", "c", "def", ""], 3)
-    [['ab', 'c'], ['def'], ['']]
-    """
+    """Cut a sequence of texts into runs of about `size` characters, in order."""
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     starts = np.cumsum(lengths) - lengths
     cuts = np.flatnonzero(np.diff(starts // size, prepend=-1)).tolist()

@@ -96,13 +96,7 @@ def free_table(size: int) -> Table:
 
 
 def rows_for(words: int) -> int:
-    """Return the size of a table that has room for so many words.
-
-    Examples
-    --------
-    >>> rows_for(4), rows_for(5)
-    (8, 16)
-    """
+    """Return the size of a table that has room for so many words."""
     return 1 << (ROWS_PER_WORD * max(words, 1) - 1).bit_length()
 
 

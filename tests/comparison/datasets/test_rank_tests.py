@@ -15,10 +15,12 @@ from scipy import stats
 from truerisk.comparison.datasets.rank_tests import (
     bonferroni_dunn_difference,
     bonferroni_dunn_quantile,
+    by_signed_ranks,
     cliques,
     difference_interval,
     equivalence_p_value,
     friedman,
+    mean_ranks,
     nemenyi_difference,
     nemenyi_p_value,
     nemenyi_quantile,
@@ -345,3 +347,13 @@ def test_what_is_no_difference_is_refused(wrong):
         signed_rank(wrong)
     with pytest.raises(InputError, match="`zeros` must be one of pratt, wilcox"):
         signed_rank([1.0], zeros="zsplit")
+
+
+def test_the_outcome_of_signed_ranks_by_hand():
+    outcome = by_signed_ranks([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07])
+    assert outcome.p_value == 2 / 2**7
+    assert outcome.ends_at(0.95) == pytest.approx((0.02, 0.06))
+
+
+def test_tied_ranks_are_averaged():
+    assert mean_ranks(np.array([3.0, 1.0, 3.0])).tolist() == [2.5, 1.0, 2.5]

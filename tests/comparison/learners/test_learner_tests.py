@@ -22,6 +22,8 @@ from truerisk.comparison.learners.learner_tests import (
     by_resampled_t,
     refits_without_spread,
 )
+from truerisk.comparison.learners.paired_refits import differences_of_refits
+from truerisk.results import Resampled
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "cv_tests.json"
 
@@ -224,3 +226,12 @@ def test_agreement_tells_learners_apart_that_differ_in_every_example():
     assert high == 1
     turned = by_agreement(-np.ones((2, 9), dtype=np.int8), None)
     assert turned.ends_at(0.95) == (-1.0, -low)
+
+
+def test_differences_of_refits_are_laid_out_by_repetition():
+    def of(*values):
+        return Resampled(
+            value=0.0, interval=None, measure="error_rate", method="", n=9, replicates=values
+        )
+
+    assert differences_of_refits(of(0.25, 0.5), of(0.25, 0.25), 2).tolist() == [[0.0, -0.25]]

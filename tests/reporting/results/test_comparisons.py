@@ -21,6 +21,7 @@ from truerisk.reporting.results.comparisons import (
     comparisons_chapter,
     comparisons_facts,
     comparisons_tables,
+    finding_among,
 )
 from truerisk.reporting.sections.differences import signed_words
 from truerisk.results import Comparison, Estimate, Interval
@@ -364,3 +365,10 @@ def test_the_sentence_and_the_table_write_an_interval_alike():
     result = compare(truth, first, second, pos_label=1, measures=["accuracy"], random_state=1)
     _, interval = signed_words(result["accuracy"].difference)
     assert interval in result["accuracy"].verdict
+
+
+def test_a_pair_can_be_better_alone_and_not_among_all():
+    a, b, c = [1] * 11 + [0] * 9, [1] * 17 + [0] * 3, [1] * 16 + [0] * 4
+    pair = compare([1] * 20, a, b, c, measures=["accuracy"]).pairs[1]
+    result = compare([1] * 20, a, b, c, measures=["accuracy"])
+    assert (pair.finding, finding_among(result, pair)) == ("better", "better alone")

@@ -12,7 +12,9 @@ from truerisk.reporting.sections.differences import (
     ProbabilityBar,
     difference_tile,
     differences_section,
+    p_sentence,
     probabilities_section,
+    probability_words,
     signed_words,
 )
 from truerisk.results import Comparison, Estimate, Interval
@@ -195,3 +197,9 @@ def test_the_parts_follow_each_other_and_fill_the_bar():
 )
 def test_what_is_not_certain_is_not_written_as_certain(chances, words):
     assert [part["words"] for part in parts(*chances)] == words
+
+
+def test_p_values_and_probabilities_in_words():
+    assert [p_sentence(p) for p in (0.0213, 1e-9, None)] == ["p = 0.021", "p < 0.0001", ""]
+    words = [probability_words(p) for p in (0.25, 1e-6, 1 - 1e-6)]
+    assert words == ["0.250", "<0.001", ">0.999"]

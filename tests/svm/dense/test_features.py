@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.svm import SVC
 
-from truerisk.svm.dense.features import pivoted_features, solve_features
+from truerisk.svm.dense.features import pivoted_features, scale_columns, solve_features
 from truerisk.svm.problems import DenseProblem, Effort
 
 COSTS = (1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
@@ -257,3 +257,10 @@ def test_a_polynomial_kernel_is_a_table():
     ours = solve_features(features, y, np.full(80, 0.1))
     theirs = SVC(kernel="precomputed", C=0.1, tol=1e-8).fit(gram, y)
     np.testing.assert_allclose(ours.decision, theirs.decision_function(gram), atol=1e-5)
+
+
+def test_columns_are_centred_and_scaled_by_the_training_rows():
+    table = np.empty((3, 2))
+    scaled = scale_columns(np.array([[1.0, 5.0], [5.0, 5.0], [7.0, 6.0]]), table, np.array([0, 1]))
+    assert scaled.scale.tolist() == [2.0, np.inf]
+    assert table.tolist() == [[-1.0, 0.0], [1.0, 0.0], [2.0, 1.0]]

@@ -14,7 +14,14 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from truerisk.svm.rows import dual
-from truerisk.svm.rows.dual import Neighbourhood, mixed, newton_step, solve_rows
+from truerisk.svm.rows.dual import (
+    Neighbourhood,
+    clearly_free,
+    mixed,
+    newton_step,
+    solve_rows,
+    up_to_a_bound,
+)
 from truerisk.svm.rows.matrix import as_rows
 
 
@@ -440,3 +447,12 @@ def test_examples_nearly_alike_stop_together_where_the_first_one_ends():
         max_steps=9,
     )
     np.testing.assert_allclose(step, [0.25, -0.25])
+
+
+def test_a_rounding_error_off_a_bound_is_not_free():
+    assert clearly_free(np.array([1e-9, 0.5]), np.ones(2)).tolist() == [False, True]
+
+
+def test_a_step_ends_at_the_first_bound():
+    step = up_to_a_bound(np.array([4.0, -2.0]), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    assert step.tolist() == [1.0, -0.5]

@@ -63,10 +63,8 @@ OPPOSITE: dict[Conclusion, Conclusion] = {"better": "worse", "worse": "better"}
 class PairOverDatasets:
     """The second of two classifiers against the first, over data sets.
 
-    `difference` is the typical one, second − first, in units of the scores; `wins`, `ties` and
-    `losses` are the second's.  `p_value` is Wilcoxon's after Holm's adjustment over all pairs that
-    are compared; so is `equivalence_p_value`, of the test that differences lie within the region.
-    The posteriors, and `finding`, are about the second classifier.
+    `difference` is the typical one, second − first, in units of the scores; the other fields too
+    are about the second.  Both p-values have Holm's adjustment over all pairs.
     """
 
     names: tuple[str, str]

@@ -36,9 +36,7 @@ HALVINGS = 60  # leave 10⁻¹⁷ of the stretch searched
 class SignedRankTest:
     """Wilcoxon's signed-rank test: the sum of the ranks of positive differences, and what it says.
 
-    `p_value` is two-sided; `greater` and `less` are those of the one-sided tests that differences
-    tend to be above, or below, 0.  `z` is the statistic in units of its standard deviation, from
-    its centre, with no correction.  `n` counts the differences that are not 0.
+    `p_value` is two-sided, `greater` and `less` one-sided; `n` counts differences other than 0.
     """
 
     statistic: float
@@ -62,36 +60,13 @@ class SignTest:
 
 
 def signed_rank(differences: ArrayLike, *, zeros: Zeros = "pratt") -> SignedRankTest:
-    r"""Test whether differences are symmetric about 0, by Wilcoxon's signed ranks.
+    """Test whether differences are symmetric about 0: T = Σ Rᵢ over dᵢ > 0, ranks of |d|.
 
-    .. math:: T = \sum_{d_i > 0} R_i, \qquad R_i \text{ the rank of } |d_i|
-              \text{, ties averaged}
-
-    Up to 50 differences the null distribution is exact, ties and zeros as they are: every choice of
-    signs of the ranks seen is equally probable, and all of them are counted.  Beyond, it is normal
-    with the exact variance :math:`\sum R_i^2 / 4` and a correction for continuity of 1/2.
-
-    Parameters
-    ----------
-    differences
-        Second classifier less first, one for each data set.
-    zeros
-        What becomes of differences of 0: "pratt" ranks them with the others and then leaves out
-        their ranks: many of them weaken the evidence; "wilcox" leaves them out before
-        ranking.  With nothing but zeros the p-value is 1.
-
-    References
-    ----------
-    .. [1] F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1(6),
-       80-83, 1945.
-    .. [2] J. W. Pratt, "Remarks on zeros and ties in the Wilcoxon signed rank procedures", JASA
-       54(287), 655-667, 1959.
-
-    Examples
-    --------
-    >>> test = signed_rank([0.03, -0.01, 0.04, 0.02])
-    >>> test.statistic, test.p_value  # 3 + 4 + 2; at least 9 in 2 of 16 choices of signs
-    (9.0, 0.25)
+    Up to 50 differences the null distribution is exact, ties and zeros as they are; beyond, normal
+    with variance ΣR²/4 and a correction of ½.  Zeros: "pratt" ranks them, then leaves their ranks
+    out; "wilcox" leaves them out before ranking.
+    Sources: F. Wilcoxon, Biometrics Bulletin 1(6), 80-83, 1945; J. W. Pratt, JASA 54, 655-667,
+    1959.
     """
     column = check_differences(differences)
     check_choice(zeros, ("pratt", "wilcox"), "zeros")
@@ -145,18 +120,7 @@ def _normal_tails(ranks: Array, statistic: float) -> tuple[float, float]:
 
 
 def sign_test(differences: ArrayLike) -> SignTest:
-    r"""Test by wins and losses alone: exact binomial, ties left out.
-
-    .. math:: p = \min\bigl(1,\, 2\, P(X \le \min(w, l))\bigr), \qquad
-              X \sim \mathrm{Binomial}(w + l, 1/2)
-
-    Needs nothing of the sizes of differences, and has little power.  No win and no loss: p = 1.
-
-    Examples
-    --------
-    >>> sign_test([0.1, 0.2, 0.0, -0.1, 0.3, 0.2])
-    SignTest(wins=4, ties=1, losses=1, p_value=0.375)
-    """
+    """Test by wins and losses alone, ties left out: 2·P(X ≤ min(w, l)), X ~ Binomial(w + l, ½)."""
     column = check_differences(differences)
     wins, losses = int((column > 0).sum()), int((column < 0).sum())
     return SignTest(
@@ -170,13 +134,7 @@ def sign_test(differences: ArrayLike) -> SignTest:
 def typical_difference(differences: ArrayLike) -> float:
     """Give Hodges and Lehmann's estimate: the median of the means of all pairs of differences.
 
-    A difference is paired with itself, too.  Where there are over 2,000 of them, it is the plain
-    median.
-
-    Examples
-    --------
-    >>> typical_difference([0.0, 1.0, 5.0])  # of 0, 0.5, 1, 2.5, 3, 5
-    1.75
+    Where there are over 2,000 of them, it is the plain median.
     """
     column = check_differences(differences)
     return float(np.median(column if column.size > MAX_WALSH else _walsh(column)))
@@ -185,19 +143,9 @@ def typical_difference(differences: ArrayLike) -> float:
 def difference_interval(differences: ArrayLike, level: float = 0.95) -> Interval | None:
     """Give the differences that the signed-rank test does not reject, by means of pairs.
 
-    Covers the centre of a symmetric distribution with probability of at least `level` up to 50
-    differences, about that beyond.  None where there are too few differences for the level: at
-    95 % five or fewer.
-
-    References
-    ----------
-    .. [1] M. Hollander, D. A. Wolfe and E. Chicken, "Nonparametric statistical methods", Wiley
-       2014, section 3.3.
-
-    Examples
-    --------
-    >>> print(difference_interval([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07]))
-    [0.020, 0.060] at 95 %
+    Covers the centre of a symmetric distribution with at least `level` up to 50 differences, about
+    that beyond.  None where there are too few: at 95 % five or fewer.
+    Source: M. Hollander, D. A. Wolfe and E. Chicken, Nonparametric Statistical Methods, 2014, §3.3.
     """
     column = check_differences(differences)
     tail = (1 - check_level(level)) / 2
@@ -214,14 +162,7 @@ def difference_interval(differences: ArrayLike, level: float = 0.95) -> Interval
 
 
 def by_signed_ranks(differences: ArrayLike) -> TestOutcome:
-    """Give the signed-rank test and the interval that inverts it; open for too few data sets.
-
-    Examples
-    --------
-    >>> outcome = by_signed_ranks([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07])
-    >>> outcome.p_value, [round(end, 3) for end in outcome.ends_at(0.95)]
-    (0.015625, [0.02, 0.06])
-    """
+    """Give the signed-rank test and the interval that inverts it; open for too few data sets."""
     column = check_differences(differences)
 
     def ends_at(level: float) -> Ends:
@@ -260,18 +201,7 @@ def _walsh(column: Array) -> Array:
 def equivalence_p_value(differences: ArrayLike, region: float) -> float:
     """Test that differences lie within ± region: the larger p-value of two one-sided tests.
 
-    Each shifts all differences by the region and asks by the signed-rank test whether they still
-    tend to the other side of 0.  Small says: equivalent.
-
-    References
-    ----------
-    .. [1] S. Wellek, "Testing statistical hypotheses of equivalence and noninferiority", CRC 2010,
-       chapter 5.
-
-    Examples
-    --------
-    >>> equivalence_p_value([0.001, -0.002, 0.003, 0.0, -0.001, 0.002], region=0.01)
-    0.015625
+    Source: S. Wellek, Testing Statistical Hypotheses of Equivalence, CRC 2010, chapter 5.
     """
     column = check_differences(differences)
     check_number(region, "region", low=0.0)
@@ -280,16 +210,9 @@ def equivalence_p_value(differences: ArrayLike, region: float) -> float:
 
 
 def without_noise(differences: ArrayLike, largest: float | None = None) -> Array:
-    """Round differences to twelve digits of the largest number that they were made of.
+    """Round differences to twelve digits of the largest score.
 
-    0.9 − 0.8 and 0.8 − 0.7 differ in the last bit; on paper they are a tie, and a test of ranks
-    must take them for one.
-
-    Examples
-    --------
-    >>> column = without_noise([0.9 - 0.8, 0.8 - 0.7], largest=0.9)
-    >>> bool(column[0] == column[1])
-    True
+    0.9 − 0.8 and 0.8 − 0.7 differ in the last bit; on paper they are a tie.
     """
     column = np.asarray(differences, dtype=np.float64)
     scale = float(np.abs(column).max()) if largest is None else largest
@@ -313,9 +236,8 @@ def check_differences(differences: ArrayLike) -> Array:
 class FriedmanTest:
     """Whether k classifiers differ at all, from their ranks on N data sets.
 
-    `chi2` is Friedman's statistic without the correction for ties, as it is used for classifiers;
-    the corrected one stands beside it.  `f` is Iman and Davenport's, the less conservative one:
-    its `p_value` is the one to go by.  With every rank tied all p-values are 1.
+    `chi2` is Friedman's without correction for ties, the corrected one beside it; `f` is Iman and
+    Davenport's, whose `p_value` is the one to use.  With every rank tied all p-values are 1.
     """
 
     chi2: float
@@ -328,14 +250,7 @@ class FriedmanTest:
 
 
 def ranks_of(scores: ArrayLike, *, higher_is_better: bool = True) -> Array:
-    """Rank the classifiers on each data set: 1 for the best, ties share the average of their ranks.
-
-    Examples
-    --------
-    >>> print(ranks_of([[0.9, 0.8, 0.9], [0.5, 0.7, 0.6]]))
-    [[1.5 3.  1.5]
-     [3.  1.  2. ]]
-    """
+    """Rank the classifiers on each data set: 1 for the best, ties share the average rank."""
     table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     if not np.isfinite(table).all():
         raise InputError("`scores` must all be finite; got NaN or an infinity.")
@@ -343,43 +258,19 @@ def ranks_of(scores: ArrayLike, *, higher_is_better: bool = True) -> Array:
 
 
 def mean_ranks(values: Array) -> Array:
-    """Rank from 1 for the smallest; equal values share the mean of their ranks.
-
-    Examples
-    --------
-    >>> mean_ranks(np.array([3.0, 1.0, 3.0])).tolist()
-    [2.5, 1.0, 2.5]
-    """
+    """Rank from 1 for the smallest; equal values share the mean of their ranks."""
     _, place, ties = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(ties) - (ties - 1) / 2)[place])
 
 
 def friedman(ranks: ArrayLike) -> FriedmanTest:
-    r"""Test by ranks whether k classifiers do equally well, given N data sets.
+    """Test by ranks whether k classifiers do equally well, given N data sets.
 
-    .. math:: \chi^2_F = \frac{12 N}{k (k + 1)} \sum_{j=1}^{k}
-              \Bigl(\bar R_j - \frac{k + 1}{2}\Bigr)^2, \qquad
-              F = \frac{(N - 1)\, \chi^2_F}{N (k - 1) - \chi^2_F}
-
-    Under the hypothesis that every order of the classifiers is equally probable on every data set,
-    and data sets are independent, the first is about χ² of k − 1 degrees, and too seldom
-    significant; the second about F of k − 1 and (k − 1)(N − 1) degrees.  When all data sets agree
-    on one order without ties, F is infinite, and the p-value is the exact one,
-    :math:`(k!)^{1 - N}`.  The correction for ties divides χ² by
-    :math:`1 - \sum (t^3 - t) / (N (k^3 - k))` over all groups of t tied ranks.
-
-    References
-    ----------
-    .. [1] M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the
-       analysis of variance", JASA 32(200), 675-701, 1937.
-    .. [2] R. L. Iman and J. M. Davenport, "Approximations of the critical region of the Friedman
-       statistic", Communications in Statistics A9(6), 571-595, 1980.
-
-    Examples
-    --------
-    >>> test = friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
-    >>> round(test.chi2, 6), round(test.f, 6)  # 12·4/12 · (.75² + 0² + .75²), 3·4.5/(8 − 4.5)
-    (4.5, 3.857143)
+    χ² = 12N/(k(k + 1)) · Σⱼ (R̄ⱼ − (k + 1)/2)², too seldom significant; F = (N − 1)χ²/(N(k − 1) −
+    χ²) of k − 1 and (k − 1)(N − 1) degrees.  Where all agree on one order, p is exact: (k!)^(1 −
+    N).  The correction for ties divides χ² by 1 − Σ(t³ − t)/(N(k³ − k)).
+    Sources: M. Friedman, JASA 32, 675-701, 1937; R. L. Iman and J. M. Davenport, Communications in
+    Statistics A9(6), 571-595, 1980.
     """
     table = _check_ranks(ranks)
     n, k = table.shape
@@ -426,46 +317,24 @@ def rank_standard_error(classifiers: int, datasets: int) -> float:
     r"""Give the standard deviation of the difference of two average ranks, if all are alike.
 
     .. math:: \sqrt{\frac{k (k + 1)}{6 N}}
-
-    Examples
-    --------
-    >>> round(rank_standard_error(4, 14), 4)
-    0.488
     """
     k = check_whole_number(classifiers, "classifiers", low=2)
     return math.sqrt(k * (k + 1) / (6 * check_whole_number(datasets, "datasets", low=1)))
 
 
 def rank_test(first: float, second: float, classifiers: int, datasets: int) -> tuple[float, float]:
-    r"""Test whether two classifiers have the same average rank: z and its two-sided p-value.
+    """Test whether two classifiers have the same average rank: z and its two-sided p-value.
 
-    .. math:: z = \frac{\bar R_{first} - \bar R_{second}}{\sqrt{k (k + 1) / (6 N)}}
-
-    Normal for many data sets, under the hypothesis that all k classifiers are alike.  A positive z
-    says that the second one ranks better.  For more than one pair adjust the p-values.
-
-    Examples
-    --------
-    >>> z, p_value = rank_test(3.143, 1.964, classifiers=4, datasets=14)
-    >>> round(z, 3), round(p_value, 3)
-    (2.416, 0.016)
+    z = (R̄₁ − R̄₂)/√(k(k + 1)/(6N)), normal for many data sets; positive if the second is better.
     """
     z = (first - second) / rank_standard_error(classifiers, datasets)
     return z, 2 * float(ndtr(-abs(z)))
 
 
 def range_tail(q: float, k: int) -> float:
-    r"""Give the probability that k standard normals spread over more than q.
+    """Give the probability that k standard normals spread over more than q.
 
-    .. math:: k \int \varphi(z) \bigl[ \Phi(z)^{k-1} - (\Phi(z) - \Phi(z - q))^{k-1} \bigr] dz
-
-    The studentised range with infinite degrees of freedom.  Written as a difference of powers, it
-    keeps its digits far out in the tail.
-
-    Examples
-    --------
-    >>> round(range_tail(3.633, 4), 4)  # the 5 % point of any table of the studentised range
-    0.05
+    k ∫ φ(z)[Φ(z)^(k−1) − (Φ(z) − Φ(z − q))^(k−1)] dz, a form exact far out in the tail.
     """
     check_whole_number(k, "k", low=2)
     if q <= 0:
@@ -481,14 +350,9 @@ def range_tail(q: float, k: int) -> float:
 
 
 def nemenyi_quantile(classifiers: int, level: float = 0.95) -> float:
-    r"""Give the point of the studentised range, over √2, that `classifiers` alike stay within.
+    """Give the point of the studentised range, over √2, that `classifiers` alike stay within.
 
     Computed, not read from a table: printed ones are cut off at three decimals.
-
-    Examples
-    --------
-    >>> round(nemenyi_quantile(4), 3), round(nemenyi_quantile(4, level=0.90), 3)
-    (2.569, 2.291)
     """
     tail = 1 - check_level(level)
     low, high = 0.0, 2 * REACH
@@ -499,60 +363,31 @@ def nemenyi_quantile(classifiers: int, level: float = 0.95) -> float:
 
 
 def nemenyi_difference(classifiers: int, datasets: int, level: float = 0.95) -> float:
-    r"""Give the critical difference of Nemenyi's test of all pairs.
+    """Give the critical difference of Nemenyi's test of all pairs: q·√(k(k + 1)/(6N)).
 
-    .. math:: CD = q\, \sqrt{\frac{k (k + 1)}{6 N}}
-
-    If all classifiers are alike, the largest difference of average ranks reaches it with a
-    probability of about 1 − level.
-
-    References
-    ----------
-    .. [1] P. B. Nemenyi, "Distribution-free multiple comparisons", PhD thesis, Princeton, 1963.
-
-    Examples
-    --------
-    >>> round(nemenyi_difference(4, 14, level=0.90), 2)
-    1.12
+    Source: P. B. Nemenyi, Distribution-free multiple comparisons, PhD thesis, Princeton, 1963.
     """
     quantile = nemenyi_quantile(classifiers, level)
     return quantile * rank_standard_error(classifiers, datasets)
 
 
 def nemenyi_p_value(first: float, second: float, classifiers: int, datasets: int) -> float:
-    """Give the p-value of Nemenyi's test of two average ranks, adjusted for all pairs.
-
-    Examples
-    --------
-    >>> round(nemenyi_p_value(3.143, 1.964, classifiers=4, datasets=14), 3)
-    0.074
-    """
+    """Give the p-value of Nemenyi's test of two average ranks, adjusted for all pairs."""
     z, _ = rank_test(first, second, classifiers, datasets)
     return range_tail(abs(z) * math.sqrt(2), classifiers)
 
 
 def bonferroni_dunn_quantile(classifiers: int, level: float = 0.95) -> float:
-    r"""Give the normal quantile for k − 1 comparisons with a control: 1 − (1 − level)/(2(k − 1)).
+    """Give the normal quantile for k − 1 comparisons with a control: 1 − (1 − level)/(2(k − 1)).
 
     For k = 9 at 95 % it is 2.734; Demšar's table 5 (b), and its many copies, have 2.724.
-
-    Examples
-    --------
-    >>> round(bonferroni_dunn_quantile(9), 3)
-    2.734
     """
     k = check_whole_number(classifiers, "classifiers", low=2)
     return -float(ndtri((1 - check_level(level)) / (2 * (k - 1))))
 
 
 def bonferroni_dunn_difference(classifiers: int, datasets: int, level: float = 0.95) -> float:
-    """Give the critical difference of average ranks for comparisons with a control only.
-
-    Examples
-    --------
-    >>> round(bonferroni_dunn_difference(4, 14, level=0.90), 2)
-    1.04
-    """
+    """Give the critical difference of average ranks for comparisons with a control only."""
     quantile = bonferroni_dunn_quantile(classifiers, level)
     return quantile * rank_standard_error(classifiers, datasets)
 
@@ -561,11 +396,6 @@ def cliques(average_ranks: ArrayLike, difference: float) -> tuple[tuple[int, ...
     """Find the largest groups of two or more whose ranks lie closer than a critical difference.
 
     Each group is listed from the best to the worst, by the places of its members.
-
-    Examples
-    --------
-    >>> cliques([3.143, 2.0, 2.893, 1.964], 1.12)
-    ((3, 1, 2), (2, 0))
     """
     ranks = np.asarray(average_ranks, dtype=np.float64)
     order = np.argsort(ranks, kind="stable")

@@ -37,29 +37,10 @@ def read_scores(
     folds: bool = False,
     options: ReadingOptions | None = None,
 ) -> ScoreTable:
-    r"""Read scores from a CSV file: a column of names of data sets, and one for each classifier.
+    """Read scores from a CSV file: a column of names of data sets, and one for each classifier.
 
-    Every cell of a classifier must be a finite number; a data set that one of them has no score on
-    must be left out by hand.
-
-    Parameters
-    ----------
-    dataset
-        The column of names; when not given, one that is named dataset, data, task or problem or
-        nothing at all, or else the first column if it holds no number.  Without one, data sets go
-        by their line.
-    folds
-        Whether a data set has several rows, one for each fold; as many for each.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "scores.csv"
-    ...     _ = path.write_text("dataset,svm,tree\niris,0.95,0.93\nwine,0.97,0.90\n")
-    ...     table = read_scores(path)
-    >>> table.names, table.datasets, table.scores.shape
-    (('svm', 'tree'), ('iris', 'wine'), (2, 2, 1))
+    Without `dataset`, the names are a column called dataset, data, task, problem or nothing, else
+    the first column if it holds no number, else the line numbers.
     """
     # Both load the parser, which is not needed to name a table.
     from truerisk.inputs.records.csv_rows import CsvFile  # noqa: PLC0415
@@ -96,14 +77,7 @@ def read_scores(
 def named_scores(
     scores: ArrayLike, names: Sequence[str] | None, datasets: Sequence[str] | None
 ) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
-    """Give data sets × classifiers × folds, the classifiers' names, and the data sets'.
-
-    Examples
-    --------
-    >>> folds, names, datasets = named_scores([[0.9, 0.8], [0.7, 0.6]], ["a", "b"], None)
-    >>> folds.shape, names, datasets
-    ((2, 2, 1), ('a', 'b'), ('data set 1', 'data set 2'))
-    """
+    """Give data sets × classifiers × folds, the classifiers' names, and the data sets'."""
     folds = _check_scores(scores)
     classifiers = _check_names(_names(scores, names, "columns", "names"), folds.shape[1], "names")
     rows = _check_names(_names(scores, datasets, "index", "datasets"), folds.shape[0], "datasets")

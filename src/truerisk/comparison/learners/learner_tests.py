@@ -36,14 +36,7 @@ NO_TEST = Finding(
 
 
 def refits_without_spread(difference: float, units: float, method: str) -> TestOutcome:
-    """Say what refits say that all have the same difference.
-
-    Examples
-    --------
-    >>> outcome = refits_without_spread(0.0, 100, "corrected_t")
-    >>> outcome.p_value, [round(end, 4) for end in outcome.ends_at(0.95)]
-    (1.0, [-0.0362, 0.0362])
-    """
+    """Say what refits say that all have the same difference."""
     if abs(difference) > NEGLIGIBLE:
         return undetermined(method, NO_TEST)
     note = Finding(
@@ -59,34 +52,15 @@ def by_corrected_t(differences: Array, units: float) -> TestOutcome:
     r"""Test by Nadeau and Bengio's corrected resampled t, over R × K differences of folds.
 
     .. math:: \bar d \pm t_{RK-1}\, s \sqrt{\frac{1}{RK} + \frac{1}{K - 1}}
-
-    Examples
-    --------
-    >>> outcome = by_corrected_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
-    >>> round(outcome.p_value, 3), [round(end, 3) for end in outcome.ends_at(0.95)]
-    (0.312, [-0.033, 0.073])
     """
     return _of_folds(differences, units, differences.size - 1, "corrected_t")
 
 
 def by_cautious_t(differences: Array, units: float) -> TestOutcome:
-    r"""Test by the corrected resampled t with the degrees of one cross-validation, K − 1.
+    """Test by the corrected resampled t with K − 1 degrees: d̄ ± t·s·√(1/(RK) + 1/(K − 1)).
 
-    .. math:: \bar d \pm t_{K-1}\, s \sqrt{\frac{1}{RK} + \frac{1}{K - 1}}
-
-    Repeating cross-validation steadies the mean and s, and adds no examples: R·K − 1 degrees are
-    more than there are [1]_.  That K − 1 are about right was shown by simulation.
-
-    References
-    ----------
-    .. [1] R. R. Bouckaert, "Choosing between two learning algorithms based on calibrated tests",
-       ICML 2003, 51-58.
-
-    Examples
-    --------
-    >>> twice = np.array([[0.03, -0.01, 0.04, 0.02], [0.02, 0.0, 0.03, 0.03]])
-    >>> round(by_corrected_t(twice, 100).p_value, 3), round(by_cautious_t(twice, 100).p_value, 3)
-    (0.124, 0.179)
+    Repeating adds no examples: R·K − 1 degrees are too many (R. R. Bouckaert, ICML 2003, 51-58).
+    That K − 1 are about right was shown by simulation.
     """
     return _of_folds(differences, units, differences.shape[1] - 1, "cautious_t")
 
@@ -104,13 +78,7 @@ def _of_spread(spread: Spread, value: float, units: float, name: str) -> TestOut
 
 
 def by_resampled_t(differences: Array, units: float) -> TestOutcome:
-    """Test by Student's t as if the refits were independent: invalid, for comparison.
-
-    Examples
-    --------
-    >>> round(by_resampled_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100).p_value, 3)
-    0.161
-    """
+    """Test by Student's t as if the refits were independent: invalid, for comparison."""
     column = differences.ravel()
     mean = math.fsum(column) / column.size
     error = plain_standard_error(column.tolist(), 0.0)
@@ -118,35 +86,15 @@ def by_resampled_t(differences: Array, units: float) -> TestOutcome:
 
 
 def by_five_by_two_t(differences: Array, units: float) -> TestOutcome:
-    """Test by Dietterich's t, whose numerator and interval are of the first of ten differences.
-
-    Examples
-    --------
-    >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
-    >>> outcome = by_five_by_two_t(np.array(pairs), 100)  # .02 ± 2.571 √(.0014 / 5)
-    >>> [round(end, 4) for end in outcome.ends_at(0.95)]
-    [-0.023, 0.063]
-    """
+    """Test by Dietterich's t, whose numerator and interval are of the first of ten differences."""
     spread = Spread(math.sqrt(_variance_within(differences) / 5), 5)
     return _of_spread(spread, float(differences[0, 0]), units, "five_by_two_t")
 
 
 def by_five_by_two_f(differences: Array, units: float) -> TestOutcome:
-    r"""Test by Alpaydın's F; the interval is that of the mean of the ten differences.
+    """Test by Alpaydın's F; the interval of the mean of the ten differences is d̄ ± √(2Sq/10).
 
-    With S the sum of the variances within the five pairs of halves and q the quantile of F,
-
-    .. math:: \bar d \pm \sqrt{2 S q / 10}
-
-    The statistic is :math:`\sum d^2 / 2S \ge 10 \bar d^2 / 2S`: where the interval excludes 0, F
-    rejects.  F also rejects where the pairs differ among themselves, which the interval does not.
-
-    Examples
-    --------
-    >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
-    >>> outcome = by_five_by_two_f(np.array(pairs), 100)
-    >>> [round(end, 4) for end in outcome.ends_at(0.95)]  # .026 ± √(.0028 · 4.735 / 10)
-    [-0.0104, 0.0624]
+    F also rejects where the pairs differ among themselves, which the interval does not.
     """
     test, within = five_by_two_f(differences), 2 * _variance_within(differences)
     if Spread(math.sqrt(within)).is_zero:
@@ -165,14 +113,7 @@ def by_five_by_two_f(differences: Array, units: float) -> TestOutcome:
 
 
 def by_posterior(differences: Array, units: float) -> TestOutcome:
-    """Give the correlated t posterior of the difference, over R × K differences of folds.
-
-    Examples
-    --------
-    >>> outcome = by_posterior(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
-    >>> [round(share, 3) for share in outcome.shares_at(0.01)]
-    [0.083, 0.21, 0.706]
-    """
+    """Give the correlated t posterior of the difference, over R × K differences of folds."""
     column, share = differences.ravel(), 1 / differences.shape[1]
     name = "correlated_t_posterior"
 
@@ -194,25 +135,9 @@ def _variance_within(table: Array) -> float:
 
 
 def by_nested_cross_validation(differences: NDArray[np.int8], parts: Indices) -> TestOutcome:
-    r"""Test by nested cross-validation: the interval and the z of the corrected difference.
+    """Test by nested cross-validation: the interval and the z of the corrected difference.
 
-    The losses −1, 0, 1 are brought to 0, ½, 1, of which everything that nested cross-validation
-    computes is an affine function.
-
-    Parameters
-    ----------
-    differences
-        R × K × n: second loss less first, laid out as `nested_interval` takes the losses.
-    parts
-        R × n: the fold of each example.
-
-    Examples
-    --------
-    >>> parts = np.arange(60)[None] % 3
-    >>> losses = np.tile((np.arange(60) % 5 == 0).astype(np.int8), (1, 3, 1))
-    >>> outcome = by_nested_cross_validation(losses, parts)
-    >>> [round(end, 3) for end in outcome.ends_at(0.95)]
-    [0.098, 0.302]
+    The loss differences −1, 0, 1 (R × K × n) are brought to 0, ½, 1; `parts` (R × n) are the folds.
     """
     name, n = "nested_cross_validation", differences.shape[2]
     nested = nested_interval((differences + 1) / 2, parts)
@@ -223,29 +148,10 @@ def by_nested_cross_validation(differences: NDArray[np.int8], parts: Indices) ->
 
 
 def by_agreement(differences: NDArray[np.int8], groups: Indices | None) -> TestOutcome:
-    r"""Test by the variance of the votes: how far refits agree which of two is wrong.
+    """Test by the variance of the votes: how far refits agree which of two is wrong.
 
-    With :math:`d_{ri}` the difference of the losses of example i in repetition r, m its mean,
-    :math:`s_i` the mean square of :math:`(d_{ri} - m)/n` over r and :math:`w_i` its variance
-
-    .. math:: V = (1 + u) \sum_i s_i, \qquad u = \min\bigl(1,\ \sum_i w_i / \sum_i s_i\bigr)
-
-    and the interval is m ± z √V.  With groups the sums over a group are the units, and Student's t
-    of one degree less than there are groups takes the place of z.
-
-    Parameters
-    ----------
-    differences
-        R × n, each −1, 0 or 1.
-    groups
-        The group of each example, numbered from 0.
-
-    Examples
-    --------
-    >>> always = np.repeat([1, -1, 0], [20, 10, 70])  # every repetition says the same: u = 0
-    >>> outcome = by_agreement(np.tile(always, (3, 1)).astype(np.int8), None)
-    >>> [round(end, 4) for end in outcome.ends_at(0.95)]  # .1 ± 1.96 √(.29 / 100)
-    [-0.0055, 0.2055]
+    With m the mean of d, sᵢ the mean square of (dᵣᵢ − m)/n over repetitions r and wᵢ its variance,
+    V = (1 + u) Σ sᵢ, u = min(1, Σw/Σs); m ± z√V, or with groups Student's t of G − 1 degrees.
     """
     repetitions, n = differences.shape
     value = float(differences.mean())

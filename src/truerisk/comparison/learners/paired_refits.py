@@ -102,16 +102,7 @@ def _evaluate(spec: ComparisonSpec, which: int) -> LearnerEvaluation:
 
 
 def differences_of_refits(first: Estimate, second: Estimate, folds: int) -> Array | None:
-    """Give second − first in each refit, repetitions × folds; None where a refit has no value.
-
-    Examples
-    --------
-    >>> def of(*values):
-    ...     return Resampled(value=0.0, interval=None, measure="error_rate", method="", n=9,
-    ...                      replicates=values)
-    >>> differences_of_refits(of(0.25, 0.5), of(0.25, 0.25), 2)
-    array([[ 0.  , -0.25]])
-    """
+    """Give second − first in each refit, repetitions × folds; None where a refit has no value."""
     values = [one.replicates if isinstance(one, Resampled) else () for one in (first, second)]
     if not all(values):
         raise InputError(
@@ -153,13 +144,7 @@ def loss_differences(
 
 
 def signed(differences: NDArray[np.int8], measure: str) -> NDArray[np.int8]:
-    """Turn differences of errors into those of the error rate or the accuracy.
-
-    Examples
-    --------
-    >>> signed(np.array([1, 0], dtype=np.int8), "accuracy")
-    array([-1,  0], dtype=int8)
-    """
+    """Turn differences of errors into those of the error rate or the accuracy."""
     return differences if measure == "error_rate" else -differences
 
 

@@ -83,17 +83,7 @@ def train_svms(
     test: Any = None,  # noqa: ANN401
     progress: Progress | None = None,
 ) -> CategorySVMs:
-    """Train an SVM for each category that some, not all, documents carry.
-
-    Parameters
-    ----------
-    X, test
-        Training documents and held-out ones, sparse or dense, one row per document.
-    truth
-        Which training document carries which category, one row per category.
-    progress
-        Called after each category as `progress(done, done, total)`.
-    """
+    """Train an SVM for each category that some, not all, documents carry."""
     problem = linear_problem(X)
     squared_radius, rule = problem.radius
     categories, n = truth.shape
@@ -290,13 +280,7 @@ def named(estimate: Estimate, method: Method) -> Estimate:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Name some categories in one sentence.
-
-    Examples
-    --------
-    >>> listed(["earn", "acq", "corn"], most=2)
-    "'earn', 'acq' and 1 more"
-    """
+    """Name some categories in one sentence."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(shown, names[:most])) + more
 

@@ -51,14 +51,7 @@ def parts_of(
     holdout: float | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Parts:
-    """Divide n documents as the corpus says, or at random, or not at all.
-
-    Examples
-    --------
-    >>> parts = parts_of(4, ["train", "test", "unused", "train"])
-    >>> parts.train, parts.test, parts.notes
-    (array([0, 3]), array([1]), ("1 document is left out: its part is 'unused'.",))
-    """
+    """Divide n documents as the corpus says, or at random, or not at all."""
     if split is not None:
         if holdout is not None:
             raise InputError(
@@ -102,13 +95,7 @@ def _as_said(split: Sequence[str | None]) -> Parts:
 
 
 def categories_of(labels: Labels, parts: Parts, asked: Sequence[str] | None) -> tuple[str, ...]:
-    """List the categories, that with most training documents first.
-
-    Examples
-    --------
-    >>> categories_of([["a"], ["a", "b"], [], ["c"]], parts_of(4, None), None)
-    ('a', 'b', 'c')
-    """
+    """List the categories, that with most training documents first."""
     used = Counter(label for at in parts.train for label in dict.fromkeys(labels[at]))
     known = {*used, *(label for at in parts.test for label in labels[at])}
     if asked is not None:

@@ -44,22 +44,7 @@ def estimate_of(measure: str, signs: Array, wrong: Flags, *, method: str, level:
 def measure_values(measure: str, signs: Array, wrong: Flags, weights: Array | None = None) -> Array:
     """Give the value of one measure for each candidate, and each row of weights.
 
-    Parameters
-    ----------
-    measure
-        A measure of counts, with _micro, _macro or _weighted where there are several problems.
-    signs
-        −1 or 1, a row for each problem.
-    wrong
-        Whether the call is wrong: candidates × problems × examples.
-    weights
-        How often each example counts; replicates × examples.  The result is then candidates ×
-        replicates.
-
-    Examples
-    --------
-    >>> measure_values("recall", np.array([[1.0, 1, -1]]), np.array([[[True, False, False]]]))
-    array([0.5])
+    `signs` is problems × examples, `wrong` candidates × problems × examples.
     """
     counts = counts_of(signs, wrong, weights)
     entry, ending = base_measure(measure), base_and_average(measure)[1]

@@ -67,14 +67,7 @@ def draw_weights(
     rng: np.random.Generator,
     groups: NDArray[np.intp] | None = None,
 ) -> Array:
-    """Draw G, one row per replicate; the examples of a group share theirs.
-
-    Examples
-    --------
-    >>> G = draw_weights(3, 2, np.random.default_rng(1), np.array([0, 1, 1]))
-    >>> G.shape, bool((G[:, 1] == G[:, 2]).all())
-    ((2, 3), True)
-    """
+    """Draw G, one row per replicate; the examples of a group share theirs."""
     if groups is None:
         return rng.exponential(size=(replicates, n))
     return rng.exponential(size=(replicates, int(groups.max()) + 1))[:, groups]
@@ -90,42 +83,12 @@ def perturbed_losses(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> PerturbedLosses:
-    r"""Train under every weighting and count the wrong predictions.
+    """Train under every weighting and count the wrong predictions.
 
-    Without `parts` each example is predicted by the SVM that was trained on it, as the document
-    prints it; with them, by the one trained on the other parts.
-
-    .. math:: W^*/\sqrt n = \frac1n \sum_i \{1[y_i \ne \hat y_i(\theta^*)] - D\}\, G_i
-
-    α of example i is at most C·Gᵢ/Ḡ, with Ḡ the mean over the examples trained on: the penalty of w
-    is then weighted by Ḡ, as in (9) of [1]_ (its (11) holds for Ḡ = 1 only).
-
-    Parameters
-    ----------
-    model, X, y
-        The SVM and the examples, labelled by two classes.
-    weights
-        G, one row per replicate.
-    parts
-        The fold of each example; None for the losses in training.
-    workers
-        Threads.
-    progress
-        Called with the refits that are done and those to do.
-
-    References
-    ----------
-    .. [1] B. Jiang, X. Zhang and T. Cai, "Estimating the confidence interval for prediction errors
-       of support vector machine classifiers", JMLR 9, 521-540, 2008.
-
-    Examples
-    --------
-    >>> from truerisk import LinearSVM
-    >>> X = np.array([[0.0], [1.0], [2.2], [1.9], [3.0], [4.0]])
-    >>> G = draw_weights(6, 3, np.random.default_rng(1))
-    >>> found = perturbed_losses(LinearSVM(), X, np.array([0, 0, 0, 1, 1, 1]), G)
-    >>> found.error.__round__(3), found.spread.shape
-    (0.333, (3,))
+    W*/√n = (1/n) Σᵢ (1[yᵢ ≠ ŷᵢ(θ*)] − D) Gᵢ.  Without `parts` each example is predicted by the SVM
+    trained on it, as printed; with them, by one trained on the other parts.  α of i is at most
+    C·Gᵢ/Ḡ: the penalty of w is weighted by Ḡ, as in (9) of the source (its (11) holds for Ḡ = 1).
+    Source: B. Jiang, X. Zhang and T. Cai, JMLR 9, 521-540, 2008.
     """
     replicates, n = weights.shape
     is_positive = y == np.unique(y)[1]
@@ -176,16 +139,7 @@ def why_exact(
 ) -> Finding | None:
     """Say why the exact interval must do, if it must.
 
-    Parameters
-    ----------
-    losses
-        The losses that are perturbed.
-    value
-        The cross-validated error, which is another than theirs where they are those in training.
-    examples
-        How many are trained on, at least.
-    features
-        Of a linear SVM; None where a kernel or a step of a pipeline makes others.
+    `features` is None where a kernel or a step of a pipeline makes others.
     """
     for error in (losses.error, value):
         if not 0 < error < 1:
@@ -209,14 +163,7 @@ def why_exact(
 
 
 def kind_of(model: Any) -> str:  # noqa: ANN401
-    """Name the SVM as the audit does.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> kind_of(SVC(kernel="poly", degree=3)), kind_of(SVC(kernel="linear"))
-    ('cubic', 'linear')
-    """
+    """Name the SVM as the audit does."""
     last = model[-1] if hasattr(model, "steps") else model
     last = getattr(last, "estimator", last)  # of one against the rest
     if not hasattr(last, "kernel"):

@@ -33,18 +33,7 @@ class PreparedSVM:
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any) -> "PreparedSVM":  # noqa: ANN401
-        """Fit the steps before the SVM to all examples; twice, the second time to mixed labels.
-
-        Examples
-        --------
-        >>> from sklearn.pipeline import make_pipeline
-        >>> from sklearn.preprocessing import StandardScaler
-        >>> from sklearn.svm import SVC
-        >>> model = make_pipeline(StandardScaler(), SVC())
-        >>> found = PreparedSVM.of(model, [[1.0], [3.0]], [0, 1])
-        >>> found.svm, found.X.ravel(), found.notes[0].code
-        (SVC(), array([-1.,  1.]), 'preparation_fitted_once')
-        """
+        """Fit the steps before the SVM to all examples; twice, the second time to mixed labels."""
         model = as_learner(model, X)
         if not isinstance(model, Pipeline):
             return cls(model, X)

@@ -327,11 +327,6 @@ def splitting_deviation(pairs: np.ndarray[Any, np.dtype[np.float64]]) -> float:
     r"""Give Nadeau and Bengio's conservative standard deviation, from the errors of halves.
 
     .. math:: \hat\sigma^2 = \frac{1}{2M} \sum_{m=1}^{M} (\hat\mu_{m1} - \hat\mu_{m2})^2
-
-    Examples
-    --------
-    >>> round(splitting_deviation(np.array([[0.1, 0.3], [0.2, 0.0]])), 6)  # σ² = .08 / 4
-    0.141421
     """
     return sqrt(float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2)) / 2)
 
@@ -374,15 +369,7 @@ def vc(case: Case) -> Estimate:
 
 
 def vc_dimension(model: Any, X: Any) -> float:  # noqa: ANN401
-    """Give the VC dimension of the rules that an SVM can learn: coefficients and a threshold.
-
-    Examples
-    --------
-    >>> from truerisk import KernelSVM
-    >>> X = np.zeros((2, 3))
-    >>> vc_dimension(LinearSVM(), X), vc_dimension(KernelSVM(kernel="poly", degree=2), X)
-    (4, 7)
-    """
+    """Give the VC dimension of the rules that an SVM can learn: coefficients and a threshold."""
     last, features = _last_step(model, X)
     kernel = getattr(last, "kernel", "linear")
     width = int(features.shape[1])

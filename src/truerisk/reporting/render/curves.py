@@ -18,15 +18,7 @@ BLUE, VERMILION, GREY = FIGURE["first"], FIGURE["second"], FIGURE["soft"]
 
 
 def draw_curve(curve: Any, ax: "Axes") -> "Axes":  # noqa: ANN401  (any curve or band)
-    """Draw a curve or a band, by its kind, and return the axes.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from truerisk import roc
-    >>> draw_curve(roc([0, 1, 1], [0.1, 0.7, 0.4]), Figure().subplots()).get_ylabel()
-    'recall'
-    """
+    """Draw a curve or a band, by its kind, and return the axes."""
     DRAWINGS[curve.kind](curve, ax)
     return ax
 

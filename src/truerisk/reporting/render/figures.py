@@ -84,16 +84,7 @@ def pictures_of(result: Any) -> dict[str, Picture]:  # noqa: ANN401
 
 
 def draw_result(result: Any, ax: "Axes") -> "Axes":  # noqa: ANN401
-    """Draw the first picture of a result into axes, and return them.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from truerisk import evaluate_counts
-    >>> ax = draw_result(evaluate_counts([[50, 50], [40, 850]])["recall"], Figure().subplots())
-    >>> ax.get_xlabel()
-    'Recall'
-    """
+    """Draw the first picture of a result into axes, and return them."""
     if not hasattr(ax, "set_yticks"):
         raise InputError(
             f"`ax` must be axes of matplotlib; got {shown(ax)}. Make some with "
@@ -377,35 +368,9 @@ def save_figures(
     formats: Sequence[str] = ("svg",),
     progress: Callable[[int, int, int], None] | None = None,
 ) -> list[Path]:
-    """Draw all that there is to see of a result into files, and give their paths.
+    """Draw all that there is to see of a result into files of the formats, and give their paths.
 
-    Files of the same names are replaced; others are left alone.  All are drawn before the first is
-    put in its place: either all are there or, if the disk is full, none.
-
-    Parameters
-    ----------
-    result
-        Any result of truerisk; a curve, or a dict of them by name.
-    folder
-        Where the files are put; made if it does not exist.
-    formats
-        Of "svg", "png" and "pdf", one or several.
-    progress
-        Called with the number of pictures drawn, again with it, and with the number of all.
-
-    Raises
-    ------
-    ResourceError
-        If the folder cannot be made or written.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from truerisk import evaluate_counts
-    >>> with TemporaryDirectory() as folder:
-    ...     files = save_figures(evaluate_counts([[50, 50], [40, 850]]), folder)
-    ...     [file.name for file in files]
-    ['measures.svg', 'confusion.svg']
+    All are drawn before the first replaces a file: either all are there or, with a full disk, none.
     """
     if isinstance(formats, str) or not formats:
         raise InputError(f"`formats` must be a list such as ['svg', 'pdf']; got {shown(formats)}.")

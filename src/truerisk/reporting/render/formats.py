@@ -18,15 +18,7 @@ COUNTS = ("n", "settled_by")  # floats in the tidy rows, where one may be undefi
 
 
 def formatted(result: Reportable, form: str, **extra: Any) -> str:  # noqa: ANN401
-    """Write a result in the named format; what is `extra` goes into JSON only.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> found = evaluate_counts([[50, 50], [40, 850]], measures=["recall"])
-    >>> formatted(found, "csv").splitlines()[0][:30]
-    'measure,class,value,low,high,l'
-    """
+    """Write a result in the named format; what is `extra` goes into JSON only."""
     return json_of(result, **extra) if form == "json" else FORMATS[form](result)
 
 

@@ -117,16 +117,7 @@ def _digest(text: str) -> str:
 
 
 def svg_of(chart: Chart) -> dict[str, Any]:
-    """Give the places and the words of a chart, in plain values.
-
-    Examples
-    --------
-    >>> from truerisk.reporting.document import Scale
-    >>> unit = Scale("x", 0, 1), Scale("y", 0, 1)
-    >>> chart = Chart(title="t", x=unit[0], y=unit[1], shapes=[Line([0, 1], [0, 1])])
-    >>> svg_of(chart)["shapes"][0]["path"]
-    'M0 240 L340 0'
-    """
+    """Give the places and the words of a chart, in plain values."""
     return {
         "title": visible(chart.title),
         "caption": visible(" ".join(filter(None, (chart.caption, chart.key))), most=2000),

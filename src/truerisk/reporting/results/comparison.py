@@ -79,17 +79,7 @@ FINDINGS: dict[str, tuple[Ink, str]] = {
 
 
 def model_comparison_chapter(result: Comparison | ModelComparisons) -> Chapter:
-    """Make the chapter of one comparison, or of one for each of several measures.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from truerisk import compare_models
-    >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), random_state=1,
-    ...                        repeats=1)
-    >>> model_comparison_chapter(found).title
-    'Is majority better than tree?'
-    """
+    """Make the chapter of one comparison, or of one for each of several measures."""
     compared = list(result.values()) if isinstance(result, ModelComparisons) else [result]
     main = compared[0]
     first, second = map(visible, main.names)
@@ -185,17 +175,7 @@ def _replicates(estimate: Estimate) -> tuple[float, ...]:
 
 
 def model_comparison_table(result: Comparison) -> Table:
-    """Give one row per learner, and one of their difference with its test.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from truerisk import compare_models
-    >>> found = compare_models("tree", "majority", *load_iris(return_X_y=True), random_state=1,
-    ...                        repeats=1)
-    >>> model_comparison_table(found).rows[2]
-    ('majority − tree', '0.620', '[0.554, 0.686]', '<0.0001')
-    """
+    """Give one row per learner, and one of their difference with its test."""
     level = result.difference.interval.level if result.difference.interval is not None else None
     heading = "Interval" if level is None else interval_heading(level)
     columns = heads(

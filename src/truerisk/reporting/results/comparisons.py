@@ -63,15 +63,7 @@ MAX_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
 
 
 def comparisons_chapter(result: Comparisons) -> Chapter:
-    """Make the chapter of several models compared on the same examples.
-
-    Examples
-    --------
-    >>> from truerisk.comparison.predictions.compare import compare
-    >>> result = compare([1, 1, 0, 0] * 9, [1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9)
-    >>> [section.kind for section in comparisons_chapter(result).sections][:2]
-    ['differences', 'table']
-    """
+    """Make the chapter of several models compared on the same examples."""
     parts = (
         counted(result.n, "example"),
         f"{counted(len(result.names), 'model')}, {counted(len(result.name_pairs), 'pair')}",
@@ -202,16 +194,7 @@ def pair_table(result: Comparisons, measure: str | None = None) -> Table:
 
 
 def finding_among(result: Comparisons, comparison: Comparison) -> str:
-    """Give the finding as it stands among all pairs: by the main measure, p-values are adjusted.
-
-    Examples
-    --------
-    >>> from truerisk.comparison.predictions.compare import compare
-    >>> a, b, c = [1] * 11 + [0] * 9, [1] * 17 + [0] * 3, [1] * 16 + [0] * 4
-    >>> result = compare([1] * 20, a, b, c, measures=["accuracy"])
-    >>> [(one.finding, finding_among(result, one)) for one in result.pairs][1]
-    ('better', 'better alone')
-    """
+    """Give the finding as it stands among all pairs: by the main measure, p-values are adjusted."""
     alone = comparison.measure != result.measure or comparison.finding not in {"better", "worse"}
     if alone or result.adjusted[comparison.names] <= 1 - result.level:
         return comparison.finding

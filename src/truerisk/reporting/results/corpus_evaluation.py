@@ -228,13 +228,7 @@ def average_table(evaluation: CorpusEvaluation) -> Table:
 
 
 def in_percent(value: float) -> str:
-    """Write a share in percent, two decimals under ten percent.
-
-    Examples
-    --------
-    >>> in_percent(0.0259), in_percent(0.983), in_percent(float("nan"))
-    ('2.59', '98.3', 'undefined')
-    """
+    """Write a share in percent, two decimals under ten percent."""
     if value != value:  # noqa: PLR0124  (NaN)
         return UNDEFINED
     return f"{100 * value:.1f}" if value >= 0.1 else f"{100 * value:.2f}"

@@ -36,16 +36,7 @@ FEWEST = 2  # of one nobody knows how much refits differ
 
 
 def estimate_chapter(result: Estimate) -> Chapter:
-    """Make the chapter of one estimate.
-
-    Examples
-    --------
-    >>> from truerisk.results import Interval
-    >>> one = Estimate(value=0.2, interval=Interval(0.127, 0.292, 0.95, "clopper_pearson"),
-    ...                measure="error_rate", method="holdout", n=100)
-    >>> estimate_chapter(one).verdict[0]
-    'Error rate: 0.200; with 95 % confidence between 0.127 and 0.292.'
-    """
+    """Make the chapter of one estimate."""
     return Chapter(
         title=f"{title_of(result.measure)}: how good, and how sure?",
         subtitle=f"{counted(result.n, unit_of(result))} · {spoken(result.method)} · about "

@@ -71,15 +71,7 @@ OUT_OF_REACH = 100  # times as many data sets as there are
 
 
 def over_datasets_chapter(result: OverDatasets) -> Chapter:
-    """Make the chapter of classifiers compared over many data sets.
-
-    Examples
-    --------
-    >>> from truerisk.comparison.datasets.over_datasets import compare_over_datasets
-    >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
-    >>> [section.kind for section in over_datasets_chapter(found).sections][:3]
-    ['critical_difference', 'differences', 'probabilities']
-    """
+    """Make the chapter of classifiers compared over many data sets."""
     parts = (
         counted(result.n, "data set"),
         counted(len(result.names), "classifier"),
@@ -360,15 +352,7 @@ def ranking_facts(result: OverDatasets) -> Iterator[tuple[str, str]]:
 
 
 def critical_difference_section(result: OverDatasets) -> Section:
-    """Give the section of the picture; the best rank is at the right.
-
-    Examples
-    --------
-    >>> from truerisk.comparison.datasets.over_datasets import compare_over_datasets
-    >>> found = compare_over_datasets([[0.8, 0.9, 0.7]] * 6, names=["a", "b", "c"])
-    >>> [(one["words"], one["rank"]) for one in critical_difference_section(found).data["names"]]
-    [('1.00 b', 73.0), ('2.00 a', 50.0), ('c 3.00', 27.0)]
-    """
+    """Give the section of the picture; the best rank is at the right."""
     bars = _group_bars(result)
     depth = FIRST_BAR + BAR_STEP * len(bars) + NAME_STEP // 2
     k = len(result.names)

@@ -35,23 +35,7 @@ FORMS = {
 
 
 def perturbed_chapter(result: Perturbed, rivals: Mapping[str, Estimate] | None = None) -> Chapter:
-    """Make the chapter of an error rate with its interval by perturbation resampling.
-
-    Parameters
-    ----------
-    result
-        The estimate.
-    rivals
-        What other rules say of the same SVM on the same examples, as `rival_intervals` does.
-
-    Examples
-    --------
-    >>> from truerisk import LinearSVM, perturbation
-    >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> found = perturbation(LinearSVM(), X, X[:, 0] > 0.3 * X[:, 1], random_state=1)
-    >>> [section.title for section in perturbed_chapter(found).sections]
-    ['Where the error may lie', 'Every rule on the same examples']
-    """
+    """Make the chapter of an error rate with its interval by perturbation resampling."""
     training = replace(result, value=result.training_error, interval=None)
     parts = (
         counted(result.n, "example"),

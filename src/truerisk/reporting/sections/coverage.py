@@ -34,13 +34,6 @@ def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
     """Give a row for each kind of interval in a result; None where there is none.
 
     `rivals` are estimates by other rules that are shown beside it.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> table = promise_table(evaluate_counts([[50, 50], [40, 850]], measures=["recall"]))
-    >>> table.rows[0][:5]
-    ('clopper pearson', 'Recall', '95 %', '97.3 %', '95.0 %')
     """
     groups: dict[tuple[Any, ...], list[Use]] = {}
     for use in uses_of(result, rivals):
@@ -188,14 +181,7 @@ def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # no
 
 
 def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401
-    """Whether examples count unequally, as far as the evaluation tells.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate
-    >>> is_weighted(evaluate([0, 1], [0, 1], sample_weight=[1, 2]))
-    True
-    """
+    """Whether examples count unequally, as far as the evaluation tells."""
     sweep = evaluation.curves.get("thresholds")
     if sweep is not None and sweep.tp.dtype.kind == "f":  # counts are whole numbers
         return True

@@ -84,15 +84,7 @@ class DifferenceGroup:
 
 
 def signed_words(estimate: Estimate) -> tuple[str, str]:
-    """Write a difference, always with its sign, and its interval.
-
-    Examples
-    --------
-    >>> from truerisk.results import Interval
-    >>> signed_words(Estimate(value=0.02, interval=Interval(-0.01, 0.05, 0.95, "tango"),
-    ...                       measure="recall", method="mcnemar", n=900))
-    ('+0.020', '[-0.010, 0.050]')
-    """
+    """Write a difference, always with its sign, and its interval."""
     ends = estimate.interval
     if not estimate.is_defined:
         return UNDEFINED, NO_INTERVAL
@@ -287,13 +279,7 @@ def _mark(finding: str) -> str:
 
 
 def p_sentence(p_value: float | None) -> str:
-    """Write a p-value as it stands alone; nothing where there is none.
-
-    Examples
-    --------
-    >>> p_sentence(0.0213), p_sentence(1e-9), p_sentence(None)
-    ('p = 0.021', 'p < 0.0001', '')
-    """
+    """Write a p-value as it stands alone; nothing where there is none."""
     words = "" if p_value is None else p_words(p_value)
     return f"p < {words[1:]}" if words.startswith("<") else f"p = {words}" if words else ""
 
@@ -312,15 +298,7 @@ class ProbabilityBar:
 def probabilities_section(
     title: str, bars: Sequence[ProbabilityBar], *, lead: str = "", left_out: int = 0
 ) -> Section:
-    """Give the section of some bars.
-
-    Examples
-    --------
-    >>> bar = ProbabilityBar(title="b − a", worse=0.05, equivalent=0.2, better=0.75)
-    >>> part = probabilities_section("How probable?", [bar]).data["rows"][0]["parts"][2]
-    >>> part["name"], part["at"], part["width"], part["words"]
-    ('better', 25.0, 75.0, '0.750')
-    """
+    """Give the section of some bars."""
     rows = [
         {"title": visible(bar.title), "model": visible(bar.model), "parts": _parts(bar)}
         for bar in bars
@@ -349,13 +327,7 @@ def _parts(bar: ProbabilityBar) -> list[dict[str, Any]]:
 
 
 def probability_words(share: float) -> str:
-    """Write a probability to three decimals; one that would look certain, as being almost so.
-
-    Examples
-    --------
-    >>> probability_words(0.25), probability_words(1e-6), probability_words(1 - 1e-6)
-    ('0.250', '<0.001', '>0.999')
-    """
+    """Write a probability to three decimals; one that would look certain, as being almost so."""
     if math.isnan(share):
         return UNDEFINED
     if 0 < share < MIN_SHARE:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError
+from truerisk.intervals.normal import normal_quantile
 from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.registry import Measure, find_measure, measures_that_need
@@ -84,7 +84,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "cost_order": _cost_order(evaluation),
         "measures": [_measure_numbers(measure) for measure in measures],
         "level": evaluation.level,
-        "normal_quantile": -float(ndtri((1 - evaluation.level) / 2)),
+        "normal_quantile": -float(normal_quantile((1 - evaluation.level) / 2)),
         "zero_division": evaluation.settings.get("zero_division"),
         "band_step": _band_step(table),
         "has_intervals": not unsure,

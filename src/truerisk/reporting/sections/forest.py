@@ -11,15 +11,7 @@ from truerisk.results import Estimate
 
 
 def estimate_forest(title: str, heading: str, entries: Sequence[Entry], lead: str = "") -> Section:
-    """Draw entries in the order given, the best possible value on the axis too.
-
-    Examples
-    --------
-    >>> one = Estimate(value=0.1, interval=None, measure="error_rate", method="holdout", n=20)
-    >>> forest = estimate_forest("Learners", "Learner", [Entry("svm", one), Entry("tree", one)])
-    >>> [row["title"] for row in forest.data["groups"][0]["rows"]]
-    ['svm', 'tree']
-    """
+    """Draw entries in the order given, the best possible value on the axis too."""
     estimates = [entry.estimate for entry in entries if entry.estimate is not None]
     axis = axis_of(estimates, *_perfect(estimates))
     group = {

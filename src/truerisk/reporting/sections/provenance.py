@@ -42,21 +42,7 @@ def provenance_sections(
 ) -> Iterator[Section]:
     """Give what a page says of where a result came from, and of what its intervals are worth.
 
-    Parameters
-    ----------
-    result
-        Of any kind.
-    source
-        Where its data came from, for results that do not know: one file (`path`, `rows`, `bytes`,
-        `sha256` …), or `files` and `roles`.
-    rivals
-        Estimates by other rules that the page shows beside the result.
-
-    Examples
-    --------
-    >>> from truerisk import evaluate_counts
-    >>> [section.title for section in provenance_sections(evaluate_counts([[5, 5], [4, 85]]))]
-    ['Does each interval keep its promise?', 'Where the numbers came from']
+    `source` is one file (`path`, `rows`, `bytes`, `sha256` …), or `files` and `roles`.
     """
     promises = promise_table(result, rivals)
     if promises is not None:
@@ -123,13 +109,7 @@ def _file(row: tuple[str, ...]) -> Row:
 
 
 def file_table(source: Mapping[str, Any]) -> Table | None:
-    """List the files of a source; None where there are none.
-
-    Examples
-    --------
-    >>> file_table({"path": "scores.csv", "bytes": 1200, "rows": 30, "sha256": "ab…"}).rows
-    (('scores.csv', '–', '1,200', '30', '0', 'ab…'),)
-    """
+    """List the files of a source; None where there are none."""
     files = _files(as_plain(source))
     if not files:
         return None
@@ -157,13 +137,7 @@ def _file_row(file: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def versions() -> Facts:
-    """Name what computed this, as far as it was loaded; nothing that tells whose machine it was.
-
-    Examples
-    --------
-    >>> [name for name, _ in versions()][:2]
-    ['truerisk', 'Python']
-    """
+    """Name what computed this, as far as it was loaded; nothing that tells whose machine it was."""
     yield "truerisk", version("truerisk")
     yield "Python", platform.python_version()
     for package in PACKAGES:

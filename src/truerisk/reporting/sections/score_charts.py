@@ -55,15 +55,7 @@ OPTIMISTIC = "It was found on these examples, and looks better on them than it w
 
 
 def score_sections(evaluation: Evaluation) -> Iterator[Section]:
-    """Give the charts of one column of scores; none where there is no such column.
-
-    Examples
-    --------
-    >>> from truerisk.evaluation.evaluate import evaluate
-    >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
-    >>> [section.title for section in score_sections(evaluation)]
-    ['How well the scores rank', 'Where the scores fall', 'What deciding by them costs']
-    """
+    """Give the charts of one column of scores; none where there is no such column."""
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep):
         return

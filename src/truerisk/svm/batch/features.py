@@ -67,13 +67,7 @@ class Work(NamedTuple):
 
 
 def workspace(n: int, m: int) -> Work:
-    """Allocate the lanes for n examples and m = features + 1, with nobody in them.
-
-    Examples
-    --------
-    >>> workspace(5, 3).packed.shape == (6, LANES)
-    True
-    """
+    """Allocate the lanes for n examples and m = features + 1, with nobody in them."""
     tall, wide = (n, LANES), (m, LANES)
     return Work(
         tile=np.ones((n, TILE)),
@@ -130,43 +124,12 @@ def batch_decisions(
     tolerance: float = 1e-12,
     workers: int = 1,
 ) -> Array:
-    r"""Return the decision value of every example under many SVMs with bounds of their own.
+    """Return the decision value of every example under many SVMs with bounds of their own.
 
-    .. math:: \min_{w, b, \xi} \tfrac12 w \cdot w + \sum_i U_i \xi_i, \qquad
-              y_i (w \cdot x_i + b) \ge 1 - \xi_i, \quad \xi_i \ge 0
-
-    Every example is on the side of the boundary where the exact optimum has it, if its decision
-    value is larger than 1e-6 there.  Where every bias in an interval is as good, it is the middle
-    of it.  An SVM whose bounds leave one class only says that class; with none it says 0.
-
-    Parameters
-    ----------
-    features
-        All examples, trained on or not, by few features.
-    y
-        −1 or 1.
-    train
-        Which examples are trained on, ascending.
-    bounds
-        One row per SVM, one column per example of `train`; 0 leaves an example out.
-    tolerance
-        How far from the optimum the interior point stops, for each unit of Σα.  A larger one saves
-        steps, and sends more SVMs the long way; sides do not depend on it.
-    workers
-        How many threads; they change no bit of the result.
-
-    References
-    ----------
-    .. [1] S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM Journal
-       on Optimization 2(4), 575-601, 1992. https://doi.org/10.1137/0802028
-
-    Examples
-    --------
-    >>> x, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> without_the_second = [9.0, 0.0, 9.0, 9.0]
-    >>> batch_decisions(x, y, np.arange(4), np.array([[9.0] * 4, without_the_second])).round(3)
-    array([[-2.   , -1.   ,  1.   ,  2.   ],
-           [-1.   , -0.333,  1.   ,  1.667]])
+    A value over 1e-6 has the sign of the exact optimum, whatever the `tolerance` of the interior
+    point (per unit of Σα).  A bias that is not unique is the middle of its interval.  Bounds that
+    leave one class give that class, bounds that leave none give 0.
+    Source: S. Mehrotra, SIAM Journal on Optimization 2(4), 575-601, 1992.
     """
     features, y = np.asarray(features, dtype=np.float64), np.asarray(y, dtype=np.float64)
     bounds = np.ascontiguousarray(bounds, dtype=np.float64)
@@ -236,17 +199,10 @@ class _Batch:
 
 
 def unsure(values: Array, gaps: Array, slips: Array, reach: Array) -> NDArray[np.bool_]:
-    r"""Say which SVMs have an example that may be on the other side at the optimum.
+    """Say which SVMs have an example that may be on the other side at the optimum.
 
-    If example i is on the margin at the optimum, and its margin is s away from 1 now, then
-
-    .. math:: |f_j - f_j^*| \le |w - w^*| \, |x_j - x_i| + s, \qquad |w - w^*| \le \sqrt{2 g}
-
-    Examples
-    --------
-    >>> unsure(np.array([[0.5, -0.1], [0.5, -0.1]]), np.array([0.02, 0.0002]), np.zeros(2),
-    ...        np.array([1.0, 2.0]))
-    array([ True, False])
+    If the margin of example i is s away from 1 now and is 1 at the optimum, then
+    |fⱼ − fⱼ*| ≤ |w − w*| |xⱼ − xᵢ| + s, and |w − w*| ≤ √(2g).
     """
     known = np.isfinite(gaps) & np.isfinite(slips)
     away = np.sqrt(2.0 * np.where(known, gaps, 0.0))[:, None] * reach
@@ -256,15 +212,7 @@ def unsure(values: Array, gaps: Array, slips: Array, reach: Array) -> NDArray[np
 
 
 def packed_products(rows: Array) -> Array:
-    """Return rⱼrₖ, k ≤ j, of every row: their weighted sums are packed Gram matrices.
-
-    Examples
-    --------
-    >>> packed_products(np.array([[2.0, 3.0], [1.0, 5.0]]))
-    array([[ 4.,  1.],
-           [ 6.,  5.],
-           [ 9., 25.]])
-    """
+    """Return rⱼrₖ, k ≤ j, of every row: their weighted sums are packed Gram matrices."""
     j, k = np.tril_indices(rows.shape[1])
     columns = np.ascontiguousarray(rows.T)
     products: Array = columns[j] * columns[k]

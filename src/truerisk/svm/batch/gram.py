@@ -156,13 +156,7 @@ class Attempt:
 
 
 def padded(gram: Array) -> Single:
-    """Return K in single precision and whole blocks.
-
-    Examples
-    --------
-    >>> padded(np.eye(3)).shape
-    (64, 64)
-    """
+    """Return K in single precision and whole blocks."""
     n = len(gram)
     m = -(-n // BLOCK) * BLOCK
     single = np.zeros((m, m), np.float32)
@@ -190,13 +184,7 @@ def started(batch: Batch, bounds: Bounds) -> Single:
 
 
 def balanced(z: Array, lower: Array, upper: Array) -> Array:
-    """Bring every Σz to 0 within the bounds, first by those that are free.
-
-    Examples
-    --------
-    >>> balanced(np.array([[1.0, 0.5]]), np.array([[0.0, -1.0]]), np.array([[1.0, 1.0]]))
-    array([[ 1., -1.]])
-    """
+    """Bring every Σz to 0 within the bounds, first by those that are free."""
     for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
         excess = z.sum(axis=1, keepdims=True)
         # To share rounding out would take bounded examples off their bounds.
@@ -272,45 +260,11 @@ def gram_decisions(
     tolerance: float = 1e-8,
     workers: int = 1,
 ) -> Array:
-    r"""Solve one SVM for every row of bounds; return its decision value of every example.
+    """Solve one SVM for every row of bounds; return its decision value of every example.
 
-    .. math:: f(x) = \sum_i \alpha_i y_i K(x_i, x) + b, \qquad 0 \le \alpha_i \le U_i, \quad
-              \sum_i \alpha_i y_i = 0
-
-    The gap of every solution is at most `tolerance`, measured on the Gram matrix itself and mostly
-    a rounding error; so f is that of the optimum, and its sign is right wherever f is not within
-    rounding of 0.  Where the bias is one of many it is the middle of them.  An indefinite matrix
-    ends, as in `solve_gram`, where no pair of examples wants to move; K must be symmetric.
-
-    Parameters
-    ----------
-    gram
-        K(x, x′) of every pair of examples, trained on or not.
-    y
-        Labels −1 and 1 of every example.
-    train
-        Which examples are trained on, in ascending order.
-    bounds
-        What each α of those may be at most, one row per replicate; 0 leaves the example out.
-    tolerance
-        The gap that is good enough.
-    workers
-        Threads; their number changes no bit of the result.
-
-    References
-    ----------
-    .. [1] M. Hintermüller, K. Ito and K. Kunisch, "The primal-dual active set strategy as a
-       semismooth Newton method", SIAM Journal on Optimization 13(3), 865-888, 2002.
-       https://doi.org/10.1137/S1052623401383558
-
-    Examples
-    --------
-    >>> x = np.array([-2.0, -1.0, 1.0, 3.0])
-    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> gram_decisions(np.outer(x, x), y, np.arange(4), np.array([[1.0, 1.0, 1.0, 1.0],
-    ...                                                           [1.0, 0.0, 0.0, 1.0]])).round(9)
-    array([[-2. , -1. ,  1. ,  3. ],
-           [-1. , -0.6,  0.2,  1. ]])
+    The gap of every solution is at most `tolerance`, measured on the symmetric Gram matrix.  A bias
+    that is not unique is the middle of its interval.  An indefinite matrix ends as in `solve_gram`.
+    Source: M. Hintermüller, K. Ito and K. Kunisch, SIAM J. Optimization 13(3), 865-888, 2002.
     """
     gram = np.ascontiguousarray(gram, np.float64)
     bounds = np.ascontiguousarray(bounds, np.float64)

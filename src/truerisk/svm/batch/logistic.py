@@ -62,46 +62,11 @@ def logistic_decisions(
     tolerance: float = 1e-10,
     workers: int = 1,
 ) -> Array:
-    r"""Fit one logistic regression for every row of weights; return the log odds of every example.
+    """Fit one logistic regression for every row of weights; return the log odds of every example.
 
-    .. math:: \min_{w, b} \tfrac12 \sum_j \lambda_j w_j^2
-              + \sum_i G_i \log\bigl(1 + e^{-y_i (w \cdot x_i + b)}\bigr)
-
-    The objective is convex, and with every λ of a feature positive and both classes at hand its
-    minimum is the only one: the last step changes no decision value by more than `tolerance`,
-    beside the largest.  Without a penalty, separable data have no minimum: the coefficients are
-    then large, and only the signs have a meaning.  Where one class alone has weight its label is
-    the decision.
-
-    Parameters
-    ----------
-    features
-        n examples by d features, trained on or not.
-    y
-        Labels −1 and 1 of every example.
-    train
-        Which examples are trained on, in ascending order.
-    weights
-        What the loss of each of those is multiplied by, one row per replicate; 0 leaves it out.
-    penalty
-        λ of each feature and, last, of the intercept: 0 for one that is not penalised.
-    tolerance
-        The change of a decision value that is none.
-    workers
-        Threads; their number changes no bit of the result.
-
-    References
-    ----------
-    .. [1] T. P. Minka, "A comparison of numerical optimizers for logistic regression", 2003.
-       https://tminka.github.io/papers/logreg/
-
-    Examples
-    --------
-    >>> x, y = np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0])
-    >>> weights, penalty = np.array([[1.0, 1.0], [4.0, 4.0]]), np.array([1.0, 0.0])
-    >>> logistic_decisions(x, y, np.arange(2), weights, penalty=penalty).round(4)
-    array([[-0.6748,  0.6748],
-           [-1.4815,  1.4815]])
+    `penalty` has one λ per feature and the intercept's last.  The last step changes no decision
+    value by more than `tolerance`, beside the largest.  Without a penalty, separable data have no
+    minimum: only the signs have a meaning.  Where one class alone has weight, it is the decision.
     """
     table = np.column_stack([np.asarray(features, np.float64), np.ones(len(features))])
     weights = np.ascontiguousarray(weights, np.float64)

@@ -31,41 +31,10 @@ def row_decisions(
     tolerance: float = 1e-6,
     workers: int = 1,
 ) -> Array:
-    r"""Solve one linear SVM for every row of bounds; return its decision value of every example.
-
-    .. math:: \min_{w, b} \tfrac12 w \cdot w + \sum_i U_i \max(0, 1 - y_i (w \cdot x_i + b))
+    """Solve one linear SVM for every row of bounds; return its decision value of every example.
 
     The gap of every solution is at most `tolerance`, and a thousandth of it where a decision value
     is nearer to 0 than a thousandth of the margin.
-
-    Parameters
-    ----------
-    rows
-        Examples, trained on or not.
-    y
-        Labels −1 and 1 of every example.
-    train
-        Which examples are trained on, in ascending order.
-    bounds
-        What each α of those may be at most, one row per replicate; 0 leaves the example out.
-    tolerance
-        Largest gap, in units of the margin.
-    workers
-        Threads; their number changes no bit of the result.
-
-    References
-    ----------
-    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan, "A dual
-       coordinate descent method for large-scale linear SVM", ICML 2008, 408-415.
-
-    Examples
-    --------
-    >>> from truerisk.svm.rows.matrix import as_rows
-    >>> rows, y = as_rows(np.array([[0.0], [1.0], [3.0], [4.0]])), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> bounds = np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 1.0]])
-    >>> row_decisions(rows, y, np.arange(4), bounds).round(6)
-    array([[-2. , -1. ,  1. ,  2. ],
-           [-1. , -0.5,  0.5,  1. ]])
     """
     trained, labels = rows.take(train), y[train].astype(np.float64)
     bounds = np.ascontiguousarray(bounds, np.float64)

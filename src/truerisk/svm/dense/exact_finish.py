@@ -157,10 +157,9 @@ def balance(  # noqa: PLR0917 - the six letters of one system
 ) -> Aim:
     """Solve metric·u = held + Rᵀα and R u = 1 next to the given α and u.
 
-    R u = 1 fixes u but for the null space of R, and there metric·u = held fixes it; what metric·u
-    still lacks lies in the row space, and is made up by the smallest change of α in its weights.
-    Where R u = 1 has no solution, its residual is a direction along which the objective falls and
-    u stays: there is no end to it but the bounds.
+    R u = 1 fixes u but for the null space of R, where metric·u = held fixes it; the rest is made up
+    by the smallest change of α in its weights.  Where R u = 1 has no solution, its residual is a
+    direction along which the objective falls, without end but the bounds, and u stays.
     """
     if not len(rows):
         return Aim(np.append(held[:-1] / metric[:-1], u[-1]), alpha, 1.0)
@@ -180,9 +179,7 @@ def balance(  # noqa: PLR0917 - the six letters of one system
 class _Plane:
     """All u with R u = 1, by QR with pivoting of √weights·R in units where the metric is 1.
 
-    There the columns differ by what the features differ in their units, but a column of QR is
-    exact in relation to itself, and as large columns go first, the null space is known to the last
-    digit of each: N = (−G, I) with G = R₁⁻¹R₂ of order 1.
+    Large columns go first, so the null space N = (−G, I), G = R₁⁻¹R₂, is exact in every column.
     """
 
     roots: Array

@@ -32,30 +32,10 @@ from truerisk.svm.solution import LinearSolution
 
 
 def pivoted_features(gram: Array, max_rank: int, relative: float = 1e-12) -> Array | None:
-    r"""Write a Gram matrix as features of at most `max_rank` columns, if these are enough.
+    """Write a symmetric Gram matrix as FFᵀ of at most `max_rank` columns; None if it needs more.
 
-    .. math:: |K - F F^\top|_{ij} \le relative \cdot \max_k K_{kk}
-
-    A kernel of low rank (linear on few features, a polynomial of low degree) or a smooth one is
-    then a linear SVM on `F`.  Columns are taken in the order of what is left of the diagonal,
-    so that their number is near the rank; after the last one the diagonal bounds every entry that
-    is left, as long as K has no negative eigenvalue: this is tried out on one vector of signs.
-
-    Parameters
-    ----------
-    gram
-        K(x, x′) of every pair of examples, symmetric.
-    max_rank
-        None is given where more columns than this are needed.
-    relative
-        What may be left of an entry, beside the largest K(x, x).
-
-    Examples
-    --------
-    >>> x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    >>> features = pivoted_features(x @ x.T, 2)
-    >>> np.allclose(features @ features.T, x @ x.T), pivoted_features(x @ x.T, 1)
-    (True, None)
+    |K − FFᵀ|ᵢⱼ ≤ relative · max Kₖₖ.  The diagonal that is left bounds every entry only if K has no
+    negative eigenvalue: this is tried on one vector of signs.
     """
     left = np.array(np.diagonal(gram), np.float64)
     negligible = relative * left.max(initial=0.0)
@@ -97,41 +77,12 @@ class Units:
 def solve_features(
     features: Array, y: Array, upper: Array, *, tolerance: float = 1e-6, max_passes: int = 100
 ) -> LinearSolution:
-    r"""Solve the linear SVM with a free bias on a table of few features.
+    """Solve the linear SVM with a free bias on a table of few features, in any units.
 
-    .. math:: \min_{w, b, \xi} \tfrac12 w \cdot w + \sum_i U_i \xi_i, \qquad
-              y_i (w \cdot x_i + b) \ge 1 - \xi_i, \quad \xi_i \ge 0
-
-    The time of a step grows with n·d², and 10 to 50 steps are enough whatever the units and the
-    bounds.  The finish makes the solution exact: each α is 0, or its bound, or belongs to an
-    example whose margin is 1; the gap is then that of rounding.  Where α is not unique, it is the
-    optimal one next to the analytic centre, so that equal examples of equal bounds have equal α.
-
-    Parameters
-    ----------
-    features
-        n examples by d features, in any units.
-    y
-        −1 or 1.
-    upper
-        What each α may be at most; 0 leaves an example out.
-    tolerance
-        The gap that is asked for; `gap` tells whether it was reached.
-    max_passes
-        How many steps the interior point may take.
-
-    References
-    ----------
-    .. [1] M. C. Ferris and T. S. Munson, "Interior-point methods for massive support vector
-       machines", SIAM Journal on Optimization 13(3), 783-804, 2002.
-       https://doi.org/10.1137/S1052623400374379
-
-    Examples
-    --------
-    >>> solution = solve_features(np.array([[0.0], [1.0], [3.0], [4.0]]),
-    ...                           np.array([-1.0, -1.0, 1.0, 1.0]), np.full(4, 10.0))
-    >>> solution.weights.round(6), round(solution.bias, 6), solution.alpha.round(6)
-    (array([1.]), -2.0, array([0. , 0.5, 0.5, 0. ]))
+    Each α is 0, or its bound, or belongs to an example whose margin is 1; the gap is that of
+    rounding.  An α that is not unique is the one next to the analytic centre: equal examples with
+    equal bounds have equal α.
+    Source: M. C. Ferris and T. S. Munson, SIAM Journal on Optimization 13(3), 783-804, 2002.
     """
     features, y, upper = (np.asarray(a, dtype=np.float64) for a in (features, y, upper))
     kept = upper > 0.0
@@ -159,18 +110,7 @@ def solve_features(
 
 
 def scale_columns(features: Array, table: Array, trained: NDArray[np.intp] | None = None) -> Units:
-    """Write the features into `table`, centred and scaled by the examples that are trained on.
-
-    Examples
-    --------
-    >>> table = np.empty((3, 2))
-    >>> scale_columns(np.array([[1.0, 5.0], [5.0, 5.0], [7.0, 6.0]]), table, np.array([0, 1])).scale
-    array([ 2., inf])
-    >>> table
-    array([[-1.,  0.],
-           [ 1.,  0.],
-           [ 2.,  1.]])
-    """
+    """Write the features into `table`, centred and scaled by the examples that are trained on."""
     # The first row goes first, so that a constant column becomes exactly 0.
     first = features[0 if trained is None else trained[0]]
     np.subtract(features, first, out=table)

@@ -43,34 +43,7 @@ def cost_path(
 ) -> list[Solution]:
     """Solve the SVM for each cost, by following the exact path from the smallest one up.
 
-    Every solution has a gap of at most `tolerance`, mostly a rounding error; where the path fails
-    the SVM is solved anew.
-
-    Parameters
-    ----------
-    gram
-        K(x, x′) of every pair of examples.
-    y
-        Labels −1 and 1.
-    weights
-        What the cost of each example is multiplied by; 0 leaves it out.
-    costs
-        Values of C, in any order.
-    tolerance
-        The gap that is good enough.
-
-    References
-    ----------
-    .. [1] T. Hastie, S. Rosset, R. Tibshirani and J. Zhu, "The entire regularization path for the
-       support vector machine", JMLR 5, 1391-1415, 2004.
-
-    Examples
-    --------
-    >>> x = np.array([-2.0, -1.0, 1.0, 3.0])
-    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> path = cost_path(np.outer(x, x), y, np.ones(4), [0.01, 0.1, 1.0])
-    >>> [float(solution.alpha.sum().round(3)) for solution in path]
-    [0.04, 0.28, 1.0]
+    Every gap is at most `tolerance`; where the path fails the SVM is solved anew.
     """
     gram = np.ascontiguousarray(gram, np.float64)
     y, weights = np.asarray(y, np.float64), np.asarray(weights, np.float64)

@@ -45,38 +45,10 @@ def solve_gram(
 ) -> Solution:
     """Solve one soft-margin problem with a free bias on a symmetric Gram matrix.
 
-    The gap of the solution is at most `tolerance`, mostly a rounding error; where it is more,
-    `max_passes` steps were not enough, or rounding in K stands in the way.  An indefinite K ends
-    in a point where no pair of examples wants to move.
-
-    Parameters
-    ----------
-    gram
-        K(x, x′) of every pair of examples.
-    y
-        Labels −1 and 1.
-    upper
-        What each α may be at most; 0 leaves the example out.
-    tolerance
-        The gap that is good enough.
-    start
-        A solution of a similar problem on the same examples.
-    max_passes
-        How many steps may be taken.
-
-    References
-    ----------
-    .. [1] R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using second order
-       information for training support vector machines", JMLR 6, 1889-1918, 2005.
-    .. [2] G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine
-       learning", NIPS 2000, 409-415.
-
-    Examples
-    --------
-    >>> x = np.array([-2.0, -1.0, 1.0, 3.0])
-    >>> solution = solve_gram(np.outer(x, x), np.array([-1.0, -1.0, 1.0, 1.0]), np.ones(4))
-    >>> solution.alpha, solution.bias
-    (array([0. , 0.5, 0.5, 0. ]), 0.0)
+    The gap is at most `tolerance` unless `max_passes` steps or rounding in K stand in the way.  An
+    indefinite K ends where no pair of examples improves.
+    Sources: R.-E. Fan, P.-H. Chen and C.-J. Lin, JMLR 6, 1889-1918, 2005; G. Cauwenberghs and
+    T. Poggio, NIPS 2000, 409-415.
     """
     gram = np.ascontiguousarray(gram, np.float64)
     y = np.ascontiguousarray(y, np.float64)

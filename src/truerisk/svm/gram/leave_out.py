@@ -57,38 +57,9 @@ def margins_without_gram(
 ) -> Array:
     """Return the margin y·f(x) of each example of `which` under the SVM fitted without it.
 
-    The sign is that of the exact solution.  The value is exact where it is near 0, and exactly 0
-    is a tie; elsewhere it may be any number of the right sign.  Without a free support vector the
-    bias is the midpoint of what it may be; without one example of a class nobody else is in, the
-    SVM knows the other class only, and the margin is −1.
-
-    Parameters
-    ----------
-    gram
-        K(x, x′) of every pair of examples.
-    solution
-        The optimum on all examples.
-    which
-        Places of the examples to leave out, one at a time.
-    squared_radius
-        R², a bound on K(x, x) − K(x, x′); ∞ if none is known.
-    workers
-        Threads.
-
-    References
-    ----------
-    .. [1] G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine
-       learning", NIPS 2000, 409-415.
-
-    Examples
-    --------
-    >>> from truerisk.svm.gram.dual import solve_gram
-    >>> x = np.array([-2.0, -1.0, 1.0, 3.0])
-    >>> gram, y = np.outer(x, x), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> solution = solve_gram(gram, y, np.full(4, 10.0))
-    >>> margins = margins_without_gram(gram, solution, np.array([0, 1, 2]), squared_radius=15.0)
-    >>> np.sign(margins)
-    array([1., 1., 0.])
+    The sign is exact, and 0 is a tie; the value is exact near 0 only.  Without a free support
+    vector the bias is the middle of its interval; without the only example of a class the margin is
+    −1. `squared_radius` bounds K(x, x) − K(x, x′); ∞ if no bound is known.
     """
     gram = np.ascontiguousarray(gram, np.float64)
     which = np.asarray(which, np.int64)

@@ -120,9 +120,8 @@ def fill_block(
 ) -> NDArray[np.int64]:
     """Let in the candidates whose images are affinely independent; return those left outside.
 
-    With r the first candidate, M = K − K_r − K_rᵀ + K_rr is the Gram matrix of the others seen from
-    r, and with its inverse P everything follows: H = EPEᵀ, E = [−1ᵀ; I], is what the equations
-    answer z by, and u = e_r − H K e_r is how they answer the sum.
+    With r the first candidate, M = K − K_r − K_rᵀ + K_rr is the Gram matrix seen from r.  With its
+    inverse P, z is answered by H = EPEᵀ, E = [−1ᵀ; I], and the sum by u = e_r − H K e_r.
     """
     block.members[0] = 0
     if len(candidates) == 0:

@@ -52,36 +52,12 @@ def solve_rows(
     start: LinearSolution | None = None,
     max_passes: int = MAX_PASSES,
 ) -> LinearSolution:
-    r"""Find the optimum of one linear SVM.
+    """Find the optimum of one linear SVM.
 
-    .. math:: \min_{w, b} \tfrac12 w \cdot w + \sum_i U_i \max(0, 1 - y_i (w \cdot x_i + b))
-
-    The gap of the result is measured, not estimated: it is at most `tolerance` unless `max_passes`
-    came first.  The same arguments give the same result, bit for bit.
-
-    Parameters
-    ----------
-    rows, y, upper
-        Examples, labels −1 or 1, and the bounds U of α.
-    tolerance
-        Largest gap, in units of the margin.
-    start
-        The solution of a problem with the same rows and labels, and with other bounds.
-    max_passes
-        Sweeps and steps of conjugate gradients, after which the result is returned as it is.
-
-    References
-    ----------
-    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan, "A dual
-       coordinate descent method for large-scale linear SVM", ICML 2008, 408-415.
-
-    Examples
-    --------
-    >>> from truerisk.svm.rows.matrix import as_rows
-    >>> rows = as_rows(np.array([[0.0], [1.0], [3.0], [4.0]]))
-    >>> solution = solve_rows(rows, np.array([-1.0, -1.0, 1.0, 1.0]), np.full(4, 10.0))
-    >>> solution.weights.round(6), round(solution.bias, 6), solution.alpha.round(6)
-    (array([1.]), -2.0, array([0. , 0.5, 0.5, 0. ]))
+    The gap, measured in units of the margin, is at most `tolerance` unless `max_passes` came first.
+    The same arguments give the same bits.  `start` solves the same rows under other bounds.
+    Source: C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear SVM",
+    ICML 2008, 408-415.
     """
     y, upper = np.ascontiguousarray(y, np.float64), np.ascontiguousarray(upper, np.float64)
     state = State(rows, y, upper, start)
@@ -206,13 +182,7 @@ class State:
 
 
 def clearly_free(alpha: Array, upper: Array) -> NDArray[np.bool_]:
-    """Tell which α are off their bounds by more than rounding can be.
-
-    Examples
-    --------
-    >>> clearly_free(np.array([1e-9, 0.5]), np.ones(2))
-    array([False,  True])
-    """
+    """Tell which α are off their bounds by more than rounding can be."""
     return np.minimum(alpha, upper - alpha) > ROUNDING * upper
 
 
@@ -348,11 +318,6 @@ def up_to_a_bound(step: Array, low: Array, high: Array) -> Array:
     """Shorten a step so that it ends where its first example comes to a bound.
 
     Cut at the bounds one by one, the steps of examples that are nearly alike no longer cancel.
-
-    Examples
-    --------
-    >>> up_to_a_bound(np.array([4.0, -2.0]), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
-    array([ 1. , -0.5])
     """
     over = (step < low) | (step > high)
     ends = np.where(step > 0.0, high, low)
@@ -360,13 +325,7 @@ def up_to_a_bound(step: Array, low: Array, high: Array) -> Array:
 
 
 def mixed(which: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Mix blocks of examples, always in the same way.
-
-    Examples
-    --------
-    >>> sorted(int(i) for i in mixed(np.arange(5)))
-    [0, 1, 2, 3, 4]
-    """
+    """Mix blocks of examples, always in the same way."""
     firsts = BLOCK * np.random.default_rng(SEED).permutation(-(-len(which) // BLOCK))
     order = (firsts[:, None] + np.arange(BLOCK)).ravel()
     return np.asarray(which[order[order < len(which)]])
@@ -383,30 +342,8 @@ def newton_step(
 ) -> tuple[Array, float, int]:
     """Return the change of yα of the free examples, the bias, and the steps it took.
 
-    The change may leave its room; where it would do so for most examples, it stops short of the
-    optimum.
-
-    Parameters
-    ----------
-    rows, residual
-        The free examples, and their y − w·x.
-    room
-        How far each yα may fall (a number below 0) and rise.
-    total
-        What the changes must sum to.
-    accuracy
-        How far a residual may stay from the bias.
-    max_steps
-        Conjugate gradients stop there.
-
-    Examples
-    --------
-    >>> from truerisk.svm.rows.matrix import as_rows
-    >>> room = np.array([0.0, -2.0]), np.array([2.0, 0.0])
-    >>> step, bias, _ = newton_step(as_rows(np.eye(2)), np.array([1.0, -1.0]), room, 0.0,
-    ...                             accuracy=1e-9, max_steps=9)
-    >>> step, bias
-    (array([ 1., -1.]), 0.0)
+    `room` is how far each yα may fall and rise, `total` what the changes sum to.  The step may
+    leave its room; where it would do so for most examples, it stops short of the optimum.
     """
     step = np.full(len(rows), total / len(rows))
     # Spread over all, a total moves no decision by more than it times the largest |x|²; in text it

@@ -43,34 +43,10 @@ DEPENDENT = 1e-9  # part of |x|² that an example adds to those before it, below
 def margins_without(
     rows: Rows, solution: LinearSolution, which: NDArray[np.intp], *, workers: int = 1
 ) -> Array:
-    r"""Return the margin of each example in `which` by the SVM fitted without it.
+    """Return the margin of each example in `which` by the SVM fitted without it.
 
-    .. math:: y_t \, (w_{-t} \cdot x_t + b_{-t})
-
-    A margin below 0 is an error of leave-one-out, and its sign is exact: every refit is solved to a
-    gap of 1e-9, measured on all examples.  A margin of exactly 0 is a tie.
-
-    Parameters
-    ----------
-    rows, solution
-        The examples, and the optimum with all of them.
-    which
-        The examples to leave out, one at a time.
-    workers
-        Threads.
-
-    References
-    ----------
-    .. [1] G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine
-       learning", NIPS 13, 409-415, 2000.
-
-    Examples
-    --------
-    >>> from truerisk.svm.rows.matrix import as_rows
-    >>> rows = as_rows(np.array([[0.0], [1.0], [3.0], [4.0]]))
-    >>> solution = solve_rows(rows, np.array([-1.0, -1.0, 1.0, 1.0]), np.full(4, 10.0))
-    >>> margins_without(rows, solution, np.array([0, 2])).round(6)
-    array([2.      , 0.333333])
+    The sign is exact: every refit is solved to a gap of 1e-9 on all examples.  0 is a tie.
+    Source: G. Cauwenberghs and T. Poggio, NIPS 13, 409-415, 2000.
     """
     which = np.asarray(which, np.intp)
     whole = replace(solution, y=np.ascontiguousarray(solution.y, np.float64))
@@ -247,17 +223,7 @@ class Workspace:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tableau:
-    """What one unit of each example does to all of them.
-
-    Examples
-    --------
-    Raised by one unit, the second example takes as much from the first, which is free, and its own
-    decision rises by the squared distance of the two.
-
-    >>> Tableau.of_free(np.eye(1)).widened(np.array([[0.0, 1.0]])).values
-    array([[ 0.,  1.],
-           [-1.,  2.]])
-    """
+    """What one unit of each example does to all of them."""
 
     free: int
     values: Array
@@ -301,20 +267,9 @@ class Tableau:
 
 
 def independent(gram: Array, z: Array, low: Array, high: Array) -> tuple[NDArray[np.bool_], Array]:
-    """Move dependent free examples to a bound, without any change of a decision.
+    """Move dependent free examples to a bound without any change of a decision; return free and z.
 
-    Where xⱼ is a combination of other free examples whose coefficients sum to 1, zⱼ can be
-    exchanged for theirs; an optimum has many α then, and one with fewer free examples is as good.
-
-    Returns
-    -------
-    Which examples are free still, and z.
-
-    Examples
-    --------
-    >>> same = np.ones((2, 2))
-    >>> independent(same, np.array([0.5, 0.25]), np.zeros(2), np.ones(2))
-    (array([ True, False]), array([0.75, 0.  ]))
+    Where xⱼ is an affine combination of other free examples, zⱼ can be exchanged for theirs.
     """
     from scipy.linalg import solve_triangular  # noqa: PLC0415 (a fifth of a second)
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 (as above)

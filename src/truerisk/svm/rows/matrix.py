@@ -17,16 +17,7 @@ from truerisk.kernels import rows as kernel
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rows:
-    """A matrix by its rows, of which only the entries other than zero are kept.
-
-    Examples
-    --------
-    >>> rows = as_rows(np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 0.0]]))
-    >>> len(rows), rows.width, rows.squared_norms
-    (2, 3, array([25.,  0.]))
-    >>> rows.times(np.array([1.0, 1.0, 1.0]))
-    array([7., 0.])
-    """
+    """A matrix by its rows, of which only the entries other than zero are stored."""
 
     data: Array
     indices: NDArray[np.int32]
@@ -72,13 +63,7 @@ class Rows:
 
 
 def as_rows(X: Any) -> Rows:  # noqa: ANN401
-    """Return a dense or sparse matrix by its rows; what is so already is not copied.
-
-    Examples
-    --------
-    >>> as_rows(np.eye(2)).indices
-    array([0, 1], dtype=int32)
-    """
+    """Return a dense or sparse matrix by its rows; what is so already is not copied."""
     from scipy.sparse import csr_array, issparse  # noqa: PLC0415 (a fifth of a second)
 
     matrix = csr_array(X if issparse(X) else np.asarray(X, np.float64), dtype=np.float64)
@@ -100,13 +85,7 @@ def as_rows(X: Any) -> Rows:  # noqa: ANN401
 
 
 def inner_products(rows: Rows, first: int, *, workers: int = 1) -> Array:
-    """Return x·x′ of the rows from `first` on with all rows.
-
-    Examples
-    --------
-    >>> inner_products(as_rows(np.array([[1.0, 2.0], [0.0, 3.0]])), 1)
-    array([[6., 9.]])
-    """
+    """Return x·x′ of the rows from `first` on with all rows."""
     products = np.empty((len(rows) - first, len(rows)))
 
     def fill(worker: int) -> None:

@@ -1,0 +1,94 @@
+"""`truerisk gate`: the claims of a TOML file, checked; one exit code for a pipeline."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from truerisk.cli import FINDING
+from truerisk.cli.options import FILE
+from truerisk.cli.output import NamedPath, console, format_options, html_option, quiet_option
+from truerisk.cli.progress import Progress
+
+
+@click.command(short_help="Does this model ship? Claims of a TOML file, checked.")
+@click.argument("settings", type=FILE, default=Path("pyproject.toml"), metavar="[FILE]")
+@format_options("json", "markdown")
+@html_option
+@click.option(
+    "--summary",
+    type=NamedPath(path_type=Path),
+    metavar="FILE",
+    envvar="GITHUB_STEP_SUMMARY",
+    show_envvar=True,
+    help="Add a summary in Markdown to this file.",
+)
+@click.option(
+    "--junit", type=NamedPath(path_type=Path), metavar="FILE", help="Also write JUnit XML."
+)
+@quiet_option
+def gate(settings: Path, **options: Any) -> None:  # noqa: ANN401
+    """Check what a model must show before it ships; exit with 1 unless all of it is shown.
+
+    FILE is pyproject.toml, with a table [tool.truerisk.gate], or another TOML file with a table
+    [gate]; with [[gate]] it holds several.  A claim is about the end of an interval: recall = ">=
+    0.6" is shown when the lower end is at least 0.6.  Paths start at the folder of FILE.
+
+    \b
+    [tool.truerisk.gate]
+    files = "predictions.csv"
+    positive = "spam"
+    recall = ">= 0.6"
+    error_rate = "<= 0.1"
+    not_worse_than = "main.csv"
+    region = 0.01
+
+    \b
+    truerisk gate
+    truerisk gate gates/nightly.toml --junit results.xml --summary summary.md
+    """
+    from truerisk.gates.gate import read_gates  # noqa: PLC0415  (costs start-up time)
+    from truerisk.reporting.render import pipelines  # noqa: PLC0415
+
+    gates = read_gates(settings)
+    if options["html"] is not None:
+        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
+
+        check_destination(options["html"], [settings])
+    with Progress("Checking", quiet=options["quiet"]):
+        results = [one.run() for one in gates]
+    if options["junit"] is not None:
+        options["junit"].write_text(pipelines.junit_xml(results), encoding="utf-8")
+    if options["summary"] is not None:
+        with options["summary"].open("a", encoding="utf-8") as file:
+            file.write(pipelines.summary_markdown(results))
+    if options["html"] is not None:
+        from truerisk.reporting.page import report_on  # noqa: PLC0415  (only for pages)
+
+        pages = {result.name: result for result in results}
+        report_on(pages, title="Does this model ship?").save(options["html"])
+    if not options["quiet"]:
+        _print(results, options["form"])
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for line in pipelines.annotations(results):
+            click.echo(line)
+    if not all(result.passed for result in results):
+        sys.exit(FINDING)
+
+
+def _print(results: list[Any], form: str | None) -> None:
+    if form == "json":
+        from truerisk.reporting.render.formats import json_text  # noqa: PLC0415  (start-up time)
+
+        click.echo(json_text({"gates": [result.to_dict() for result in results]}))
+    elif form == "markdown":
+        from truerisk.reporting.render.pipelines import summary_markdown  # noqa: PLC0415
+
+        click.echo(summary_markdown(results), nl=False)
+    else:
+        from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+
+        for result in results:
+            print_result(result, console())

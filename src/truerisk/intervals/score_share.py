@@ -1,0 +1,60 @@
+"""The score interval of a share whose variance was estimated: Wilson's, with Student's quantile."""
+
+import functools
+import math
+
+import numpy as np
+
+from truerisk.aliases import Ends
+from truerisk.intervals.beta_quantile import score_end, score_start
+from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.student import student_quantile
+
+
+@functools.lru_cache(maxsize=4096)
+def two_sided_t(freedom: float, level: float) -> float:
+    """Give the t with |T| ≤ t at the probability `level`, with at least one degree of freedom.
+
+    Examples
+    --------
+    >>> round(two_sided_t(0, 0.95), 3), round(two_sided_t(30, 0.95), 3)
+    (12.706, 2.042)
+    """
+    return student_quantile(max(float(freedom), 1.0), (1 + level) / 2)
+
+
+def widening_of(freedom: float, level: float) -> float:
+    """Give how much wider than the normal quantile Student's is.
+
+    Examples
+    --------
+    >>> round(widening_of(4, 0.95), 3)
+    1.417
+    """
+    return two_sided_t(freedom, level) / float(normal_quantile((1 + level) / 2))
+
+
+def score_ends(share: float, size: float, quantile: float) -> Ends:
+    r"""Give Wilson's interval of a share of `size` units, with any quantile.
+
+    .. math:: |share - p| \le t \sqrt{p (1 - p) / size}
+
+    Examples
+    --------
+    >>> low, high = score_ends(0.8, 50, 1.96)
+    >>> round(low, 3), round(high, 3)
+    (0.67, 0.888)
+    """
+    count, total, factor = (np.array([one]) for one in (share * size, size, quantile))
+    low, high = score_start(count, total, factor), score_end(count, total, factor)
+    return max(0.0, float(low[0])), min(1.0, float(high[0]))
+
+
+def hull(value: float, *ends: Ends) -> Ends:
+    """Give the shortest interval that holds the value and all the intervals."""
+    return min(value, *(low for low, _ in ends)), max(value, *(high for _, high in ends))
+
+
+def size_of(share: float, variance: float) -> float:
+    """Give how many units a share that varies so much is of; at least one."""
+    return max(share * (1 - share) / variance, 1.0) if math.isfinite(variance) else 1.0

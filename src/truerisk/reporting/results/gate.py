@@ -1,0 +1,73 @@
+"""A gate: the answer, one row per claim, and how to open it."""
+
+from collections.abc import Iterator
+
+from truerisk.gates.gate import GateResult
+from truerisk.reporting.document import (
+    Block,
+    Chapter,
+    Facts,
+    Pictures,
+    Sentences,
+    Table,
+    forest_of,
+    heads,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.presenter import Presenter
+from truerisk.reporting.wording import spoken, written
+
+
+def checks_table(result: GateResult) -> Table:
+    """Give one row per claim: the value, its interval, and whether it is shown."""
+    rows = []
+    for one in result.checks:
+        words = written(one.estimate)
+        ends = one.estimate.interval
+        method = "–" if ends is None else spoken(ends.method)
+        answer = "shown" if one.is_shown else "NOT SHOWN"
+        rows.append((one.claim, answer, words.value, words.interval, method))
+    columns = heads("Claim", "Answer", "#Value", "#Interval", "Method")
+    return Table(f"Gate: {result.name}", columns, tuple(rows))
+
+
+def gate_chapter(result: GateResult) -> Chapter:
+    """Give all that a page says of a gate."""
+    return Chapter(
+        title="Does this model ship?",
+        subtitle=result.name,
+        verdict=sentences([result.verdict, *_failed(result)]),
+        sections=(table_section(checks_table(result)),),
+    )
+
+
+def _failed(result: GateResult) -> Iterator[str]:
+    return (str(one) for one in result.checks if not one.is_shown)
+
+
+def gate_blocks(result: GateResult) -> Iterator[Block]:
+    """Give what a terminal shows."""
+    yield Sentences((result.verdict, *_failed(result)))
+    yield checks_table(result)
+
+
+def gate_facts(result: GateResult) -> Facts:
+    """Say which files were read."""
+    yield "gate", result.name
+    for file in result.source.get("files", ()):
+        yield "file", str(getattr(file, "path", file))
+
+
+def gate_pictures(result: GateResult) -> Pictures:
+    """Draw the estimates that the claims are about."""
+    yield "claims", forest_of([one.estimate for one in result.checks])
+
+
+PRESENTER = Presenter(
+    chapter=gate_chapter,
+    blocks=gate_blocks,
+    tables=lambda result: [checks_table(result)],
+    facts=gate_facts,
+    pictures=gate_pictures,
+)
