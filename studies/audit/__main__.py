@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    holdout,
     learner_coverage,
     learner_page,
     pages,
@@ -15,6 +16,7 @@ from studies.audit import (
     proportions,
     sizes,
 )
+from studies.audit.coverage_cells import CoverageCell
 from studies.audit.ledger import LEDGERS, write_ledger
 from truerisk.errors import InputError, ResourceError
 
@@ -32,6 +34,16 @@ def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN40
         rows += batch
         yield f"{batch[0].population}, n = {batch[0].n}"
     write_ledger(predictions.SimulatedCoverage, "predictions", rows, LEDGERS)
+
+
+def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = holdout.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in holdout.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        if batch:
+            yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
+    write_ledger(CoverageCell, "holdout", rows, LEDGERS)
 
 
 def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -78,6 +90,7 @@ def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
 AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
+    "holdout": _holdout,
     "learners": _learners,
     "perturbation": _perturbation,
     "tests": _tests,

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from truerisk.intervals.binomial import wilson
-from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t, widening_of
+from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 
 
 def test_fewer_degrees_than_one_count_as_one():
     # The Cauchy distribution has the quantile tan(π/2 · level).
     assert two_sided_t(1, 0.9) == pytest.approx(math.tan(math.pi / 2 * 0.9))
     assert two_sided_t(0.2, 0.9) == two_sided_t(1, 0.9)
-    assert widening_of(1e9, 0.9) == pytest.approx(1.0)
 
 
 def test_score_ends_are_wilsons():

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.aliases import Array, Ends, Flags
+from truerisk.intervals.delta import student_factor
 from truerisk.intervals.gamma import gamma_ends
-from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t, widening_of
+from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
 from truerisk.tallies.cells import Cells
 
@@ -355,7 +356,7 @@ def specificity_interval(cells: Cells, taken: Flags, weights: Array, *, level: f
     of_row = cells.from_classes(-each, np.zeros(len(each)), each)
     squares = cells.totals if cells.squares is None else cells.squares
     missed = float((predicted - tp) @ each)
-    widening = widening_of(n - 1, level) ** 2
+    widening = student_factor(n, level) ** 2
     unit = 1.0 if cells.squares is None else float(cells.squares.sum()) / total
     of_rows = float(squares @ of_row**2) - unit * missed**2 / total
     event = unit * math.sqrt(widening) * float(each.max())

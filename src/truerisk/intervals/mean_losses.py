@@ -4,8 +4,8 @@ import math
 
 from truerisk.aliases import Ends
 from truerisk.intervals.bounds import chernoff_kl
+from truerisk.intervals.delta import student_factor
 from truerisk.intervals.gamma import gamma_ends
-from truerisk.intervals.score_share import widening_of
 from truerisk.results import Interval
 from truerisk.tallies.losses import LossMoments
 
@@ -36,7 +36,7 @@ def loss_interval(moments: LossMoments, *, level: float, measure_range: Ends) ->
     event = moments.largest
     if moments.variance < implied:
         event = max(event, third / second / moments.n)
-    widening = widening_of(moments.n - 1, level) ** 2
+    widening = student_factor(moments.n, level) ** 2
     variance = max(moments.variance, PART_IMPLIED * implied) * widening
     if math.sqrt(variance) <= ROUNDING * moments.mean:
         if math.isinf(high):

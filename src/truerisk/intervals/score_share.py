@@ -7,7 +7,6 @@ import numpy as np
 
 from truerisk.aliases import Ends
 from truerisk.intervals.beta_quantile import score_end, score_start
-from truerisk.intervals.normal import normal_quantile
 from truerisk.intervals.student import student_quantile
 
 
@@ -21,17 +20,6 @@ def two_sided_t(freedom: float, level: float) -> float:
     (12.706, 2.042)
     """
     return student_quantile(max(float(freedom), 1.0), (1 + level) / 2)
-
-
-def widening_of(freedom: float, level: float) -> float:
-    """Give how much wider than the normal quantile Student's is.
-
-    Examples
-    --------
-    >>> round(widening_of(4, 0.95), 3)
-    1.417
-    """
-    return two_sided_t(freedom, level) / float(normal_quantile((1 + level) / 2))
 
 
 def score_ends(share: float, size: float, quantile: float) -> Ends:
