@@ -96,9 +96,10 @@ def evaluate(
     binomial
         Interval of measures that are k of n.
     cell_interval
-        Interval of the other measures of counts.
+        Interval of the other measures of counts: `by_measure` gives each its own; one of
+        `smoothed_delta`, `delta`, `percentile`, `basic`, `bca` and `dirichlet` is for all of them.
     replicates
-        Bootstrap replicates, where an interval needs them.
+        Bootstrap replicates, for the last four of these and for rankings of grouped rows.
     random_state
         Seed; drawn when not given, and stated in the result.
     zero_division

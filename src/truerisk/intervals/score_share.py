@@ -3,10 +3,7 @@
 import functools
 import math
 
-import numpy as np
-
 from truerisk.aliases import Ends
-from truerisk.intervals.beta_quantile import score_end, score_start
 from truerisk.intervals.student import student_quantile
 
 
@@ -33,9 +30,11 @@ def score_ends(share: float, size: float, quantile: float) -> Ends:
     >>> round(low, 3), round(high, 3)
     (0.67, 0.888)
     """
-    count, total, factor = (np.array([one]) for one in (share * size, size, quantile))
-    low, high = score_start(count, total, factor), score_end(count, total, factor)
-    return max(0.0, float(low[0])), min(1.0, float(high[0]))
+    square = quantile * quantile
+    spread = quantile * math.sqrt(size * share * (1 - share) + square / 4)
+    high = (size * share + square / 2 + spread) / (size + square)
+    # The roots multiply to share² size / (size + t²): no difference is taken.
+    return share * share * size / (size + square) / high, min(1.0, high)
 
 
 def hull(value: float, *ends: Ends) -> Ends:
