@@ -61,6 +61,17 @@ def test_the_level_is_printed_as_it_was_given():
     assert str(Interval(0.0, 1.0, 0.999, "wilson")).endswith("at 99.9 %")
 
 
+def test_a_bound_names_its_side_and_is_no_pair_of_ends():
+    upper = Interval(0.0, 0.25, 0.9, "xi_alpha_upper", "upper")
+    lower = Interval(0.75, 1.0, 0.9, "xi_alpha_lower", "lower")
+    assert str(upper) == "at most 0.250 with 90 % confidence"
+    assert str(lower) == "at least 0.750 with 90 % confidence"
+    assert upper.words(str) == "at most 0.25"
+    assert "= 0.200, at most 0.250" in str(
+        Estimate(value=0.2, interval=upper, measure="error_rate", method="xi_alpha", n=9)
+    )
+
+
 def test_small_numbers_keep_their_digits():
     assert str(Interval(0.0, 3.7e-9, 0.95, "wilson")) == "[0.000, 3.70e-09] at 95 %"
 

@@ -37,12 +37,14 @@ from .estimation.svm.without_resampling import SideBySide as SideBySide
 from .estimation.svm.without_resampling import without_resampling as without_resampling
 from .estimation.svm.xi_alpha import XiAlpha as XiAlpha
 from .estimation.svm.xi_alpha import xi_alpha as xi_alpha
+from .evaluation.best_threshold import best_threshold as best_threshold
 from .evaluation.curve_bands import calibration_intervals as calibration_intervals
 from .evaluation.curve_bands import confidence_band as confidence_band
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import evaluate_counts as evaluate_counts
 from .evaluation.evaluate import evaluate_files as evaluate_files
 from .evaluation.evaluate import evaluate_frame as evaluate_frame
+from .evaluation.rejection import rejection as rejection
 from .execution.cluster import use_cluster as use_cluster
 from .inputs.corpora.corpora import Corpus as Corpus
 from .inputs.corpora.corpora import read_corpus as read_corpus
@@ -69,8 +71,6 @@ from .measures.curves import precision_recall as precision_recall
 from .measures.curves import roc as roc
 from .measures.from_scores import document_precision as document_precision
 from .measures.registry import MEASURES as MEASURES
-from .measures.rejection import rejection as rejection
-from .measures.thresholds import best_threshold as best_threshold
 from .reporting.page import Report as Report
 from .reporting.page import report_on as report_on
 from .reporting.page import save_report as save_report

@@ -7,7 +7,7 @@ Every result is `Reportable`: it declares its `kind`, yields its rows, and gets 
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -24,6 +24,7 @@ FrameKind = Literal["pandas", "polars", "arrow"]
 Row = dict[str, Any]
 Target = Literal["this model", "the learner at this sample size", "the models of the folds"]
 Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
+Side = Literal["both", "upper", "lower"]
 UNDEFINED = "undefined"
 MIN_DECIMALS = 3
 MAX_DECIMALS = 15
@@ -232,6 +233,9 @@ def frame_of(rows: list[Row], kind: FrameKind | None = None) -> Any:  # noqa: AN
 class Interval:
     """A confidence interval that knows its level and its method.
 
+    A one-sided bound is an interval that ends where the measure ends; its `side` names the end that
+    is claimed.
+
     Examples
     --------
     >>> interval = Interval(0.127, 0.292, 0.95, "clopper_pearson")
@@ -239,12 +243,15 @@ class Interval:
     [0.127, 0.292] at 95 %
     >>> interval.covers(0.2)
     True
+    >>> print(Interval(0.0, 0.213, 0.95, "xi_alpha_upper", "upper"))
+    at most 0.213 with 95 % confidence
     """
 
     low: float
     high: float
     level: float
     method: str
+    side: Side = "both"
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
@@ -259,8 +266,25 @@ class Interval:
         """Whether the value lies in the interval, ends included."""
         return self.low <= value <= self.high
 
+    def words(self, write: Callable[[float], str], *, signs: bool = False) -> str:
+        """Write the ends, or the bound, with a function that writes a number.
+
+        Examples
+        --------
+        >>> bound = Interval(0.25, 1.0, 0.95, "xi_alpha_lower", "lower")
+        >>> bound.words(str), bound.words(str, signs=True)
+        ('at least 0.25', '≥ 0.25')
+        """
+        if self.side == "upper":
+            return f"{'≤' if signs else 'at most'} {write(self.high)}"
+        if self.side == "lower":
+            return f"{'≥' if signs else 'at least'} {write(self.low)}"
+        return f"[{write(self.low)}, {write(self.high)}]"
+
     def __str__(self) -> str:
-        return f"[{_number(self.low)}, {_number(self.high)}] at {100 * self.level:.10g} %"
+        level = f"{100 * self.level:.10g} %"
+        told = f"at {level}" if self.side == "both" else f"with {level} confidence"
+        return f"{self.words(_number)} {told}"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -297,7 +321,8 @@ class Estimate(Reportable):
         if self.interval is None:
             return f"{self.measure} = {shown} (n = {self.n:.10g}, {self.target})"
         facts = f"{self.interval.method}, n = {self.n:.10g}, {self.target}"
-        return f"{self.measure} = {shown} {self.interval} ({facts})"
+        comma = "" if self.interval.side == "both" else ","
+        return f"{self.measure} = {shown}{comma} {self.interval} ({facts})"
 
     def __float__(self) -> float:
         return float(self.value)
@@ -533,7 +558,7 @@ def as_plain(result: Any) -> Any:  # noqa: ANN401
     Examples
     --------
     >>> as_plain(Interval(0.0, math.inf, 0.95, "log_normal"))
-    {'low': 0.0, 'high': 'Infinity', 'level': 0.95, 'method': 'log_normal'}
+    {'low': 0.0, 'high': 'Infinity', 'level': 0.95, 'method': 'log_normal', 'side': 'both'}
     """
     plain = result
     if isinstance(result, Reportable):

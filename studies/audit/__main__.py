@@ -12,9 +12,11 @@ from studies.audit import (
     learner_page,
     pages,
     perturbation,
+    planning,
     predictions,
     proportions,
     sizes,
+    xi_alpha,
 )
 from studies.audit.coverage_cells import CoverageCell
 from studies.audit.ledger import LEDGERS, write_ledger
@@ -83,6 +85,26 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = xi_alpha.SAMPLES if samples is None else samples
+    rows = []
+    for cell, measured, biases in xi_alpha.measure_cells(
+        xi_alpha.all_cells(), samples=drawn, folder=resume
+    ):
+        rows += measured
+        yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
+    write_ledger(CoverageCell, "xi_alpha", rows, LEDGERS)
+
+
+def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = planning.SAMPLES if samples is None else samples
+    rows = []
+    for cell, row in planning.measure_cells(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{cell.words}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
+    write_ledger(CoverageCell, "planning", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -94,6 +116,8 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "learners": _learners,
     "perturbation": _perturbation,
     "tests": _tests,
+    "planning": _planning,
+    "xi_alpha": _xi_alpha,
     "pages": _pages,
 }
 

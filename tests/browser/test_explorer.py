@@ -8,9 +8,10 @@ import pytest
 from scipy.special import ndtri
 
 from truerisk.evaluation import evaluate, evaluate_counts
+from truerisk.evaluation.best_threshold import best_threshold
+from truerisk.evaluation.rejection import rejection
 from truerisk.intervals.binomial import binomial_bounds, binomial_interval
-from truerisk.measures.rejection import rejection
-from truerisk.measures.thresholds import Sweep, best_threshold
+from truerisk.measures.thresholds import Sweep, optimal_threshold
 from truerisk.reporting.document import Chapter
 from truerisk.reporting.render.html import rendered
 from truerisk.reporting.sections.explorer import explorer_section
@@ -188,10 +189,13 @@ def test_marks_are_the_best_thresholds_of_the_library(opened, tmp_path):
     for given, shown in zip(
         costs, visit(browser, *({**free, **one} for one in costs)), strict=True
     ):
-        assert float(shown["marks"]["C"]) == best_threshold(ranking, by="cost", costs=given).at
+        assert float(shown["marks"]["C"]) == optimal_threshold(ranking, by="cost", costs=given).at
         assert shown["marks"]["F"] == ranking.summary.best_f1_threshold
         assert shown["marks"]["B"] == ranking.summary.breakeven.threshold
         assert shown["marks"]["E"] == score[score >= 0.5].min()
+        if "G" in shown["marks"]:
+            (promise,) = best_threshold(ranking, guarantee={"recall": 0.95}).guarantees
+            assert shown["marks"]["G"] == promise.highest
 
 
 def test_a_mark_is_gone_to_and_the_address_brings_a_colleague_there(opened, tmp_path):
@@ -204,7 +208,7 @@ def test_a_mark_is_gone_to_and_the_address_brings_a_colleague_there(opened, tmp_
     time.sleep(QUIET)
     fragment = browser.execute_script("return location.hash").removeprefix("#")
     seen = browser.execute_async_script(VISIT, [fragment])
-    best = best_threshold(rank(score, truth), by="cost", costs={"fp": 1.0, "fn": 15.0}).at
+    best = optimal_threshold(rank(score, truth), by="cost", costs={"fp": 1.0, "fn": 15.0}).at
     assert dict(part.split("=") for part in fragment.split("&")) == {
         "t": f"{best:g}", "w": "0.02", "tp": "0", "fp": "1", "fn": "15", "tn": "0",
     }  # fmt: skip

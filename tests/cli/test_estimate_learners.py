@@ -15,6 +15,7 @@ from truerisk.cli.estimate import RESAMPLING
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.interval_rules import DEFAULT, RULES
 from truerisk.estimation.refits.methods import METHODS
+from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.inputs.tables import read_table
 from truerisk.learners.named_models import MODELS, find_model
 from truerisk.results import as_plain
@@ -330,3 +331,20 @@ def test_every_shared_set_is_estimated_in_one_command(run, path):
     error, always = result["estimates"]["error_rate"], result["baseline"]["error_rate"]
     assert error["interval"]["low"] <= error["value"] <= error["interval"]["high"]
     assert error["value"] < always["value"] + 0.15
+
+
+def test_xi_alpha_of_a_table_is_the_bound_of_the_library(run, table):
+    result = printed(run("estimate", table, *BASIC, *SVM, "--method", "xi_alpha", "--json"))
+    rows = read_table(table, target="y")
+    model = find_model("linear_svm", rows.kinds, examples=len(rows)).fit(rows.X, rows.y)
+    expected = xi_alpha(model, rows.X, rows.y, pos_label="yes")
+    assert result["estimates"] == as_plain(expected.estimates)
+    assert result["estimates"]["error_rate"]["interval"]["side"] == "upper"
+    text = run("estimate", table, *BASIC, *SVM, "--method", "xi_alpha", "--rho", "2").stdout
+    assert "95 % bound" in text
+    assert "at most" in text
+
+
+def test_xi_alpha_takes_one_svm(run, table):
+    assert run("estimate", table, *BASIC, *SVM, *TREE, "--method", "xi_alpha").exit_code == 2
+    assert run("estimate", table, *BASIC, *TREE, "--method", "xi_alpha").exit_code == 3

@@ -39,3 +39,42 @@ def test_decision_values_need_a_threshold(run, tmp_path):
     path.write_text("y_true,decision\n1,2.5\n0,-1.5\n1,-0.5\n")
     assert run("reject", path).exit_code == 3
     assert run("reject", path, "--threshold", "0", "--want-error", "0").exit_code == 0
+
+
+@pytest.fixture
+def right(tmp_path):
+    """Hold 160 right answers with different evidence."""
+    path = tmp_path / "right.csv"
+    rows = [f"1,{0.9 + at / 2000},a" for at in range(160)]
+    path.write_text("\n".join(["y_true,score,batch", "0,0.01,b", *rows]) + "\n")
+    return path
+
+
+def test_an_error_is_guaranteed(run, right):
+    result = json.loads(run("reject", right, "--guarantee", "error=0.02", "--json").stdout)
+    assert result["guaranteed"]["point"]["accepted"] == 161
+    text = run("reject", right, "--guarantee", "error=0.02").stdout
+    assert "Guaranteed with 95 % confidence: an error rate of at most 0.02, if you answer" in text
+    assert "0.0000 [0.0000, 0.0227]" in text  # 1 − .025^(1/161)
+
+
+def test_an_error_that_cannot_be_guaranteed_ends_with_4(run, predictions):
+    ended = run("reject", predictions, "--guarantee", "error=0.02")
+    assert ended.exit_code == 4
+    assert "Not guaranteed: an error rate of at most 0.02. No threshold shows that" in ended.stdout
+
+
+def test_the_error_of_a_chosen_rejection_has_an_interval_that_allows_for_the_choice(
+    run, predictions
+):
+    text = run("reject", predictions, "--want-error", "0.01").stdout
+    # 0 of 17: 1 − .00695^(1/17), and for the row 1 − .025^(1/17)
+    assert "(0.0000; 0.0000 to 0.2535 after the choice, at 95 %)" in text
+    assert "0.1500 [0.0321, 0.3789]" in text
+
+
+def test_a_guarantee_for_rows_in_groups_is_refused(run, right):
+    ended = run("reject", right, "--guarantee", "error=0.02", "--group", "batch")
+    assert ended.exit_code == 3
+    assert "Keep one row of each group" in ended.stderr
+    assert "[" not in run("reject", right, "--group", "batch").stdout

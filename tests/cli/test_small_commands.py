@@ -14,8 +14,14 @@ def test_plan_answers_each_question(run):
     assert "± 0.02" in run("plan", "--half-width", "0.02", "--expected", "0.1").stdout
     assert (
         "0.02 between two"
-        in run("plan", "--difference", "0.02", "--discordant", "0.1", "--power", "0.8").stdout
+        in run("plan", "--difference", "0.02", "--discordant", "0.1", "--assurance", "0.8").stdout
     )
+    area = ("--half-width", "0.05", "--auc", "0.8", "--prevalence", "0.3")
+    assert "in 80 % of samples takes 391 examples" in run("plan", *area).stdout
+    sure = run("plan", *area, "--assurance", "0.9").stdout
+    assert "in 90 % of samples" in sure
+    rate = ("--half-width", "0.05", "--expected", "0.1", "--method", "wilson")
+    assert "wilson interval" in run("plan", *rate).stdout
 
 
 def test_plan_tells_what_no_errors_prove(run):

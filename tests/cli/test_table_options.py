@@ -136,7 +136,7 @@ REFUSED = [
     ("a class that is no model", ("--model", "json:JSONDecoder"), 3, "JSONDecoder' has no fit"),
     ("an unknown column", ("--drop", "q"), 3, "`drop` must be a column of the file; got 'q'"),
     ("an unknown method", ("--method", "loo"), 2, "Invalid value for '--method'"),
-    ("a method of documents", ("--method", "xi_alpha"), 3, "`method` must be one of"),
+    ("refits of none", ("--method", "xi_alpha", "--folds", "3"), 2, "--folds: for refits, and xi"),
     ("an unknown rule", ("--interval", "wald"), 2, "Invalid value for '--interval'"),
     ("an unknown positive label", ("--positive", "maybe"), 3, "`pos_label` must be one of"),
     ("a level in per cent", ("--level", "95"), 3, "Write 0.95 for 95 %"),

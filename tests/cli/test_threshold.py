@@ -45,6 +45,8 @@ def test_beta_moves_the_threshold_towards_recall(run, predictions):
 def test_the_sentence_names_threshold_counts_and_breakeven(run, predictions):
     text = run("threshold", predictions).stdout
     assert "Best threshold by F1: 0.9 (F1 0.909)" in text
+    assert "  Recall 0.833 [0.272, 0.999]" in text
+    assert "0.83 [0.36, 1.00]" in text  # of the row: a threshold that was fixed before
     assert "tp 5, fp 0, fn 1, tn 14" in text
     assert "Breakeven point:" in text
     assert "chosen on these examples" in text
@@ -53,9 +55,9 @@ def test_the_sentence_names_threshold_counts_and_breakeven(run, predictions):
 
 def test_the_sweep_has_as_many_rows_as_asked_for(run, predictions):
     lines = run("threshold", predictions, "--sweep", "3", "--csv").stdout.splitlines()
-    assert lines[0] == "threshold,tp,fp,fn,tn,precision,recall,f1"
+    assert lines[0].startswith("threshold,tp,fp,fn,tn,precision,precision_low,precision_high,rec")
     assert len(lines) == 4
-    assert lines[1].startswith("Infinity,0,0,6,14,,0.0")
+    assert lines[1].startswith("Infinity,0,0,6,14,,0.0,1.0,0.0,0.0,0.459")
 
 
 def test_cost_without_costs_is_refused(run, predictions):
@@ -94,3 +96,67 @@ def test_of_the_score_columns_of_two_classes_that_of_the_positive_label_is_taken
     one.write_text("y_true,score\na,0.9\nb,0.2\na,0.4\n")
     rows = [run("threshold", path, "--positive", "a", "--csv").stdout for path in (both, one)]
     assert rows[0] == rows[1]
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Hold 60 positives with scores 0 … 59 and 40 negatives below."""
+    path = tmp_path / "many.csv"
+    rows = [f"1,{score},a,1" for score in range(60)] + [f"0,{-score},b,2" for score in range(1, 41)]
+    path.write_text("\n".join(["y_true,score,batch,mass", *rows]) + "\n")
+    return path
+
+
+def test_a_guarantee_worked_by_hand(run, many):
+    # 1 of 60 positives may be missed: tests/intervals/test_chosen_thresholds.py
+    result = json.loads(run("threshold", many, "--guarantee", "recall=0.9", "--json").stdout)
+    (one,) = result["best"]["guarantees"]
+    assert (one["measure"], one["bound"], one["level"]) == ("recall", 0.9, 0.95)
+    assert (one["lowest"], one["highest"]) == (-40, 1)
+    text = run("threshold", many, "--guarantee", "recall=0.9").stdout
+    assert "Guaranteed with 95 % confidence: recall of at least 0.9, at thresholds from" in text
+    assert "The naive choice, by these examples alone, is 0: it calls 60.0 % positive" in text
+
+
+def test_several_guarantees_hold_together(run, many):
+    text = run(
+        "threshold", many, "--guarantee", "recall=0.8", "--guarantee", "precision=0.8"
+    ).stdout
+    assert text.count("Guaranteed with 97.5 % confidence") == 2
+    assert "Best threshold by F1 among the guaranteed: 0 " in text
+
+
+def test_what_cannot_be_guaranteed_ends_with_4_and_says_what_is_missing(run, predictions):
+    ended = run("threshold", predictions, "--guarantee", "recall=0.95")
+    assert ended.exit_code == 4
+    assert "That takes 59 positives or more; here are 6." in ended.stdout
+    assert "No threshold is guaranteed." in ended.stdout
+    assert "no threshold is guaranteed" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--guarantee", "recall"), 2, "not of the form"),
+        (("--guarantee", "f1=0.9"), 3, "`guarantee` must be one of recall"),
+        (("--guarantee", "recall=0.9", "--group", "batch"), 3, "Keep one row of each group"),
+        (("--guarantee", "recall=0.9", "--weight", "mass"), 3, "Leave the weights out"),
+    ],
+)
+def test_a_guarantee_that_cannot_be_meant_is_refused(run, many, arguments, code, message):
+    ended = run("threshold", many, *arguments)
+    assert ended.exit_code == code
+    assert message in ended.stderr
+
+
+def test_rows_in_groups_have_no_intervals(run, many):
+    text = run("threshold", many, "--group", "batch").stdout
+    assert "Weighted or grouped rows: no intervals." in text
+    assert "[" not in text
+
+
+def test_the_rows_have_the_cost_where_it_is_minimized(run, predictions):
+    text = run("threshold", predictions, "--costs", "fp=1,fn=5").stdout
+    assert "recall             cost" in text
+    rows = json.loads(run("threshold", predictions, "--costs", "fp=1,fn=5", "--json").stdout)
+    assert rows["rows"][0]["cost"] == 6 * 5 / 20

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from truerisk.errors import InputError
-from truerisk.measures.rejection import error_reject, rejection, rejection_curve
+from truerisk.evaluation.rejection import rejection
+from truerisk.measures.rejection import error_reject, rejection_curve
 from truerisk.measures.thresholds import sweep
 from truerisk.tallies.ranking import rank
 
@@ -22,37 +23,6 @@ def test_the_curve_worked_by_hand():
     assert curve.errors.tolist() == [2, 1, 0, 0]
     # two examples at ¼ (the tied ones), one at 2/5, two at 0
     assert curve.area == pytest.approx((2 / 4 + 2 / 5) / 5)
-
-
-def test_the_error_falls_as_more_is_rejected_where_evidence_means_something():
-    rng = np.random.default_rng(0)
-    p = rng.random(5000)
-    curve = rejection(rng.random(5000) < p, p)
-    rates = [curve.threshold_for_rejection(share).error_rate for share in (0, 0.3, 0.6, 0.9)]
-    assert rates == sorted(rates, reverse=True)
-    assert rates[0] == pytest.approx(0.25, abs=0.03)  # ∫ min(p, 1 − p)
-
-
-def test_two_classes_by_probability_worked_by_hand():
-    # evidence .8, .6, .2, .8, with the third wrong
-    curve = rejection([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.1])
-    assert curve.thresholds.tolist() == pytest.approx([0.2, 0.6, 0.8])
-    assert curve.errors.tolist() == [1, 0, 0]
-
-
-def test_two_classes_by_decision_value_worked_by_hand():
-    curve = rejection(["b", "a", "b"], [2.0, -1.0, 0.5], pos_label="b", threshold=1.0)
-    # called b, a, a: the last is wrong, with the least evidence ½
-    assert curve.thresholds.tolist() == [0.5, 1.0, 2.0]
-    assert curve.errors.tolist() == [1, 0, 0]
-
-
-def test_several_classes_worked_by_hand():
-    scores = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.4, 0.2, 0.4], [np.inf, np.inf, 0]]
-    curve = rejection(["x", "y", "z", "y"], scores, labels=["x", "y", "z"])
-    # evidence .2, .7, 0, 0; ties are called for the first class: the last two are wrong
-    assert curve.thresholds.tolist() == pytest.approx([0, 0.2, 0.7])
-    assert curve.errors.tolist() == [2, 0, 0]
 
 
 @given(
@@ -97,23 +67,6 @@ def test_a_thinned_curve_has_the_area_of_the_whole():
     found = error_reject(evidence, wrong)
     assert len(found.thresholds) < 2**14
     assert found.area == pytest.approx(exact, rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([0, 1], [0.2, 1.5]), {}, r"range over \[0.2, 1.5\]. Give `threshold=`: 0 for decision"),
-        (([0, 1], [[0.2], [0.8]]), {}, "must have a column for each class; got 1"),
-        (([0, 5], [[0.2, 0.8]] * 2), {}, "got .*5.* Name the columns with `labels=`"),
-        (([0, 1], [[0.2, 0.8]] * 2), {"labels": [0]}, "must name the 2 columns"),
-        (([0, 1], [[0.2, np.nan]] * 2), {}, "`y_score` must be numbers; 2 are NaN"),
-        (([0, 1], [[0.2, 0.8]] * 2), {"pos_label": 1}, "must be left out when there are K"),
-        (([0, 1], [0.1]), {}, "`y_true` has 2, `y_score` has 1"),
-    ],
-)
-def test_scores_that_cannot_be_meant_are_refused(arguments, options, message):
-    with pytest.raises(InputError, match=message):
-        rejection(*arguments, **options)
 
 
 @pytest.mark.parametrize("wanted", [-0.1, 1.1])

@@ -67,6 +67,10 @@ ONLY_TABLES = (
     "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over", "against", "test",
     "region",
 )  # fmt: skip
+ONLY_REFITS = (
+    "against", "test", "region", "interval", "folds", "repeats", "test_size", "not_stratified",
+    "allow_small_classes", "allow_failed", "tune", "measure", "group", "cluster", "resume",
+)  # fmt: skip
 ONLY_ONE = ("method", "interval", "test_size", "allow_failed", "fail_under", "fail_over")
 ONLY_TWO = ("test", "region")
 CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
@@ -162,13 +166,15 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
 
     A table (CSV, Parquet, JSON lines, svmlight) with --target or --model: the learner is refitted
     on parts of the examples and tested on the others.  Numbers are scaled, names encoded and gaps
-    filled within every training part.
+    filled within every training part.  By --method xi_alpha an SVM is trained once, and its error
+    is bounded from above: "at most x with 95 % confidence".
 
     \b
     truerisk estimate data.csv --target y
     truerisk estimate data.csv --target y --model svm --model tree --jobs 2 --seed 1
     truerisk estimate data.csv --target y --model rbf_svm --tune --resume run --seed 1
     truerisk estimate data.csv --target y --method bootstrap --html report.html
+    truerisk estimate data.csv --target y --model svm --method xi_alpha
     truerisk estimate data.csv --target y --model tree --against svm --region 0.01
     truerisk estimate reviews.jsonl --target stars --text body --model svm
 
@@ -187,8 +193,13 @@ def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
             raise click.UsageError(f"--{options['form']}: for {tables}.")
         _estimate_documents(data, options)
         return
-    refuse_options(ONLY_DOCUMENTS, "documents, and this is read as a table")
-    if options["against"] is None:
+    by_training = options["method"] == "xi_alpha"
+    only_documents = tuple(name for name in ONLY_DOCUMENTS if name != "rho" or not by_training)
+    refuse_options(only_documents, "documents, and this is read as a table")
+    if by_training:
+        refuse_options(ONLY_REFITS, "refits, and xi_alpha needs none")
+        _estimate_by_training(data, options)
+    elif options["against"] is None:
         refuse_options(ONLY_TWO, "two learners: name the other one by --against")
         _estimate_learners(data, options)
     else:
@@ -274,6 +285,39 @@ def _with_source(
         settings={**evaluation.settings, "model": name, "tuned": tuned},
         notes=(*table.notes, *evaluation.notes),
     )
+
+
+# An SVM on a table, by its training alone
+
+
+def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
+    from truerisk.estimation.svm.xi_alpha import xi_alpha  # noqa: PLC0415  (costs start-up time)
+
+    if len(options["models"]) > 1:
+        raise click.UsageError("--model: once with --method xi_alpha.")
+    check_bounds(options)
+    table = table_from(data, options)
+    names = options["models"] or ("linear_svm",)
+    model = models_from(names, table, len(table))[names[0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)  # the notes say it
+        evaluation = xi_alpha(
+            model.fit(table.X, table.y),
+            table.X,
+            table.y,
+            rho=options["rho"],
+            level=options["level"],
+            pos_label=options["pos_label"],
+        )
+    evaluation = replace(
+        evaluation,
+        source={**table_source(table), **evaluation.source},
+        settings={**evaluation.settings, "model": names[0]},
+        notes=(*table.notes, *evaluation.notes),
+    )
+    check_names(evaluation, options)
+    deliver(evaluation, options, source=evaluation.source)
+    finish(evaluation, options)
 
 
 # Two learners on a table

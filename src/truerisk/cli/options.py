@@ -131,6 +131,17 @@ costs_option = click.option(
 )
 
 
+def guarantee_option(example: str, measures: str) -> Callable[[Function], Function]:
+    """Make the option that promises values of measures."""
+    return click.option(
+        "--guarantee",
+        callback=read_bounds,
+        metavar="MEASURE=NUMBER",
+        multiple=True,
+        help=f"Guarantee a value of {measures} on new examples, as {example}; may be repeated.",
+    )
+
+
 def with_options(options: Sequence[Callable[[Any], Any]], function: Function) -> Function:
     """Add options to a command, in the order in which help is to list them."""
     for option in reversed(options):

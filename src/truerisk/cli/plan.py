@@ -11,10 +11,20 @@ from truerisk.reporting.wording import percent
 @click.command(short_help="How large must a test set be?")
 @click.option("--half-width", type=float, help="Target half-width of the interval.")
 @click.option("--upper-bound", type=float, help="Error rate to be ruled out.")
-@click.option("--expected", type=float, help="Expected value.")
 @click.option("--difference", type=float, help="Difference of two classifiers to be detected.")
+@click.option("--expected", type=float, help="Expected rate.")
 @click.option("--discordant", type=float, help="Share of examples on which exactly one is right.")
-@click.option("--power", type=float, help="Probability of detecting that difference.")
+@click.option("--auc", type=float, help="Expected area under the ROC curve; of the worse model.")
+@click.option("--prevalence", type=float, help="With --auc: share of positive examples.")
+@click.option("--correlation", type=float, help="With --auc: of the two models' scores in a class.")
+@click.option(
+    "--assurance",
+    type=float,
+    default=0.8,
+    show_default=True,
+    help="Share of samples in which the target is met; the power of a test.",
+)
+@click.option("--method", help="Interval of a rate, with --half-width; clopper_pearson if absent.")
 @click.option(
     "--no-errors",
     type=int,
@@ -22,13 +32,17 @@ from truerisk.reporting.wording import percent
     help="Bound on the error rate that N examples without an error prove.",
 )
 @level_option
-def plan(no_errors: int | None, level: float, **question: float | None) -> None:
+def plan(no_errors: int | None, assurance: float, level: float, **question: Any) -> None:  # noqa: ANN401
     """Find the size of a test set, or what a size proves.
+
+    The target is met in 80 % of samples of that size, or in the share --assurance.
 
     \b
     truerisk plan --half-width 0.02 --expected 0.1
-    truerisk plan --upper-bound 0.05 --expected 0
-    truerisk plan --difference 0.02 --discordant 0.1 --power 0.8
+    truerisk plan --upper-bound 0.05 --expected 0.02 --assurance 0.9
+    truerisk plan --difference 0.02 --discordant 0.1
+    truerisk plan --half-width 0.03 --auc 0.85 --prevalence 0.2
+    truerisk plan --difference 0.03 --auc 0.85 --prevalence 0.2 --correlation 0.5
     truerisk plan --no-errors 300
     """
     from truerisk.intervals.planning import (  # noqa: PLC0415  (costs start-up time)
@@ -42,7 +56,7 @@ def plan(no_errors: int | None, level: float, **question: float | None) -> None:
             "Ask one question: --half-width, --upper-bound, --difference or --no-errors."
         )
     if no_errors is None:
-        click.echo(sample_size(level=level, **given))
+        click.echo(sample_size(level=level, assurance=assurance, **given))
         return
     bound = proven_by_no_errors(no_errors, level=level)
     click.echo(

@@ -2,26 +2,42 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from truerisk.cli.options import FILE, positive_option, reading_from, reading_options
+from truerisk.cli.options import (
+    FILE,
+    guarantee_option,
+    level_option,
+    positive_option,
+    reading_from,
+    reading_options,
+)
 from truerisk.cli.output import (
     check_outputs,
     deliver,
+    exit_partial,
     figure_options,
     format_options,
     show_rows,
 )
+from truerisk.errors import InputError
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import count, number
+from truerisk.reporting.wording import count, number, percent
+
+if TYPE_CHECKING:
+    from truerisk.measures.rejection import (
+        ErrorRejectCurve,
+        GuaranteedRejection,
+        RejectionPoint,
+    )
 
 SHOWN_RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 OPTIMISTIC = (
-    "The thresholds were chosen on these examples, so they look better on them than they will on "
-    "others."
+    "Thresholds chosen on these examples look better on them than they will on others; the rows "
+    "have the intervals of thresholds that were fixed before."
 )
 
 
@@ -29,6 +45,8 @@ OPTIMISTIC = (
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option("--want-error", type=float, help="Error rate that the answers may have.")
 @click.option("--want-rejection", type=float, help="Share that may be left undecided.")
+@guarantee_option("error=0.02", "the error rate of the answers")
+@level_option
 @click.option("--threshold", type=float, help="Predict positive from this score on; 0.5 if absent.")
 @positive_option
 @reading_options
@@ -38,87 +56,136 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     """Trade errors for rejections: examples with too little evidence are left undecided.
 
     Evidence is |2p − 1| for probabilities, |score − threshold| with --threshold, and best minus
-    second score for several classes.
+    second score for several classes.  With --guarantee, the least rejection that keeps an error
+    rate on new examples, with the confidence of --level, although it was chosen on these.
 
     \b
     truerisk reject predictions.csv --want-error 0.01
+    truerisk reject predictions.csv --guarantee error=0.02
     truerisk reject predictions.csv --want-rejection 0.1
     truerisk reject svm.csv --score decision --threshold 0
     """
     from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
-    from truerisk.measures.rejection import rejection  # noqa: PLC0415
+    from truerisk.evaluation.rejection import rejection  # noqa: PLC0415
 
     check_outputs(options, files)
     roles, strictness = reading_from(options)
     examples = read_scores(files, roles, strictness)
+    sure = examples.weight is None and examples.predictions.group is None
+    if options["guarantee"] and not sure:
+        raise InputError(
+            "`--guarantee` must be of independent rows of equal weight; these have weights or "
+            "groups. Keep one row of each group, and leave the weights out."
+        )
+    chosen = {name: options[name] for name in ("threshold", "level")}
+    chosen["guarantee"] = dict(options["guarantee"])
     if examples.scores.ndim == 1:
-        pos_label = examples.pos_label(options["pos_label"])
-        curve = rejection(
-            examples.is_positive(pos_label), examples.scores, threshold=options["threshold"]
-        )
+        is_positive = examples.is_positive(examples.pos_label(options["pos_label"]))
+        curve = rejection(is_positive, examples.scores, **chosen)
     else:
-        curve = rejection(
-            examples.truth(),
-            examples.scores,
-            labels=examples.classes,
-            pos_label=options["pos_label"],
-            threshold=options["threshold"],
-        )
+        chosen |= {"labels": examples.classes, "pos_label": options["pos_label"]}
+        curve = rejection(examples.truth(), examples.scores, **chosen)
     finders = (
         ("error", curve.threshold_for_error),
         ("rejection", curve.threshold_for_rejection),
     )
-    chosen = {
+    targets = {
         name: (options[f"want_{name}"], find(options[f"want_{name}"]))
         for name, find in finders
         if options[f"want_{name}"] is not None
     }
 
     def print_result() -> None:
-        _show(curve, chosen, examples.roles, options["form"])
+        level = options["level"] if sure else None
+        _show(curve, targets, examples.roles, options["form"], level)
 
     deliver({"error_reject": curve}, options, print_result)
+    if curve.guaranteed is not None and not curve.guaranteed.guarantee.is_kept:
+        exit_partial("no rejection guarantees this error rate")
 
 
-def _show(curve: Any, chosen: dict[str, Any], roles: str, form: str | None) -> None:  # noqa: ANN401
-    columns = ("rejected", "error_rate", "accepted", "errors", "evidence_at_least")
+def _show(
+    curve: "ErrorRejectCurve",
+    targets: dict[str, Any],
+    roles: str,
+    form: str | None,
+    level: float | None,
+) -> None:
+    columns = ("rejected", "error_rate", "low", "high", "accepted", "errors", "evidence_at_least")
     points = [curve.threshold_for_rejection(rate) for rate in SHOWN_RATES]
-    rows = list(dict.fromkeys(map(_row, points)))
+    rows = list(dict.fromkeys(_row(point, level) for point in points))
     if form is not None:
-        targets = {f"for_{name}": dataclasses.asdict(point) for name, (_, point) in chosen.items()}
-        facts = {"columns": roles, **targets, "area": curve.area, "note": OPTIMISTIC}
+        points_for = {f"for_{name}": dataclasses.asdict(one) for name, (_, one) in targets.items()}
+        facts = {"columns": roles, **points_for, "area": curve.area, "note": OPTIMISTIC}
+        if curve.guaranteed is not None:
+            facts["guaranteed"] = dataclasses.asdict(curve.guaranteed)
         show_rows("reject", columns, rows, form, facts)
         return
     click.echo(f"{visible(roles)}\n")
-    for name, (target, point) in chosen.items():
-        click.echo(_sentence(name, target, point))
+    if curve.guaranteed is not None:
+        click.echo(_guaranteed_sentence(curve.guaranteed))
+    for name, (target, point) in targets.items():
+        click.echo(_sentence(name, target, point, level))
     click.echo(f"Area under the error-reject curve: {number(curve.area, 4)}\n")
-    words = [(f"{100 * row[0]:.1f} %", number(row[1], 4), *map(_short, row[2:])) for row in rows]
-    show_rows("Error and rejection", columns, words)
+    words = [
+        (f"{100 * row[0]:.1f} %", _with_ends(*row[1:4]), *map(_short, row[4:])) for row in rows
+    ]
+    show_rows("Error and rejection", ("rejected", "error_rate", *columns[4:]), words)
     click.echo(OPTIMISTIC)
 
 
-def _row(point: Any) -> tuple[float, ...]:  # noqa: ANN401
+def _row(point: "RejectionPoint", level: float | None) -> tuple[float, ...]:
+    low, high = (np.nan, np.nan)
+    if level is not None:
+        from truerisk.intervals.binomial import binomial_bounds  # noqa: PLC0415  (start-up time)
+
+        low, high = map(float, binomial_bounds(point.errors, point.accepted, level=level))
     return (
         point.rejection_rate,
         point.error_rate,
+        low,
+        high,
         point.accepted,
         point.errors,
         point.threshold,
     )
 
 
+def _with_ends(value: float, low: float, high: float) -> str:
+    return number(value, 4) if np.isnan(low) else f"{value:.4f} [{low:.4f}, {high:.4f}]"
+
+
 def _short(value: float) -> str:
     return count(value) if isinstance(value, int) else f"{value:.4g}"
 
 
-def _sentence(name: str, target: float, point: Any) -> str:  # noqa: ANN401
+def _guaranteed_sentence(one: "GuaranteedRejection") -> str:
+    promise = f"an error rate of at most {one.guarantee.bound:g}"
+    if not one.guarantee.is_kept:
+        return f"Not guaranteed: {promise}. {one.guarantee.reason}"
+    point = one.point
+    return (
+        f"Guaranteed with {percent(one.guarantee.level)} confidence: {promise}, if you answer when "
+        f"the evidence is at least {point.threshold:.6g}. That rejects "
+        f"{100 * point.rejection_rate:.1f} %; of the {count(point.accepted)} answers "
+        f"{count(point.errors)} are wrong. The naive choice, by these examples alone, rejects "
+        f"{100 * one.naive.rejection_rate:.1f} %."
+    )
+
+
+def _sentence(name: str, target: float, point: "RejectionPoint", level: float | None) -> str:
     what = {"error": "an error rate", "rejection": "a rejection rate"}[name]
     if np.isnan(point.error_rate):
         return f"For {what} of at most {target:g} everything must be rejected."
+    ends = ""
+    if level is not None:
+        from truerisk.intervals.chosen_thresholds import level_after_choice  # noqa: PLC0415
+
+        _, _, low, high, *_ = _row(point, level_after_choice(level))
+        ends = f"; {number(low, 4)} to {number(high, 4)} after the choice, at {percent(level)}"
     return (
         f"For {what} of at most {target:g}: answer when the evidence is at least "
         f"{point.threshold:.6g}. That rejects {100 * point.rejection_rate:.1f} %; of the "
         f"{count(point.accepted)} answers {count(point.errors)} are wrong "
-        f"({number(point.error_rate, 4)})."
+        f"({number(point.error_rate, 4)}{ends})."
     )

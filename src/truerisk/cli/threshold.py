@@ -1,15 +1,17 @@
 """`truerisk threshold`: the best threshold for scores, and the cost of other ones."""
 
 import dataclasses
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from truerisk.cli.options import (
     FILE,
     costs_option,
+    guarantee_option,
+    level_option,
     positive_option,
     read_costs,
     reading_from,
@@ -24,20 +26,22 @@ from truerisk.cli.output import (
     show_rows,
 )
 from truerisk.errors import InputError
-from truerisk.measures import MEASURES
+from truerisk.measures.costs import OUTCOMES
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import count, number, title_of
-from truerisk.tallies.cells import BinaryCounts
+from truerisk.reporting.wording import count, number, percent, spoken, title_of, with_interval
 
 if TYPE_CHECKING:
-    from truerisk.measures.thresholds import Sweep, Threshold
+    from truerisk.evaluation.best_threshold import ChosenThreshold
     from truerisk.tallies.ranking import Breakeven, Ranking
 
-AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 CRITERIA = ("f1", "gmean", "youden", "balanced_accuracy", "accuracy", "cost")
-OPTIMISTIC = (
+AFTER_CHOICE = (
+    "The threshold was chosen on these examples, so it looks better on them than it will on others;"
+    " its intervals allow for that. Surer: measure it on another file, with score --threshold."
+)
+NO_INTERVALS = (
     "The threshold was chosen on these examples, so it looks better on them than it will on others:"
-    " measure it on another file, with score --threshold."
+    " measure it on another file, with score --threshold. Weighted or grouped rows: no intervals."
 )
 
 
@@ -50,6 +54,8 @@ OPTIMISTIC = (
 )
 @click.option("--beta", type=float, help="Take F with this β for f1.")
 @costs_option
+@guarantee_option("recall=0.95", "recall, specificity, precision or negative_predictive_value")
+@level_option
 @positive_option
 @click.option("--sweep", type=click.IntRange(0), default=11, show_default=True, help="Rows shown.")
 @reading_options
@@ -58,14 +64,19 @@ OPTIMISTIC = (
 def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     """Find the best threshold: a score of at least that much is predicted positive.
 
+    With --guarantee, the best of the thresholds that keep a promise on new examples, with the
+    confidence of --level, although they were chosen on these.
+
     \b
     truerisk threshold predictions.csv --best f1
+    truerisk threshold predictions.csv --guarantee recall=0.95
+    truerisk threshold predictions.csv --guarantee recall=0.8 --guarantee precision=0.9
     truerisk threshold predictions.csv --best cost --costs fp=1,fn=5
     truerisk threshold predictions.csv --sweep 1000 --csv
     """
     from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
+    from truerisk.evaluation.best_threshold import best_threshold, threshold_rows  # noqa: PLC0415
     from truerisk.measures.from_scores import breakeven  # noqa: PLC0415
-    from truerisk.measures.thresholds import best_threshold, sweep  # noqa: PLC0415
     from truerisk.tallies.ranking import rank  # noqa: PLC0415
 
     check_outputs(options, files)
@@ -74,31 +85,40 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     examples = read_scores(files, roles, strictness)
     pos_label = examples.pos_label(options["pos_label"])
     ranking = rank(examples.one_score(pos_label), examples.is_positive(pos_label), examples.weight)
-    best, meeting = best_threshold(ranking, **chosen), breakeven(ranking)
-    rows = _rows(sweep(ranking), options["sweep"])
-    columns = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "f1")
+    sure = {"level": options["level"], "independent": examples.predictions.group is None}
+    best = best_threshold(ranking, **chosen, guarantee=dict(options["guarantee"]), **sure)
+    meeting = breakeven(ranking)
+    rows = threshold_rows(ranking, options["sweep"], costs=chosen["costs"], **sure)
+    note = AFTER_CHOICE if sure["independent"] and not ranking.weighted else NO_INTERVALS
 
     def print_result() -> None:
         if options["form"] is not None:
             facts = {
                 "pos_label": pos_label,
                 "columns": examples.roles,
-                "best": dataclasses.asdict(best),
+                "best": {one.name: getattr(best, one.name) for one in dataclasses.fields(best)},
                 "breakeven": dataclasses.asdict(meeting),
-                "note": OPTIMISTIC,
+                "note": note,
             }
-            show_rows("threshold", columns, rows, options["form"], facts)
+            columns = list(rows[0]) if rows else []
+            show_rows(
+                "threshold", columns, [tuple(row.values()) for row in rows], options["form"], facts
+            )
             return
         click.echo(f"{visible(examples.roles)}; positive: {visible(pos_label)}\n")
         _print_best(best, meeting, chosen)
         if rows:
-            show_rows("As the threshold moves", columns, [tuple(map(_short, row)) for row in rows])
-        click.echo(OPTIMISTIC)
+            last = "f1" if chosen["costs"] is None else "cost"
+            columns = ["threshold", "tp", "fp", "precision", "recall", last]
+            words = [[_cell(row, name) for name in columns] for row in rows]
+            show_rows("As the threshold moves", columns, words)
+        click.echo(note)
 
     curves = _curves(ranking, chosen["costs"]) if options["figures"] is not None else {}
     deliver(curves, options, print_result)
-    if np.isnan(best.value):
-        exit_partial(f"{chosen['by']} is undefined at every threshold")
+    if math.isnan(best.value):
+        kind = "guaranteed" if best.guarantees else f"best: {chosen['by']} is undefined at all"
+        exit_partial(f"no threshold is {kind}")
 
 
 def _criterion(best: str | None, beta: float | None, costs: str | None) -> dict[str, Any]:
@@ -124,35 +144,52 @@ def _curves(ranking: "Ranking", costs: dict[str, float] | None) -> dict[str, Any
     return drawn if costs is None else {**drawn, "cost": curves.cost_curve(ranking, costs)}
 
 
-def _print_best(best: "Threshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:
+def _print_best(best: "ChosenThreshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:
+    from truerisk.evaluation.best_threshold import share_called  # noqa: PLC0415  (start-up time)
+
     criterion = f"F{chosen['beta']:g}" if chosen["by"] == "f_beta" else title_of(chosen["by"])
-    counts = BinaryCounts(best.tp, best.fp, best.fn, best.tn)
-    outcomes = ", ".join(
-        f"{name} {count(getattr(best, name))}" for name in ("tp", "fp", "fn", "tn")
-    )
-    values = [f"{title_of(m)} {number(float(MEASURES[m].value(counts)))}" for m in AT_THRESHOLD]
+    for one in best.guarantees:
+        promise = f"{spoken(one.measure)} of at least {one.bound:g}"
+        if one.is_kept:
+            click.echo(
+                f"Guaranteed with {percent(one.level)} confidence: {promise}, at thresholds from "
+                f"{one.lowest:.10g} to {one.highest:.10g}."
+            )
+        else:
+            click.echo(f"Not guaranteed: {promise}. {one.reason}")
+    if math.isnan(best.at) and best.guarantees:
+        click.echo("No threshold is guaranteed.")
+    else:
+        among = " among the guaranteed" if best.guarantees else ""
+        outcomes = ", ".join(f"{name} {count(getattr(best, name))}" for name in OUTCOMES)
+        click.echo(
+            f"Best threshold by {criterion}{among}: {best.at:.10g} ({criterion} "
+            f"{number(best.value)})\n  {outcomes}"
+        )
+    for name, estimate in best.estimates.items():
+        click.echo(f"  {title_of(name)} {with_interval(estimate)}")
+    if best.naive is not None and not math.isnan(best.naive.at):
+        here = "" if math.isnan(best.at) else f", the guaranteed one {_share(best.share_called)}"
+        click.echo(
+            f"The naive choice, by these examples alone, is {best.naive.at:.10g}: it calls "
+            f"{_share(share_called(best.naive))} positive{here}."
+        )
     kind = "between thresholds, nearest " if meeting.interpolated else ""
     click.echo(
-        f"Best threshold by {criterion}: {best.at:.10g} ({criterion} {number(best.value)})\n"
-        f"  {outcomes}\n"
-        f"  {', '.join(values)}\n"
         f"Breakeven point: {number(meeting.value)}, {kind}at the threshold "
         f"{meeting.threshold:.10g}\n"
     )
 
 
-def _rows(table: "Sweep", number_of_rows: int) -> list[tuple[float, ...]]:
-    chosen = np.unique(
-        np.linspace(0, len(table) - 1, min(number_of_rows, len(table))).round().astype(int)
-    )
-    counts = BinaryCounts(table.tp, table.fp, table.fn, table.tn)
-    names = ("precision", "recall", "f1")
-    columns = [table.threshold, table.tp, table.fp, table.fn, table.tn]
-    columns += [MEASURES[name].value(counts) for name in names]
-    return [tuple(column[at].item() for column in columns) for at in chosen]
+def _share(part: float) -> str:
+    return f"{100 * part:.1f} %"
 
 
-def _short(value: float) -> str:
+def _cell(row: dict[str, float], name: str) -> str:
+    value = row[name]
     if isinstance(value, int):
         return count(value)
-    return number(value) if np.isnan(value) or np.isinf(value) else f"{value:.4g}"
+    low, high = row.get(f"{name}_low", math.nan), row.get(f"{name}_high", math.nan)
+    if math.isnan(value) or math.isnan(low):
+        return number(value) if not math.isfinite(value) else f"{value:.4g}"
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]"

@@ -204,7 +204,8 @@ def _settles(value: float, region: float | None, settled_by: int | None) -> str:
     if settled_by is None:
         return ""
     which = planned_in_words(value, region)
-    return f" About {settled_by:,} examples in all would detect a difference {which}."
+    often = f"in {100 * POWER:g} % of samples"
+    return f" About {settled_by:,} examples in all would detect a difference {which}, {often}."
 
 
 def _apart(value: float, interval: Interval) -> str:

@@ -18,6 +18,7 @@ replicates          percentile, basic and BCa intervals; resampling by cells, by
 perturbed           how far refits under random weights moved an error
 auc                 DeLong's variance, interval and tests; what is left when they degenerate
 bands               a whole curve
+chosen_thresholds   guarantees of thresholds, and intervals after the choice
 agreement           a share of examples that several refits judge: what they are worth
 cross_validation    what others say of that: central limit theorem, nested cross-validation
 resampled_tests     the values of refits: corrected t, 5×2cv, correlated t, conservative Z

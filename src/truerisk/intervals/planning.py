@@ -1,6 +1,7 @@
-"""How large a test set must be, and how often a paired test finds what is there.
+"""How large a test set must be for an interval, a bound or a comparison to succeed.
 
-Each size is checked against the exact distribution; the normal formula only says where to look.
+Every size comes with an assurance: the probability, over samples of that size, that the interval is
+as short as required, the bound is proven, or the difference is found.
 """
 
 import math
@@ -10,31 +11,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.aliases import Array
-from truerisk.checks import check_level, check_number, check_whole_number
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import at_least, clopper_pearson, exact_upper, log_probabilities
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.binomial import BINOMIAL, at_least, log_probabilities
+from truerisk.intervals.normal import logistic, normal_cdf, normal_quantile
 
-LARGEST_PLAN = 10**12
-WINDOW = 2000  # sizes that are checked at once; the width saws, so single sizes will not do
+MAX_PLAN = 10**12
+TEETH = 64  # of the saw that are looked at together; beyond some of them it rises steadily
 NUMBERS = 400  # of discordant pairs that are summed over; between them the power varies slowly
+PLANNED = ("clopper_pearson", "wilson", "wilson_cc", "jeffreys", "agresti_coull", "mid_p")
+GRID = 2000  # points of either class, for the spread of an estimated variance
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """A size, the question it answers and what was taken for granted.
 
-    `n` counts examples, of each test set if there are two.
+    `n` counts examples, of each test set if there are two.  The question is answered in the share
+    `assurance` of samples of that size.
     """
 
     n: int
     question: str
     assumptions: tuple[str, ...]
     level: float
+    assurance: float
 
     def __str__(self) -> str:
+        often = f"in {100 * self.assurance:.10g} % of samples"
         taken = "; ".join(self.assumptions)
-        return f"{self.question} takes {self.n:,} examples ({taken})."
+        return f"{self.question} {often} takes {self.n:,} examples ({taken})."
 
 
 def sample_size(
@@ -44,36 +51,55 @@ def sample_size(
     difference: float | None = None,
     expected: float | None = None,
     discordant: float | None = None,
-    power: float | None = None,
+    auc: float | None = None,
+    prevalence: float | None = None,
+    correlation: float | None = None,
+    assurance: float = 0.8,
     level: float = 0.95,
+    method: str = "clopper_pearson",
 ) -> Plan:
-    """Give the size of the test set that answers one question.
+    """Give the size of the test set that answers one question, in most samples of that size.
 
-    * `half_width` and `expected`: the smallest n from which on, for every size, Clopper and
-      Pearson's interval at k = round(expected · n) has at most twice the half-width.
-    * `upper_bound` and `expected`: the smallest n from which on, for every size,
-      k = round(expected · n) errors prove an error rate of at most the bound, one-sided, at the
-      level.  With expected = 0 that is the number of examples without any error.
+    The question is answered with probability `assurance` over samples, if what is expected is true.
+    A size that only suffices for the expected count itself fails in about half of the samples.
+
+    * `half_width` and `expected`: the interval of a rate has at most twice the half-width.
+    * `upper_bound` and `expected`: the errors found prove an error rate of at most the bound,
+      one-sided.  With expected = 0 that is the number of examples without any error.
     * `difference` and `discordant`: two models on the *same* examples, exactly one of which is
-      right on the share `discordant` of them; an n at which McNemar's mid-p test at 1 − level finds
-      the `difference` of their error rates with the wanted power, and at which n − 1 does not.
+      right on the share `discordant` of them; McNemar's mid-p test finds the `difference` of their
+      error rates.  The assurance is its power.
     * `difference` and `expected`: two models on *different* test sets of n each, the first of error
       rate `expected`, the second lower by `difference`; by the normal test of two proportions.
+    * `half_width`, `auc` and `prevalence`: DeLong's interval of an area under the ROC curve.
+    * `difference`, `auc`, `prevalence` and `correlation`: two models on the *same* examples, the
+      first of area `auc`, the second larger by `difference`; by DeLong's test.
 
-    All assume independent examples, and that what is expected is true.
+    The first three sum the binomial distribution.  Since counts are whole numbers the probability
+    saws as n grows; `n` is the smallest size from which on it is never below the assurance.  Areas
+    are planned for normal scores of equal variance in both classes, and by the delta method.
+    All assume independent examples.
 
     Parameters
     ----------
     half_width, upper_bound, difference
         The question: exactly one of them.
     expected
-        The rate one expects to find.
+        The rate one expects.
     discordant
         Share of the examples that exactly one of the two models gets right.
-    power
-        Probability with which the difference is to be found; 0.8 unless given.
+    auc
+        The area under the ROC curve one expects; of the worse model, for a difference.
+    prevalence
+        Share of positive examples.
+    correlation
+        Of the two models' scores, within the positives and within the negatives.
+    assurance
+        Probability with which the question is to be answered.
     level
-        Confidence level.
+        Confidence level of the interval, the bound or the test.
+    method
+        The interval of a rate: clopper_pearson, wilson, wilson_cc, jeffreys, agresti_coull, mid_p.
 
     References
     ----------
@@ -82,17 +108,26 @@ def sample_size(
     .. [2] M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary matched-pairs
        data: mid-p and asymptotic are better than exact conditional", BMC Medical Research
        Methodology 13:91, 2013. https://doi.org/10.1186/1471-2288-13-91
+    .. [3] N. A. Obuchowski and D. K. McClish, "Sample size determination for diagnostic accuracy
+       studies involving binormal ROC curve indices", Statistics in Medicine 16, 1529-1542, 1997.
 
     Examples
     --------
-    >>> print(sample_size(upper_bound=0.01, expected=0.0))
-    To prove an error rate of at most 0.01 at 95 % takes 299 examples (0 errors are found).
-    >>> sample_size(half_width=0.02, expected=0.1).n
-    917
+    >>> plan = sample_size(half_width=0.02, expected=0.1)
+    >>> plan.n, plan.question, plan.assurance
+    (978, 'To know a rate to within ± 0.02 at 95 %', 0.8)
+    >>> sample_size(upper_bound=0.01, expected=0.0).n  # 0.99²⁹⁹ < 0.05
+    299
     >>> sample_size(difference=0.02, discordant=0.1).n
     1949
+    >>> sample_size(half_width=0.05, auc=0.8, prevalence=0.3).n
+    391
+    >>> sample_size(difference=0.03, auc=0.8, prevalence=0.3, correlation=0.6).n
+    1641
     """
     check_level(level)
+    check_level(assurance, "assurance")
+    check_choice(method, PLANNED, "method")
     given = {"half_width": half_width, "upper_bound": upper_bound, "difference": difference}
     questions = [name for name, value in given.items() if value is not None]
     if len(questions) != 1:
@@ -100,22 +135,25 @@ def sample_size(
             "`sample_size` must be given exactly one of half_width, upper_bound and difference; "
             f"got {', '.join(questions) or 'none'}."
         )
-    if half_width is not None:
-        _refuse(questions[0], discordant=discordant, power=power)
-        return _for_half_width(half_width, _needed(expected, "expected", "half_width"), level)
-    if upper_bound is not None:
-        _refuse(questions[0], discordant=discordant, power=power)
-        return _for_upper_bound(upper_bound, _needed(expected, "expected", "upper_bound"), level)
-    target = check_number(difference or 0.0, "difference", low=1e-6, high=1.0)
-    sure = check_level(0.8 if power is None else power, "power")
-    if (expected is None) == (discordant is None):
-        raise InputError(
-            "`difference` must come with discordant (both models on the same examples) or with "
-            "expected (different test sets); got both or neither."
-        )
-    if discordant is not None:
-        return _for_paired(target, discordant, sure, level)
-    return _for_unpaired(target, _needed(expected, "expected", "difference"), sure, level)
+    facts = {
+        "expected": expected,
+        "discordant": discordant,
+        "auc": auc,
+        "prevalence": prevalence,
+        "correlation": correlation,
+    }
+    known = tuple(name for name, value in facts.items() if value is not None)
+    question = questions[0]
+    if (question, known) not in ANSWERS:
+        got = " and ".join(known) or "none"
+        raise InputError(f"`{question}` must come with {_choices(question)}; got {got}.")
+    if method != PLANNED[0] and (question, known) != ("half_width", ("expected",)):
+        raise InputError("`method` must be that of the interval of a rate; no other has a choice.")
+    numbers = [check_number(facts[name] or 0.0, name, low=0.0, high=1.0) for name in known]
+    low, high = LIMITS[question]
+    target = check_number(given[question] or 0.0, question, low=low, high=high)
+    promise = _Promise(level=level, assurance=assurance, method=method)
+    return ANSWERS[question, known](promise, target, *numbers)
 
 
 def proven_by_no_errors(m: int, level: float = 0.95) -> float:
@@ -134,138 +172,177 @@ def proven_by_no_errors(m: int, level: float = 0.95) -> float:
     return -math.expm1(math.log(1 - check_level(level)) / size)
 
 
-def _needed(value: float | None, name: str, question: str) -> float:
-    if value is None:
-        raise InputError(f"`{name}` must be given together with {question}; got None.")
-    return check_number(value, name, low=0.0, high=1.0)
+@dataclass(frozen=True, kw_only=True)
+class _Promise:
+    """How sure the answer is to be, and how often."""
+
+    level: float
+    assurance: float
+    method: str
+
+    @property
+    def z(self) -> float:
+        """The two-sided normal quantile of the level."""
+        return -float(normal_quantile((1 - self.level) / 2))
+
+    @property
+    def z_assurance(self) -> float:
+        """The normal quantile of the assurance."""
+        return float(normal_quantile(self.assurance))
+
+    def plan(self, n: int, question: str, *assumptions: str) -> Plan:
+        return Plan(
+            n=n,
+            question=f"{question} at {100 * self.level:g} %",
+            assumptions=assumptions,
+            level=self.level,
+            assurance=self.assurance,
+        )
 
 
-def _refuse(question: str, **given: float | None) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"`{name}` must not be given together with {question}; got {value!r}.")
+# Rates: sums of the binomial distribution
 
 
-def _for_half_width(half_width: float, expected: float, level: float) -> Plan:
-    target = check_number(half_width, "half_width", low=1e-6, high=0.5)
-
-    def short_enough(sizes: Array) -> Array:
-        low, high = clopper_pearson(np.round(expected * sizes), sizes, level)
+def _for_half_width(promise: _Promise, target: float, expected: float) -> Plan:
+    def short(k: Array, n: Array) -> Array:
+        low, high = BINOMIAL[promise.method](k, n, promise.level)
         return np.asarray(high - low <= 2 * target)
 
-    z = -float(normal_quantile((1 - level) / 2))
-    rough = z * z * expected * (1 - expected) / target**2 + z / target
-    return Plan(
-        n=_smallest(short_enough, rough),
-        question=f"To know a rate to within ± {target:g} at {100 * level:g} %",
-        assumptions=(f"a rate of about {expected:g} is found",),
-        level=level,
+    # From here on even the longest interval, that of n/2 of n, is short enough.
+    half = np.array([0.0])
+    longest = int(_first_size(lambda _, n: short(n / 2, n), half, half + 1)[0])
+
+    def first_size(k: Array) -> Array:
+        # Of fewer than 2k examples, k is the larger count: the other one decides.
+        return np.minimum(_first_size(short, k, 2 * k), longest)
+
+    def probability(c: Array, n: Array) -> Array:
+        below = _at_most(c, n, expected)
+        return np.where(2 * c >= n, 1.0, below + at_least(n - c, n, expected))
+
+    return promise.plan(
+        _smallest(first_size, probability, promise.assurance),
+        f"To know a rate to within ± {target:g}",
+        f"the rate is {expected:g}",
+        f"{promise.method.replace('_', ' ')} interval",
     )
 
 
-def _for_upper_bound(bound: float, expected: float, level: float) -> Plan:
-    target = check_number(bound, "upper_bound", low=1e-9, high=1.0)
+def _for_upper_bound(promise: _Promise, target: float, expected: float) -> Plan:
     if expected >= target:
         raise InputError(
             f"`upper_bound` must exceed the expected rate {expected:g}; got {target:g}."
         )
 
-    def proven(sizes: Array) -> Array:
-        return np.asarray(exact_upper(np.round(expected * sizes), sizes, 1 - level) <= target)
+    def proven(k: Array, n: Array) -> Array:
+        return np.asarray(_at_most(k, n, target) <= 1 - promise.level)
 
-    z = -float(normal_quantile(1 - level))
-    gap = target - expected
-    rough = max(-math.log(1 - level) / target, z * z * target * (1 - expected) / gap**2)
-    errors = "0 errors are found" if expected == 0 else f"an error rate of {expected:g} is found"
-    return Plan(
-        n=_smallest(proven, rough),
-        question=f"To prove an error rate of at most {target:g} at {100 * level:g} %",
-        assumptions=(errors,),
-        level=level,
+    return promise.plan(
+        _smallest(
+            lambda k: _first_size(proven, k, k + 1),
+            lambda c, n: _at_most(c, n, expected),
+            promise.assurance,
+        ),
+        f"To prove an error rate of at most {target:g}",
+        f"the error rate is {expected:g}",
     )
 
 
-def _smallest(holds: Callable[[Array], Array], rough: float) -> int:
-    """Give the least size from which on `holds` is true for as far as one whole tooth of the saw.
+def _at_most(k: Array, n: Array, p: float) -> Array:
+    """P(X ≤ k) of n trials; 0 for k = −1."""
+    return at_least(n - k, n, 1 - p)
 
-    Widths fall with the size, but saw as the rounded count jumps; so a size is taken only if no
-    later one in the window fails, and the search is by halving between windows.
+
+def _first_size(holds: Callable[[Array, Array], Array], k: Array, start: Array) -> Array:
+    """Give for each count the smallest size, from `start` on, at which it suffices."""
+    low, high = start - 1.0, np.maximum(start, 1.0)
+    while not (fine := holds(k, high)).all():
+        low, high = np.where(fine, low, high), np.where(fine, high, 2 * high)
+        if high.max() > MAX_PLAN:
+            raise InputError(f"`sample_size` must be at most {MAX_PLAN:g}; got a larger need.")
+    while np.any(high - low > 1):
+        middle = np.floor((low + high) / 2)
+        fine = holds(k, middle)
+        low, high = np.where(fine, low, middle), np.where(fine, middle, high)
+    return high
+
+
+def _smallest(
+    first_size: Callable[[Array], Array],
+    probability: Callable[[Array, Array], Array],
+    assurance: float,
+) -> int:
+    """Give the least size from which on the counts that suffice are probable enough.
+
+    Counts up to c suffice from the size `first_size(c)` on.  Until c + 1 does, the probability of
+    such counts falls as the size grows: the teeth of a saw.  It is lowest at the end of a tooth, so
+    only ends are looked at, some neighbours together, since they jitter; −1 is the tooth on which
+    no count suffices.
     """
-    low, high = 0, max(WINDOW, math.ceil(rough))
-    while not _all_hold(holds, high):
-        low, high = high, 2 * high
-        if high > LARGEST_PLAN:
-            raise InputError(f"`sample_size` must be at most {LARGEST_PLAN:g}; got a larger need.")
-    while high - low > WINDOW // 2:
+
+    def fails(first: int) -> Array:
+        c = np.arange(first, first + TEETH, dtype=np.float64)
+        return np.asarray(probability(c, first_size(c + 1) - 1) < assurance)
+
+    low, high = -1, 0
+    while fails(high).any():
+        low, high = high, 2 * high + TEETH
+    while high - low > 1:
         middle = (low + high) // 2
-        if _all_hold(holds, middle):
-            high = middle
-        else:
+        if fails(middle).any():
             low = middle
-    sizes = np.arange(max(low, 1), high + 1, dtype=np.float64)
-    failing = np.flatnonzero(~holds(sizes).astype(bool))
-    return int(sizes[failing[-1]]) + 1 if failing.size else int(sizes[0])
+        else:
+            high = middle
+    return int(first_size(np.array([float(high)]))[0])
 
 
-def _all_hold(holds: Callable[[Array], Array], first: int) -> bool:
-    # Spread over the next half of the size: a tooth is 1 / expected long, and may be longer than
-    # the window.
-    dense = np.arange(max(first, 1), first + WINDOW, dtype=np.float64)
-    sparse = np.unique(np.round(np.linspace(max(first, 1), 1.5 * first + WINDOW, WINDOW)))
-    return bool(holds(dense).all() and holds(sparse).all())
+# Differences of rates
 
 
-def _for_unpaired(difference: float, expected: float, power: float, level: float) -> Plan:
+def _for_unpaired(promise: _Promise, difference: float, expected: float) -> Plan:
     second = expected - difference
     if second < 0:
         raise InputError(
             f"`difference` must be at most `expected` {expected:g}; got {difference:g}."
         )
-    z, z_power = -float(normal_quantile((1 - level) / 2)), float(normal_quantile(power))
     mean = (expected + second) / 2
-    pooled = z * math.sqrt(2 * mean * (1 - mean))
-    apart = z_power * math.sqrt(expected * (1 - expected) + second * (1 - second))
-    n = max(2, math.ceil(((pooled + apart) / difference) ** 2))
-    return Plan(
-        n=n,
-        question=f"To tell error rates of {expected:g} and {second:g} apart at {100 * level:g} %",
-        assumptions=(
-            "two test sets of this size each",
-            f"power {power:g}",
-            "normal test of two proportions",
-        ),
-        level=level,
+    pooled = promise.z * math.sqrt(2 * mean * (1 - mean))
+    spread = math.sqrt(expected * (1 - expected) + second * (1 - second))
+    apart = promise.z_assurance * spread
+    return promise.plan(
+        max(2, math.ceil(((pooled + apart) / difference) ** 2)),
+        f"To tell error rates of {expected:g} and {second:g} apart",
+        "two test sets of this size each",
+        "normal test of two proportions",
     )
 
 
-def _for_paired(difference: float, discordant: float, power: float, level: float) -> Plan:
-    share = check_number(discordant, "discordant", low=0.0, high=1.0)
-    if share < difference:
+def _for_paired(promise: _Promise, difference: float, discordant: float) -> Plan:
+    if discordant < difference:
         raise InputError(
-            f"`discordant` must be at least the difference {difference:g}; got {share:g}."
+            f"`discordant` must be at least the difference {difference:g}; got {discordant:g}."
         )
-    z, z_power = -float(normal_quantile((1 - level) / 2)), float(normal_quantile(power))
-    root = z * math.sqrt(share) + z_power * math.sqrt(max(share - difference**2, 0.0))
-    high = max(4, math.ceil((root / difference) ** 2))
-    low = 0
-    while paired_power(high, share, difference, level) < power:
+
+    def finds(n: int) -> bool:
+        return paired_power(n, discordant, difference, promise.level) >= promise.assurance
+
+    spread = math.sqrt(max(discordant - difference**2, 0.0))
+    root = promise.z * math.sqrt(discordant) + promise.z_assurance * spread
+    low, high = 0, max(4, math.ceil((root / difference) ** 2))
+    while not finds(high):
         low, high = high, math.ceil(1.1 * high) + 1
     while high - low > 1:
         middle = (low + high) // 2
-        if paired_power(middle, share, difference, level) >= power:
-            high = middle
-        else:
-            low = middle
-    return Plan(
-        n=high,
-        question=f"To find a difference of {difference:g} between two models at {100 * level:g} %",
-        assumptions=(
-            "both models on the same examples",
-            f"they differ on a share of {share:g}",
-            f"power {power:g}",
-            "McNemar's mid-p test",
-        ),
-        level=level,
+        low, high = (low, middle) if finds(middle) else (middle, high)
+    # The number of discordant pairs varies and smooths the saw, unless nearly all pairs are.
+    if high * discordant * (1 - discordant) < TEETH:
+        high = max((n + 1 for n in range(high, high + TEETH) if not finds(n)), default=high)
+    return promise.plan(
+        high,
+        f"To find a difference of {difference:g} between two models",
+        "both models on the same examples",
+        f"they differ on a share of {discordant:g}",
+        "McNemar's mid-p test",
     )
 
 
@@ -306,3 +383,192 @@ def rejected_from(pairs: Array, tail: float) -> Array:
         extreme = mid_p <= tail
         low, high = np.where(extreme, low, middle), np.where(extreme, middle, high)
     return high
+
+
+# Areas under the ROC curve
+
+
+def _for_area(promise: _Promise, target: float, auc: float, prevalence: float) -> Plan:
+    _check_areas(auc, prevalence)
+    spread = _AreaSpread.of(auc, prevalence)
+    n = _smallest_area(
+        lambda n: spread.width(n, promise.z, promise.z_assurance) <= 2 * target,
+        prevalence,
+    )
+    return promise.plan(
+        n,
+        f"To know an AUC to within ± {target:g}",
+        f"the AUC is {auc:g}",
+        f"a share of {prevalence:g} is positive",
+        "normal scores",
+        "DeLong's interval",
+    )
+
+
+def _for_areas(
+    promise: _Promise, difference: float, auc: float, prevalence: float, correlation: float
+) -> Plan:
+    second = auc + difference
+    _check_areas(auc, prevalence)
+    if second >= 1:
+        raise InputError(f"`difference` must keep the larger AUC under 1; got {difference:g}.")
+    needed = promise.z + promise.z_assurance
+
+    def finds(n: int) -> bool:
+        variance = difference_variance(auc, second, correlation, n * prevalence, n - n * prevalence)
+        return difference >= needed * math.sqrt(variance)
+
+    return promise.plan(
+        _smallest_area(finds, prevalence),
+        f"To find a difference of {difference:g} between the AUCs of two models",
+        "both models on the same examples",
+        f"AUCs of {auc:g} and {second:g}",
+        f"a share of {prevalence:g} is positive",
+        f"normal scores with a correlation of {correlation:g}",
+        "DeLong's test",
+    )
+
+
+def _check_areas(auc: float, prevalence: float) -> None:
+    if not 0.5 <= auc < 1:
+        raise InputError(f"`auc` must be at least 0.5 and under 1; got {auc:g}.")
+    if not 0 < prevalence < 1:
+        raise InputError(f"`prevalence` must lie strictly between 0 and 1; got {prevalence:g}.")
+
+
+def _smallest_area(holds: Callable[[int], bool], prevalence: float) -> int:
+    """Give the least size that holds, with five examples of either class at least."""
+    low = math.ceil(5 / min(prevalence, 1 - prevalence)) - 1
+    high = low + 1
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > MAX_PLAN:
+            raise InputError(f"`sample_size` must be at most {MAX_PLAN:g}; got a larger need.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def both_below(a: float, b: float, correlation: float) -> float:
+    r"""Give P(X ≤ a, Y ≤ b) of two standard normal variables.
+
+    .. math:: \Phi(a)\,\Phi(b) + \frac{1}{2\pi} \int_0^{\arcsin r}
+              \exp\left(-\frac{a^2 - 2 a b \sin t + b^2}{2 \cos^2 t}\right) dt
+
+    Examples
+    --------
+    >>> round(both_below(0.0, 0.0, 0.5), 9)  # ¼ + arcsin(½) / 2π
+    0.333333333
+    """
+    end = math.asin(correlation)
+    t = 0.5 * end * (NODES + 1)
+    inside = np.exp(-(a * a - 2 * a * b * np.sin(t) + b * b) / (2 * np.cos(t) ** 2))
+    area = 0.5 * end * float(WEIGHTS @ inside) / (2 * math.pi)
+    return float(normal_cdf(a) * normal_cdf(b)) + area
+
+
+def difference_variance(
+    first: float, second: float, correlation: float, positives: float, negatives: float
+) -> float:
+    r"""Give the variance of the difference of two estimated areas, for normal scores.
+
+    With :math:`c_k = \Phi_2(\Phi^{-1}(A_i), \Phi^{-1}(A_j); \rho_k) - A_i A_j`, where ρ is r/2 for
+    pairs that share one example and r for those that share both (r = 1 for one score),
+
+    .. math:: Cov(\hat A_i, \hat A_j) = \frac{(P + N - 2)\, c_{r/2} + c_r}{P N}.
+
+    Examples
+    --------
+    >>> round(difference_variance(0.8, 0.8, 0.0, 50, 50), 6)  # twice that of one area
+    0.003825
+    """
+
+    def covariance(one: float, other: float, r: float) -> float:
+        a, b = float(normal_quantile(one)), float(normal_quantile(other))
+        shares_one, shares_both = (both_below(a, b, rho) - one * other for rho in (r / 2, r))
+        return ((positives + negatives - 2) * shares_one + shares_both) / (positives * negatives)
+
+    alone = covariance(first, first, 1.0) + covariance(second, second, 1.0)
+    return alone - 2 * covariance(first, second, correlation)
+
+
+@dataclass(frozen=True)
+class _AreaSpread:
+    """How much an estimated area and its variance vary, by the influence of one example.
+
+    Positives have scores μ + z, negatives z; placements are Φ of them.
+    """
+
+    area: float
+    variance: float  # of the area, times n
+    excess: float  # by which DeLong's estimate exceeds it on average, times n
+    influences: Array  # on the area and on that variance, of every point of the grid
+    shares: Array  # of the points
+
+    @classmethod
+    def of(cls, area: float, prevalence: float) -> "_AreaSpread":
+        """Compute both influences on a grid of equally likely points of either class."""
+        z = normal_quantile((np.arange(GRID) + 0.5) / GRID)
+        distance = math.sqrt(2) * float(normal_quantile(area))
+        # A positive exceeds a negative where z + z' > −μ, with −z' the score of the negative: the
+        # placements of both classes have one distribution, and one grid serves for both.
+        deviations = normal_cdf(distance + z) - area
+        square = float(np.mean(deviations**2))
+        shares = (prevalence, 1 - prevalence)
+        # A point moves the variance of the other class's placements by those that it exceeds.
+        exceeded = np.append(np.cumsum(deviations[::-1])[::-1], 0.0)
+        moved = 2 * (exceeded[np.searchsorted(z, -distance - z)] / GRID - square)
+        influences = [
+            (
+                deviations / share,
+                ((deviations**2 - square) / share + moved / other) / share
+                # The share of the positives is estimated, too.
+                + other * square * (1 / other**2 - 1 / share**2),
+            )
+            for share, other in (shares, shares[::-1])
+        ]
+        # The placements are estimated (by either class), and so is the share of the positives.
+        apart = (area * (1 - area) - 2 * square) / (shares[0] * shares[1])
+        divided = square * (shares[1] / shares[0] ** 2 + shares[0] / shares[1] ** 2)
+        return cls(
+            area,
+            square * (1 / shares[0] + 1 / shares[1]),
+            2 * apart + divided,
+            np.concatenate([np.array(one) for one in influences], axis=1),
+            np.repeat(shares, GRID) / GRID,
+        )
+
+    def width(self, n: int, z: float, z_assurance: float) -> float:
+        """Give the width that DeLong's interval does not exceed with the assurance."""
+        step = 1e-6
+
+        def at(area: float, variance: float) -> float:
+            half = z * math.sqrt(variance / n) / (area * (1 - area))
+            centre = math.log(area / (1 - area))
+            return float(logistic(centre + half) - logistic(centre - half))
+
+        variance = self.variance + self.excess / n
+        middle = at(self.area, variance)
+        by_area = (at(self.area + step, variance) - middle) / step
+        by_variance = (at(self.area, variance * (1 + step)) - middle) / (step * variance)
+        moved = by_area * self.influences[0] + by_variance * self.influences[1]
+        return middle + z_assurance * math.sqrt(float(self.shares @ moved**2) / n)
+
+
+Answer = Callable[..., Plan]
+ANSWERS: dict[tuple[str, tuple[str, ...]], Answer] = {
+    ("half_width", ("expected",)): _for_half_width,
+    ("half_width", ("auc", "prevalence")): _for_area,
+    ("upper_bound", ("expected",)): _for_upper_bound,
+    ("difference", ("discordant",)): _for_paired,
+    ("difference", ("expected",)): _for_unpaired,
+    ("difference", ("auc", "prevalence", "correlation")): _for_areas,
+}
+LIMITS = {"half_width": (1e-6, 0.5), "upper_bound": (1e-9, 1.0), "difference": (1e-6, 1.0)}
+
+
+def _choices(question: str) -> str:
+    """List what a question may come with."""
+    choices = [", ".join(known) for name, known in ANSWERS if name == question]
+    return ", or with ".join(choices)

@@ -12,7 +12,13 @@ from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.labels import plain_positive
-from truerisk.measures.thresholds import Threshold, best_threshold, mean_cost, outcome_costs, sweep
+from truerisk.measures.thresholds import (
+    Threshold,
+    mean_cost,
+    optimal_threshold,
+    outcome_costs,
+    sweep,
+)
 from truerisk.tallies.cells import ratio
 from truerisk.tallies.ranking import Ranking, rank
 
@@ -166,7 +172,7 @@ def _sizes(ranking: Ranking) -> dict[str, Any]:
 def cost_curve(ranking: Ranking, costs: Mapping[str, float], label: str = "") -> CostCurve:
     """Draw the cost curve of a ranking, given what each outcome costs."""
     table, named = sweep(ranking), outcome_costs(costs)
-    best = best_threshold(ranking, by="cost", costs=named)
+    best = optimal_threshold(ranking, by="cost", costs=named)
     return CostCurve(table.threshold, mean_cost(table, named), best, named, label)
 
 

@@ -1,20 +1,17 @@
 """What is gained by refusing to answer: error on the accepted against the share rejected."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.aliases import Array, Flags
-from truerisk.checks import check_number, check_same_length, shown
+from truerisk.aliases import Array
+from truerisk.checks import check_number
 from truerisk.errors import InputError
-from truerisk.measures.curves import Curve, is_positive
-from truerisk.measures.thresholds import Sweep
+from truerisk.measures.curves import Curve
+from truerisk.measures.thresholds import Guarantee, Sweep
 from truerisk.tallies.ranking import Ranking, rank
-
-ENTRIES_AT_ONCE = 2**22  # of the score matrix: memory stays bounded
 
 
 @dataclass(frozen=True)
@@ -28,6 +25,20 @@ class RejectionPoint:
     errors: int
 
 
+@dataclass(frozen=True)
+class GuaranteedRejection:
+    """The least rejection that keeps a promised error rate, beside the naive choice.
+
+    `point` is at the lowest threshold that is guaranteed: everything is rejected where none is.
+    `naive` is at the lowest threshold whose error rate on these examples is at most the promised
+    one; on others it will often be larger.
+    """
+
+    guarantee: Guarantee
+    point: RejectionPoint
+    naive: RejectionPoint
+
+
 @dataclass(frozen=True, eq=False)
 class ErrorRejectCurve(Curve):
     r"""Error rate of the accepted examples against the share of examples rejected.
@@ -38,7 +49,8 @@ class ErrorRejectCurve(Curve):
     *increase* the error rate; the error rate *falls* as more is rejected.
 
     `area` is the mean, over the examples, of the error rate among those with at least as much
-    evidence: the area under the curve, from nothing to everything rejected.
+    evidence: the area under the curve, from nothing to everything rejected.  `guaranteed` is the
+    rejection that keeps a promised error rate, if `rejection` was given one.
     """
 
     kind: ClassVar[str] = "error_reject_curve"
@@ -50,6 +62,7 @@ class ErrorRejectCurve(Curve):
     errors: NDArray[Any]
     area: float
     label: str = ""
+    guaranteed: GuaranteedRejection | None = None
 
     def at(self, threshold: float) -> RejectionPoint:
         """Say what a threshold of evidence does; its error rate is NaN when it rejects all."""
@@ -81,68 +94,6 @@ class ErrorRejectCurve(Curve):
             int(self.accepted[at]),
             int(self.errors[at]),
         )
-
-
-def rejection(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    pos_label: Any = None,  # noqa: ANN401
-    threshold: float | None = None,
-    labels: Sequence[Any] | None = None,
-) -> ErrorRejectCurve:
-    r"""Draw the error-reject curve of scores.
-
-    The evidence for the answer to an example is the score of the best class minus that of the
-    second.  For two classes and probabilities that is :math:`|2p - 1|`; for decision values about a
-    threshold, :math:`|s - t|`.  Votes, posteriors and outputs of a network are all scores.
-
-    A threshold of evidence chosen on some examples looks better on them than it will on others.
-
-    Parameters
-    ----------
-    y_true
-        Labels.
-    y_score
-        (n,): probabilities of the positive class, or decision values if `threshold` is given;
-        (n, K): a score for each class.
-    pos_label
-        For two classes, the positive label; may be left out for {0, 1}, {-1, 1} and booleans.
-    threshold
-        Scores from here on mean positive.
-    labels
-        For K classes, the label of each column.
-
-    References
-    ----------
-    .. [1] C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on
-       Information Theory 16(1), 41-46, 1970. https://doi.org/10.1109/TIT.1970.1054406
-
-    Examples
-    --------
-    >>> curve = rejection([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.1])
-    >>> curve.rejection_rate.tolist(), curve.error_rate.round(2).tolist()
-    ([0.0, 0.25, 0.5], [0.25, 0.0, 0.0])
-    """
-    truth, scores = np.asarray(y_true), np.asarray(y_score)
-    check_same_length(y_true=truth, y_score=scores)
-    if scores.ndim == 2:
-        if threshold is not None or pos_label is not None:
-            raise InputError(
-                "`pos_label` and `threshold` must be left out when there are K scores."
-            )
-        return error_reject(*_of_classes(truth, scores, labels))
-    truly = is_positive(truth, pos_label)
-    if threshold is None:
-        if not np.all((scores >= 0) & (scores <= 1)):
-            raise InputError(
-                "`y_score` must be probabilities when no threshold is given; they range over "
-                f"[{np.min(scores):g}, {np.max(scores):g}]. "
-                "Give `threshold=`: 0 for decision values of an SVM."
-            )
-        return error_reject(np.abs(2 * scores.astype(np.float64) - 1), (scores >= 0.5) != truly)
-    check_number(threshold, "threshold")
-    return error_reject(np.abs(scores - threshold), (scores >= threshold) != truly)
 
 
 def error_reject(evidence: ArrayLike, is_error: ArrayLike) -> ErrorRejectCurve:
@@ -214,36 +165,3 @@ def _area(ranking: Ranking) -> float:
         start = (ranking.tp - errors)[inner] - share * before[inner]
         mean[inner] = share + start / step[inner] * np.log1p(step[inner] / before[inner])
     return float(step @ mean) / ranking.n
-
-
-def _of_classes(
-    truth: NDArray[Any], scores: NDArray[Any], labels: Sequence[Any] | None
-) -> tuple[Array, Flags]:
-    n_classes = scores.shape[1]
-    if n_classes < 2:
-        raise InputError(f"`y_score` must have a column for each class; got {n_classes}.")
-    names = np.arange(n_classes) if labels is None else np.asarray(labels)
-    if len(names) != n_classes:
-        raise InputError(
-            f"`labels` must name the {n_classes} columns of `y_score`; got {len(names)}."
-        )
-    strange = ~np.isin(truth, names)
-    if strange.any():
-        raise InputError(
-            f"`y_true` must hold labels of `y_score`'s columns; got {shown(truth[strange][0])}. "
-            "Name the columns with `labels=`."
-        )
-    if np.isnan(scores).any():
-        raise InputError(
-            f"`y_score` must be numbers; {np.count_nonzero(np.isnan(scores))} are NaN."
-        )
-    evidence, wrong = np.empty(len(truth)), np.empty(len(truth), dtype=bool)
-    step = max(1, ENTRIES_AT_ONCE // n_classes)
-    for begin in range(0, len(truth), step):
-        part = slice(begin, begin + step)
-        top_two = np.partition(scores[part].astype(np.float64), n_classes - 2, axis=1)[:, -2:]
-        second, top = top_two.T
-        tied = top == second  # two infinities are tied; their difference would be no number
-        evidence[part] = np.where(tied, 0.0, top - np.where(tied, 0.0, second))
-        wrong[part] = names[np.argmax(scores[part], axis=1)] != truth[part]
-    return evidence, wrong

@@ -47,6 +47,32 @@ class Threshold:
     tn: float
 
 
+@dataclass(frozen=True)
+class Guarantee:
+    """A promise about a threshold that was chosen on the examples at hand.
+
+    "At least `bound`" for recall, specificity, precision and negative predictive value, "at most"
+    for the error rate; `level` is the confidence of this promise alone.  It holds at all thresholds
+    that are kept: `lowest` and `highest` are the ends of these, NaN where there are none.  `reason`
+    then says why, and `needed` how many examples in all would about do; infinite where more of the
+    kind would not help, None where nothing is missing.
+    """
+
+    measure: str
+    bound: float
+    level: float
+    method: str
+    lowest: float
+    highest: float
+    needed: float | None = None
+    reason: str = ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether some threshold keeps the promise."""
+        return not math.isnan(self.lowest)
+
+
 def sweep(ranking: Ranking) -> Sweep:
     """Tabulate the four counts at every threshold that the ranking keeps.
 
@@ -66,44 +92,23 @@ def sweep(ranking: Ranking) -> Sweep:
     return Sweep(threshold, tp, fp, ranking.n_positive - tp, ranking.n_negative - fp)
 
 
-def best_threshold(
+def optimal_threshold(
     ranking: Ranking,
     *,
     by: str = "f_beta",
     beta: float = 1.0,
     costs: Mapping[str, float] | None = None,
+    among: Flags | None = None,
 ) -> Threshold:
-    r"""Find the threshold that does best by a criterion.
+    """Find the threshold that does best by a criterion on these examples.
 
-    ==================  ===========================================================
-    by                  what is made as great as possible (the cost: as small)
-    ==================  ===========================================================
-    f_beta              :math:`(1+\beta^2) TP / ((1+\beta^2) TP + \beta^2 FN + FP)`
-    gmean               :math:`\sqrt{TP/P \cdot TN/N}`
-    youden              :math:`TP/P - FP/N`
-    balanced_accuracy   :math:`(TP/P + TN/N)/2`
-    accuracy            :math:`(TP + TN)/n`
-    cost                mean cost of an example
-    ==================  ===========================================================
-
-    Of thresholds that do equally well the highest is taken.  A threshold chosen on some examples
-    looks better on them than it will on others: choose on one set, and measure on another.  On a
-    thinned ranking the choice is among the thresholds that are kept.
-
-    Parameters
-    ----------
-    by
-        The criterion.
-    beta
-        Weight of recall against precision in F_β.
-    costs
-        Of one example by outcome, for ``by="cost"``: ``{"fp": 1, "fn": 5}``; the rest cost 0.
+    The criteria are those of `best_threshold`; `among` says which rows of `sweep` may be chosen.
 
     Examples
     --------
     >>> from truerisk.tallies.ranking import rank
     >>> ranking = rank([0.9, 0.8, 0.4, 0.1], [True, False, True, False])
-    >>> best = best_threshold(ranking, by="cost", costs={"fp": 1, "fn": 5})
+    >>> best = optimal_threshold(ranking, by="cost", costs={"fp": 1, "fn": 5})
     >>> best.at, best.value
     (0.4, 0.25)
     """
@@ -114,10 +119,11 @@ def best_threshold(
     table = sweep(ranking)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = CRITERIA[by](table, beta, outcome_costs(costs or {}))
-    sign = -1 if by == "cost" else 1
-    if np.isnan(values).all():
+    able = ~np.isnan(values) if among is None else ~np.isnan(values) & among
+    if not able.any():
         return Threshold(np.nan, by, np.nan, *(np.nan,) * 4)
-    at = int(np.nanargmax(sign * values))
+    sign = -1 if by == "cost" else 1
+    at = int(np.argmax(np.where(able, sign * values, -np.inf)))
     counts = (getattr(table, name)[at].item() for name in OUTCOMES)
     return Threshold(float(table.threshold[at]), by, float(values[at]), *counts)
 

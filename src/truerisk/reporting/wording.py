@@ -1,11 +1,12 @@
 """How measures, numbers and intervals are written: the same words in every format."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from truerisk.measures.registry import measure_of, title_of
-from truerisk.results import MIN_DECIMALS, UNDEFINED, Estimate, decimals_for, number
+from truerisk.results import UNDEFINED, Estimate, decimals_for, number
 
 __all__ = [
     "NO_INTERVAL",
@@ -16,6 +17,7 @@ __all__ = [
     "counted",
     "decimals_for",
     "interval_heading",
+    "interval_subtitle",
     "measure_of",
     "number",
     "p_words",
@@ -47,17 +49,20 @@ class Written:
 def written(estimate: Estimate) -> Written:
     """Write an estimate; the decimals show two digits of the interval's width."""
     interval = estimate.interval
-    decimals = decimals_for(interval.width) if interval is not None else MIN_DECIMALS
-    value = number(estimate.value, decimals)
     if interval is None:
-        return Written(value, NO_INTERVAL)
-    return Written(value, f"[{number(interval.low, decimals)}, {number(interval.high, decimals)}]")
+        return Written(number(estimate.value), NO_INTERVAL)
+    decimals = decimals_for(interval.width)
+    ends = interval.words(lambda end: number(end, decimals))
+    return Written(number(estimate.value, decimals), ends)
 
 
 def with_interval(estimate: Estimate) -> str:
-    """Write a value and its interval; what is undefined has no interval."""
+    """Write a value and its interval or bound; what is undefined has none."""
     words = written(estimate)
-    return f"{words.value} {words.interval}" if estimate.is_defined else words.value
+    if not estimate.is_defined:
+        return words.value
+    comma = "" if estimate.interval is None or estimate.interval.side == "both" else ","
+    return f"{words.value}{comma} {words.interval}"
 
 
 def count(n: float) -> str:
@@ -85,9 +90,23 @@ def spoken(name: str) -> str:
     return name.replace("_", " ")
 
 
-def interval_heading(level: float) -> str:
-    """Give the heading of a column of intervals."""
-    return f"{percent(level)} interval"
+def interval_heading(level: float, estimates: Iterable[Estimate] = ()) -> str:
+    """Give the heading of a column of intervals; it says so where estimates have bounds.
+
+    Examples
+    --------
+    >>> interval_heading(0.95)
+    '95 % interval'
+    """
+    sides = {one.interval.side for one in estimates if one.interval is not None and one.is_defined}
+    both, bounds = "both" in sides or not sides, bool(sides - {"both"})
+    words = " or ".join(word for word, used in (("interval", both), ("bound", bounds)) if used)
+    return f"{percent(level)} {words}"
+
+
+def interval_subtitle(level: float, estimates: Iterable[Estimate] = ()) -> str:
+    """Say in a subtitle which intervals or bounds there are."""
+    return f"{interval_heading(level, estimates).replace(' or ', 's and ')}s"
 
 
 def plain_text(value: Any) -> str:  # noqa: ANN401

@@ -184,14 +184,19 @@ def test_intervals_made_at_once_are_those_made_one_by_one(truth, wrong):
             [np.sum(carries & ~is_wrong), np.sum(carries & is_wrong)],
             [np.sum(~carries & is_wrong), np.sum(~carries & ~is_wrong)],
         ]
-        alone = evaluate_counts(np.array(table), measures=MEASURES, level=0.9)
+        # LEARNER gives bounds at 90 %: either end of an interval at 80 %.
+        alone = evaluate_counts(np.array(table), measures=MEASURES, level=0.8)
         for name in MEASURES:
             mine, theirs = row[name], alone[name]
             assert mine.is_defined == theirs.is_defined
             if mine.is_defined:
                 assert mine.value == pytest.approx(theirs.value)
-                assert mine.interval.low == pytest.approx(theirs.interval.low)
-                assert mine.interval.high == pytest.approx(theirs.interval.high)
+                is_error = name == "error_rate"
+                assert mine.interval.side == ("upper" if is_error else "lower")
+                assert mine.interval.level == 0.9
+                low, high = theirs.interval.low, theirs.interval.high
+                assert mine.interval.low == (0.0 if is_error else pytest.approx(low))
+                assert mine.interval.high == (pytest.approx(high) if is_error else 1.0)
                 assert mine.n == theirs.n
             else:
                 assert mine.notes[0] == theirs.notes[0]

@@ -96,6 +96,22 @@ def test_the_winner_of_useless_settings_is_not_called_good():
     assert chosen.corrected.interval.covers(chosen.corrected.value)
 
 
+@pytest.mark.parametrize(
+    ("by", "sides", "codes"),
+    [
+        ("xi_alpha", {"upper"}, ["best_of_many", "chosen_by_upper_estimate"]),
+        ("leave_one_out", {"both"}, ["best_of_many"]),
+    ],
+)
+def test_a_choice_says_which_way_its_numbers_lean(by, sides, codes):
+    X, y = load_iris(return_X_y=True)
+    found = select(KernelSVM(), X, y == 1, over={"C": [0.1, 10]}, by=by, replicates=50)
+    assert [note.code for note in found.notes] == codes
+    estimates = [found.estimate, found.corrected, *(one.estimate for one in found.candidates)]
+    assert {one.interval.side for one in estimates} == sides
+    assert {one.interval.level for one in estimates} == {0.95}
+
+
 def test_the_picture_shows_a_line_for_each_setting():
     chosen = select(KernelSVM(), X, Y, over=OVER, replicates=20)
     ax = chosen.plot(Figure().subplots())

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -10,7 +11,14 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC, LinearSVC
 
 from truerisk.errors import InputError, UnstableWarning
-from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, worst_slack, xi_alpha
+from truerisk.estimation.svm.xi_alpha import (
+    as_bound,
+    at_risk,
+    flags_of,
+    two_sided_level,
+    worst_slack,
+    xi_alpha,
+)
 from truerisk.evaluation import evaluate_counts
 from truerisk.results import as_plain
 from truerisk.svm.dual_of import FittedDual, duals_of
@@ -223,6 +231,35 @@ def test_both_rhos_and_the_one_asked_for_are_reported():
     assert errors == sorted(errors)
     assert found["error_rate"].value == errors[1]
     assert list(found) == ["error_rate", "precision", "recall", "f1"]
+
+
+def test_the_bound_is_one_sided_and_exact_by_hand():
+    # 3 of 10 at risk: P(X ≤ 3 | p) = .05 at p = .6066, P(X ≥ 7 of 10 | p) = .05 at p = .3934.
+    table = evaluate_counts([[7, 3], [0, 10]], measures=["recall", "accuracy"], level=0.9)
+    recall = as_bound(table["recall"], 0.95)
+    assert recall.interval.side == "lower"
+    assert recall.interval.low == pytest.approx(0.39338, abs=1e-5)
+    assert (recall.interval.high, recall.interval.level) == (1.0, 0.95)
+    assert binom.sf(6, 10, recall.interval.low) == pytest.approx(0.05, abs=1e-9)
+
+
+def test_no_interval_of_xi_alpha_has_two_sides():
+    X, y = load_breast_cancer(return_X_y=True)
+    found = xi_alpha(SVC(gamma=0.01).fit(scale(X), y), scale(X), y, level=0.9)
+    assert found.level == 0.9
+    sides = {name: one.interval.side for name, one in found.items()}
+    assert sides == {"error_rate": "upper", **dict.fromkeys(("precision", "recall", "f1"), "lower")}
+    assert found["error_rate"].interval.low == 0.0
+    assert str(found["error_rate"]).count("at most") == 1
+    assert "[" not in "\n".join(map(str, found.values()))
+    plain = found.to_dict()["estimates"]["recall"]["interval"]
+    assert (plain["side"], plain["high"], plain["method"]) == ("lower", 1.0, "xi_alpha_lower")
+    assert [one.code for one in found.verdict] == ["xi_alpha_bounds"]
+
+
+def test_a_bound_needs_a_level_above_one_half():
+    with pytest.raises(InputError, match="must exceed 0"):
+        two_sided_level(0.5)
 
 
 def test_each_estimate_says_what_it_is_about():

@@ -52,7 +52,7 @@ def test_the_section_is_plain_values(chapter):
     data = chapter.sections[0].data
     assert json.loads(json.dumps(data)) == data
     assert chapter.subtitle == (
-        "16 training documents · 8 held out · 3 categories · ξα, ρ = 1 · 95 % intervals"
+        "16 training documents · 8 held out · 3 categories · ξα, ρ = 1 · 95 % intervals and bounds"
     )
 
 
@@ -97,10 +97,10 @@ def test_the_averages_stand_on_top_and_are_those_of_the_evaluation(make):
     assert [row["label"] for row in totals] == ["Micro average", "Macro average"]
     assert found["f1_micro"].value != found["f1_macro"].value
     for row, average in zip(totals, ("micro", "macro"), strict=True):
-        assert float(row["cells"][0]["own"].split()[0]) == pytest.approx(
+        assert float(row["cells"][0]["own"].split(",")[0]) == pytest.approx(
             100 * found[f"f1_{average}"].value, abs=0.06
         )
-        assert float(row["cells"][3]["own"].split()[0]) == pytest.approx(
+        assert float(row["cells"][3]["own"].split(",")[0]) == pytest.approx(
             100 * found["hamming_loss"].value, abs=0.06
         )
 
@@ -201,7 +201,7 @@ def test_shares_are_written_in_percent():
 
 def test_what_is_printed_has_the_verdict_the_notes_and_the_settings(evaluation):
     text = printed(evaluation)
-    assert "Each category against the rest: ξα, ρ = 1 (95 % intervals)" in text
+    assert "Each category against the rest: ξα, ρ = 1 (95 % intervals and bounds)" in text
     for sentence in (evaluation.verdict[0], evaluation.notes[0]):
         assert " ".join(sentence.split()[:8]) in text
     assert "Not estimated, as no training document carries it: 'late'" in text

@@ -92,7 +92,7 @@ def test_settings_that_won_are_trained_with_and_not_taken_at_their_word():
     )
     [step] = next_steps(found)
     assert step.startswith(f"Train with C = {found.best['C']:g}, and expect Error rate ")
-    assert f"{found.corrected.value:.3f} [" in step
+    assert f"{found.corrected.value:.3f}, at most " in step
     assert "of 2 settings" in step
 
 

@@ -38,7 +38,8 @@ def test_every_rho_has_a_column(problem):
     assert found.at_rho[1.0]["error_rate"].value < found.at_rho[2.0]["error_rate"].value
     row = dict(zip(found, table["rows"], strict=True))["error_rate"]
     for cell, at in zip(row[1:], found.at_rho.values(), strict=True):
-        assert cell.startswith(f"{at['error_rate'].value:.3f} [")
+        bound = at["error_rate"].interval.high
+        assert cell == f"{at['error_rate'].value:.3f}, at most {bound:.3f}"
 
 
 def test_of_several_classes_decisions_are_counted(problem):

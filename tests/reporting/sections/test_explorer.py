@@ -11,9 +11,10 @@ from rich.console import Console
 
 import truerisk as tr
 from truerisk.evaluation import evaluate
+from truerisk.evaluation.best_threshold import best_threshold
 from truerisk.measures import registry
 from truerisk.measures.registry import LIVE
-from truerisk.measures.thresholds import Sweep, best_threshold, mean_cost, sweep
+from truerisk.measures.thresholds import Sweep, mean_cost, optimal_threshold, sweep
 from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.sections.explorer import MAX_THRESHOLDS, explorer_section, kept_rows
@@ -76,13 +77,30 @@ def test_the_marks_of_many_scores_are_exact():
     section = section_of(np.where(truth, "yes", "no"), score)
     numbers, ranking = numbers_of(section), rank(score, truth)
     marked = {key: row and numbers["threshold"][row] for key, row in numbers["marks"].items()}
-    best = best_threshold(ranking)
+    best = optimal_threshold(ranking)
     assert marked["F"] == best.at
     assert marked["B"] == ranking.summary.breakeven.threshold
     row = numbers["marks"]["F"]
     assert (numbers["tp"][row], numbers["fp"][row]) == (best.tp, best.fp)
     assert len(section.data["json"]) < 60_000
     assert "steps, with exact counts at each" in section.data["steps"]
+    (promise,) = best_threshold(ranking, guarantee={"recall": 0.95}).guarantees
+    assert marked["G"] == promise.highest
+
+
+def test_recall_is_guaranteed_where_the_examples_suffice_and_are_independent():
+    rng = np.random.default_rng(3)
+    truth = np.where(np.arange(100) < 60, "yes", "no")  # 59 positives are enough
+    score = rng.random(100)
+    (mark,) = (mark for mark in section_of(truth, score).data["marks"] if mark["letter"] == "G")
+    assert mark["words"] == "Recall of at least 95 %"
+    assert mark["explained"] == "on new examples, too, with 95 % confidence"
+    groups = np.arange(100) // 2
+    letters = [
+        [mark["letter"] for mark in section.data["marks"]]
+        for section in (section_of(truth[3:], score[3:]), section_of(truth, score, groups=groups))
+    ]
+    assert not any("G" in some for some in letters)
 
 
 def test_costs_are_those_asked_for_however_they_were_given():

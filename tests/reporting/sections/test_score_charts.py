@@ -7,9 +7,9 @@ from sklearn.naive_bayes import GaussianNB
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.evaluation.curve_bands import NO_BAND
 from truerisk.evaluation.evaluate import evaluate
+from truerisk.evaluation.rejection import rejection
 from truerisk.measures.curves import roc
-from truerisk.measures.rejection import rejection
-from truerisk.measures.thresholds import best_threshold, sweep
+from truerisk.measures.thresholds import optimal_threshold, sweep
 from truerisk.reporting.document import Upright
 from truerisk.reporting.render.html import svg_of
 from truerisk.reporting.sections.score_charts import (
@@ -203,7 +203,7 @@ def test_without_costs_or_with_several_classes_there_are_none():
 
 
 def test_the_cheapest_threshold_is_marked():
-    best = best_threshold(RANKING, by="cost", costs=COSTS)
+    best = optimal_threshold(RANKING, by="cost", costs=COSTS)
     chart = cost_chart(sweep(RANKING), COSTS, [Upright(0.5, "here")])
     assert chart.description == (
         f"The least cost is {best.value:.3f}, at the threshold {best.at:.4g}."

@@ -16,7 +16,7 @@ from truerisk.checks import check_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import TIE, LeftOut
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES, counts_of
-from truerisk.estimation.svm.xi_alpha import at_risk, worst_slack
+from truerisk.estimation.svm.xi_alpha import as_bound, at_risk, two_sided_level, worst_slack
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.count_estimates import finished
 from truerisk.evaluation.evaluate import evaluate
@@ -163,6 +163,11 @@ class Method:
     target: Target
     level: float
 
+    @property
+    def interval_level(self) -> float:
+        """The level of the intervals that are computed: ξα keeps one end of each, as a bound."""
+        return two_sided_level(self.level) if self.name == "xi_alpha" else self.level
+
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
@@ -194,7 +199,7 @@ def evaluation_of(calls: Calls, method: Method) -> Evaluation:
             predicted,
             multilabel=True,
             labels=_chosen_names(calls),
-            level=method.level,
+            level=method.interval_level,
             measures=AVERAGED,
             max_classes=_room(calls),
         )
@@ -238,7 +243,7 @@ def category_rows(calls: Calls, method: Method) -> list[Row]:
     low, high = binomial_bounds(
         np.stack([share.k for share in shares]),
         np.stack([share.n for share in shares]),
-        level=method.level,
+        level=method.interval_level,
     )
     rows: list[Row] = [{} for _ in calls.names]
     for name, share, lows, highs in zip(MEASURES, shares, low, high, strict=True):
@@ -275,8 +280,9 @@ def undefined_averages(names: Sequence[str], n: float, method: Method) -> Row:
 
 
 def named(estimate: Estimate, method: Method) -> Estimate:
-    """Say of an estimate how it was made and what it is about."""
-    return replace(estimate, method=method.name, target=method.target)
+    """Say of an estimate how it was made and what it is about; one by ξα gets its bound."""
+    bounded = as_bound(estimate, method.level) if method.name == "xi_alpha" else estimate
+    return replace(bounded, method=method.name, target=method.target)
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

@@ -287,9 +287,8 @@ def estimate_corpus(
 
     At ρ = 2 no error of leave-one-out is missed, if the SVM is stable: the estimates are never
     better than those of leave-one-out, which is unbiased for n − 1 documents.  ρ = 1 is what text
-    needs in practice; it still leans to the pessimistic side, and is not proven.  The intervals
-    take documents as drawn independently; their target is the expectation of the estimate, for a
-    learner given as many documents, as in `tr.xi_alpha`.
+    needs in practice; it still leans to the pessimistic side, and is not proven.  So each estimate
+    by ξα has a one-sided bound, as in `tr.xi_alpha`, that takes documents as drawn independently.
 
     Parameters
     ----------
@@ -330,8 +329,8 @@ def estimate_corpus(
     >>> labels = (("grain",), ("grain",), ("metal",), ("metal",)) * 3
     >>> corpus = Corpus(ids=tuple("abcdefghijkl"), texts=texts, labels=labels)
     >>> found = estimate_corpus(corpus)
-    >>> print(found.by_class["grain"]["recall"])
-    recall = 1.000 [0.541, 1.000] at 95 % (clopper_pearson, n = 6, the learner at this sample size)
+    >>> print(found.by_class["grain"]["recall"].interval)
+    at least 0.607 with 95 % confidence
     """
     check_choice(method, METHODS, "method")
     check_level(level)

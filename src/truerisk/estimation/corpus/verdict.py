@@ -108,10 +108,9 @@ def beside_the_holdout(findings: Findings) -> Iterator[Finding]:
         if _apart(row["f1"], findings.holdout.by_class[label]["f1"])
     ]
     if apart:
-        leans = "" if findings.exact else ", or the estimate leans that much"
+        what = "The two intervals of F1 do not meet" if findings.exact else "F1 is below its bound"
         yield Finding(
-            f"The two intervals of F1 do not meet in {listed(apart)}: there the documents held out "
-            f"may be of another kind{leans}.",
+            f"{what} in {listed(apart)}: there the documents held out may be of another kind.",
             code="holdout_apart",
         )
 
@@ -202,7 +201,11 @@ def _apart(mine: Estimate, theirs: Estimate) -> bool:
 
 
 def _width(estimate: Estimate) -> float:
-    return 0.0 if estimate.interval is None else estimate.interval.width
+    """Give the width of the interval; that of a bound is twice its distance."""
+    ends = estimate.interval
+    if ends is None:
+        return 0.0
+    return ends.width if ends.side == "both" else 2 * (estimate.value - ends.low)
 
 
 def _percent(estimate: Estimate) -> str:
@@ -211,8 +214,10 @@ def _percent(estimate: Estimate) -> str:
     value = _short(estimate.value)
     if estimate.interval is None:
         return f"{value} %"
-    low, high, level = estimate.interval.low, estimate.interval.high, estimate.interval.level
-    return f"{value} % ({_short(low)} to {_short(high)} % at {100 * level:.10g} % confidence)"
+    ends, level = estimate.interval, f"{100 * estimate.interval.level:.10g} % confidence"
+    if ends.side == "both":
+        return f"{value} % ({_short(ends.low)} to {_short(ends.high)} % at {level})"
+    return f"{value} % ({ends.words(_short)} % with {level})"
 
 
 def _categories(count: int) -> str:

@@ -19,9 +19,15 @@ from truerisk.estimation.refits.best_of import estimate_of_choices, repeated_cho
 from truerisk.estimation.svm.leave_one_out import LeftOut, leave_one_out
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimate_of, measure_values
 from truerisk.estimation.svm.preparation import PreparedSVM
-from truerisk.estimation.svm.xi_alpha import at_risk, flags_of, worst_slack
+from truerisk.estimation.svm.xi_alpha import (
+    as_bound,
+    at_risk,
+    flags_of,
+    two_sided_level,
+    worst_slack,
+)
 from truerisk.learners.named_models import as_learner
-from truerisk.results import Estimate, Reportable, Row
+from truerisk.results import Estimate, Finding, Reportable, Row
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
@@ -45,7 +51,7 @@ class Selection(Reportable):
     """What was tried, what won, and what the winner is worth.
 
     `estimate` is what the winner was chosen by, and so leans to the good side; `corrected` is not
-    (see `select`).
+    (see `select`).  `notes` says which way both of them lean.
 
     Examples
     --------
@@ -62,6 +68,7 @@ class Selection(Reportable):
     best: Mapping[str, Any]
     estimate: Estimate
     corrected: Estimate
+    notes: tuple[str, ...] = ()
 
     def _rows(self) -> Iterator[Row]:
         for one in self.candidates:
@@ -77,7 +84,7 @@ class Selection(Reportable):
             f"{setting_text(candidate.parameters)}: {candidate.estimate}"
             for candidate in self.candidates
         ]
-        return "\n".join([*lines, f"corrected for the choice: {self.corrected}"])
+        return "\n".join([*lines, f"corrected for the choice: {self.corrected}", *self.notes])
 
 
 def select(
@@ -166,29 +173,55 @@ def select(
     values = measure_values(name, signs, wrong)
     higher_is_better = bool(base_measure(name).higher_is_better)
     at = _best(values if higher_is_better else -values)
-    candidates = tuple(
-        Candidate(
-            parameters={**trial.setting, **({} if trial.cost is None else {"C": trial.cost})},
-            estimate=estimate_of(name, signs, trial.wrong, method=by, level=level),
-            stable=trial.stable,
-        )
-        for trial in found
-    )
+    # ξα leans to the bad side: one end of each interval is a bound, the other says nothing.
+    by_bound = by == "xi_alpha"
+    interval_level = two_sided_level(level) if by_bound else level
+    estimates = [
+        estimate_of(name, signs, trial.wrong, method=by, level=interval_level) for trial in found
+    ]
     corrected = corrected_estimate(
         name,
         signs,
         wrong,
         higher_is_better=higher_is_better,
-        level=level,
+        level=interval_level,
         replicates=replicates,
         rng=np.random.default_rng(random_state),
+    )
+    if by_bound:
+        estimates = [as_bound(one, level) for one in estimates]
+        corrected = as_bound(corrected, level, "bootstrap_out_of_bag")
+    candidates = tuple(
+        Candidate(
+            parameters={**trial.setting, **({} if trial.cost is None else {"C": trial.cost})},
+            estimate=estimate,
+            stable=trial.stable,
+        )
+        for trial, estimate in zip(found, estimates, strict=True)
     )
     return Selection(
         candidates=candidates,
         best=dict(candidates[at].parameters),
         estimate=candidates[at].estimate,
         corrected=corrected,
+        notes=tuple(_leanings(by, len(candidates))),
     )
+
+
+def _leanings(by: str, settings: int) -> Iterator[Finding]:
+    """Say which way the numbers of a choice lean."""
+    if settings > 1:
+        yield Finding(
+            f"the winner's own estimate is the best of {settings}, and so too good; quote the "
+            "corrected one",
+            code="best_of_many",
+        )
+    if by == "xi_alpha":
+        yield Finding(
+            "ξα leans to the bad side, more so at large C: it may choose too small a C, and even "
+            'the corrected value is a bound; by="leave_one_out" does not lean',
+            code="chosen_by_upper_estimate",
+        )
 
 
 def corrected_estimate(

@@ -14,7 +14,7 @@ from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.learners.named_models import as_learner
-from truerisk.results import Estimate, Finding, Interval, Reportable, Row
+from truerisk.results import Estimate, Finding, Reportable, Row
 from truerisk.svm.dual_of import FittedDual, duals_of, is_readable, twin_of
 from truerisk.svm.span import span_bound
 
@@ -71,7 +71,9 @@ def without_resampling(
     leave_one_out       exact                                        not at all
     ==================  ===========================================  ==========================
 
-    The leave-one-out of `tr.leave_one_out` is exact; the span rule comes near it for less.
+    The leave-one-out of `tr.leave_one_out` is exact; the span rule comes near it for less.  The
+    three rules by α and ξ come with a one-sided bound, as in `tr.xi_alpha`; the span bound holds on
+    average, and has none.
 
     Parameters
     ----------
@@ -112,15 +114,18 @@ def without_resampling(
     }
 
     def at(rho: float, refine: str | None = None) -> Callable[[], Estimate]:
-        return lambda: xi_alpha(fitted, X, y, rho=rho, refine=refine, **weights, **options)[
-            "error_rate"
-        ]
+        def estimate() -> Estimate:
+            result = xi_alpha(fitted, X, y, rho=rho, refine=refine, **weights, **options)
+            one = result["error_rate"]
+            return replace(one, notes=(*one.notes, *result.notes))
+
+        return estimate
 
     methods: dict[str, Callable[[], Estimate]] = {
         "training_error": lambda: _training_error(duals[0], at(0.0)),
         "xi_alpha_1": at(1.0),
         "xi_alpha_2": at(2.0),
-        "span_bound": lambda: _span_bound(duals[0], level),
+        "span_bound": lambda: _span_bound(duals[0]),
         "span_rule": at(2.0, "span"),
         "leave_one_out": lambda: leave_one_out(svm, X, y, n_jobs=n_jobs, **weights, **options)[
             "error_rate"
@@ -142,12 +147,13 @@ def _training_error(dual: FittedDual, other: Callable[[], Estimate]) -> Estimate
     return replace(other(), value=value, interval=None, notes=(note,))
 
 
-def _span_bound(dual: FittedDual, level: float) -> Estimate:
+def _span_bound(dual: FittedDual) -> Estimate:
+    """Give the bound of the leave-one-out error; it holds on average, so it has no level."""
     n = len(dual.solution.y)
     value = span_bound(dual.kernel, dual.solution, dual.squared_radius) / n
     return Estimate(
         value=value,
-        interval=Interval(0.0, value, level, "span_bound"),
+        interval=None,
         measure="error_rate",
         method="span_bound",
         n=n,
@@ -163,4 +169,4 @@ def _span_bound(dual: FittedDual, level: float) -> Estimate:
 
 def _ends(estimate: Estimate) -> str:
     found = estimate.interval
-    return "—" if found is None else f"[{found.low:.3f}, {found.high:.3f}]"
+    return "—" if found is None else found.words(lambda end: f"{end:.3f}")

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from truerisk.aliases import Array, Flags
-from truerisk.checks import check_choice, check_number, shown
+from truerisk.checks import check_choice, check_level, check_number, shown
 from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES
 from truerisk.estimation.svm.preparation import PREPARED_ONCE
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.measures.registry import base_and_average
-from truerisk.results import Estimate, Evaluation, Finding, Target
+from truerisk.measures.registry import base_and_average, find_measure, title_of
+from truerisk.results import Estimate, Evaluation, Finding, Interval, Side, Target
 from truerisk.svm.dual_of import FittedDual, duals_of
 from truerisk.svm.solution import Solution
 from truerisk.svm.span import squared_spans
@@ -62,6 +62,41 @@ def worst_slack(solution: Solution) -> Array:
     return np.maximum(0.0, 1.0 - y * (decision + moved))
 
 
+def two_sided_level(level: float) -> float:
+    """Give the level of the two-sided interval either end of which is a bound at `level`.
+
+    Examples
+    --------
+    >>> round(two_sided_level(0.95), 9)
+    0.9
+    """
+    if check_level(level) <= 0.5:
+        raise InputError(f"`level` must exceed 0.5, as that of a one-sided bound; got {level!r}.")
+    return 2 * level - 1
+
+
+def as_bound(estimate: Estimate, level: float, method: str = "xi_alpha") -> Estimate:
+    """Keep the worse end of the interval of a ξα-estimate, as a one-sided bound at `level`.
+
+    The interval must be that of `two_sided_level(level)`; `method` begins its new name.  What
+    is undefined keeps its whole range.
+
+    Examples
+    --------
+    >>> error = Estimate(value=0.2, interval=Interval(0.138, 0.277, 0.9, "clopper_pearson"),
+    ...                  measure="error_rate", method="xi_alpha", n=100)
+    >>> print(as_bound(error, 0.95).interval)
+    at most 0.277 with 95 % confidence
+    """
+    if estimate.interval is None or not estimate.is_defined:
+        return estimate
+    entry = find_measure(base_and_average(estimate.measure)[0])
+    least, largest = entry.measure_range
+    side: Side = "lower" if entry.higher_is_better else "upper"
+    ends = (least, estimate.interval.high) if side == "upper" else (estimate.interval.low, largest)
+    return replace(estimate, interval=Interval(*ends, level, f"{method}_{side}", side))
+
+
 def flags_of(dual: FittedDual, rho: float, refine: str | None = None) -> Flags:
     """Tell which examples of a fitted SVM are at risk, by ρ or refined by the span.
 
@@ -81,7 +116,7 @@ def flags_of(dual: FittedDual, rho: float, refine: str | None = None) -> Flags:
     return flags
 
 
-__all__ = ["XiAlpha", "at_risk", "worst_slack", "xi_alpha"]
+__all__ = ["XiAlpha", "as_bound", "at_risk", "two_sided_level", "worst_slack", "xi_alpha"]
 
 REFINEMENTS = ("span",)
 BOTH_RHOS = (1.0, 2.0)
@@ -141,10 +176,9 @@ def xi_alpha(
     bias is free (`LinearSVC`); it is the choice for text, whose support vectors are nearly
     orthogonal.  Examples of different weight have different bounds of α: then nothing is proven.
 
-    The interval is that of k of n for a hold-out set of this size.  Its target is the *expectation
-    of the estimate*: the spread of the estimate was measured to be .6 to 1.8 times that of such a
-    hold-out.  The error of the learner lies below, by the bias; so the upper end is a bound of it,
-    which it exceeded in at most 2.5 % of the samples at 95 %, and in at most 5 % when refined.
+    The estimate leans to the pessimistic side.  So it comes with a one-sided bound, not with an
+    interval: an upper one of the error, a lower one of recall, precision and F1.  It is the end of
+    the exact interval of k of n, as if the examples had been held out.
 
     Parameters
     ----------
@@ -185,9 +219,9 @@ def xi_alpha(
     >>> X = scale(X)
     >>> svm = SVC(gamma=0.01).fit(X, y)
     >>> print(xi_alpha(svm, X, y, rho=2)["error_rate"].interval)
-    [0.149, 0.213] at 95 %
+    at most 0.208 with 95 % confidence
     >>> print(xi_alpha(svm, X, y, refine="span")["error_rate"].interval)
-    [0.011, 0.037] at 95 %
+    at most 0.034 with 95 % confidence
     """
     check_number(rho, "rho", low=0.0)
     if refine is not None:
@@ -196,7 +230,12 @@ def xi_alpha(
     loose = [dual for dual in duals if not dual.solution.stable and dual.free_bias]
     if loose:
         warnings.warn(_unstable(loose), UnstableWarning, stacklevel=2)
-    problem = _Problem(duals, level, pos_label, None if measures is None else tuple(measures))
+    problem = _Problem(
+        duals,
+        two_sided_level(level),
+        pos_label,
+        None if measures is None else tuple(measures),
+    )
     rhos = sorted({*BOTH_RHOS, float(rho)})
     plain = {one: np.array([flags_of(dual, one) for dual in duals]) for one in rhos}
     at_rho = {one: problem.evaluation(flags) for one, flags in plain.items()}
@@ -207,19 +246,28 @@ def xi_alpha(
     notes = tuple(_notes(duals, rho, refine))
     if isinstance(fitted, Pipeline) and len(fitted) > 1:
         notes = (*notes, PREPARED_ONCE)
+    estimates = _bounds(found.estimates, level)
     changed = {
-        "estimates": _retold(found.estimates, notes),
+        "estimates": estimates,
         "by_class": {
-            name: _retold(estimates, ()) for name, estimates in problem.by_class(flags).items()
+            name: _bounds(estimates, level) for name, estimates in problem.by_class(flags).items()
         },
+        "level": level,
+        "verdict": tuple(_verdict(estimates, level)),
         "notes": (*notes, *((_unstable(loose),) if loose else ())),
-        "settings": {**found.settings, "target": TARGET, "rho": rho, "refine": refine},
+        "settings": {
+            **found.settings,
+            "level": level,
+            "target": TARGET,
+            "rho": rho,
+            "refine": refine,
+        },
         "source": {
             "squared_radius": duals[0].squared_radius,
             "radius_rule": duals[0].radius_rule,
         },
         "at_rho": {
-            one: MappingProxyType(_retold(evaluation.estimates, ()))
+            one: MappingProxyType(_bounds(evaluation.estimates, level))
             for one, evaluation in at_rho.items()
         },
         "at_risk": tuple(tuple(np.flatnonzero(mask).tolist()) for mask in flags),
@@ -307,12 +355,24 @@ def _without_average(measure: str) -> str:
     return base_and_average(measure)[0]
 
 
-def _retold(estimates: Mapping[str, Estimate], notes: tuple[str, ...]) -> dict[str, Estimate]:
-    """Say of estimates from counts what they are estimates of."""
+def _bounds(estimates: Mapping[str, Estimate], level: float) -> dict[str, Estimate]:
+    """Say of estimates from counts what they are estimates of, and give them their bounds."""
     return {
-        name: replace(one, method="xi_alpha", target=TARGET, notes=(*one.notes, *notes))
+        name: replace(as_bound(one, level), method="xi_alpha", target=TARGET)
         for name, one in estimates.items()
     }
+
+
+def _verdict(estimates: Mapping[str, Estimate], level: float) -> Iterator[Finding]:
+    """Say the bounds in one sentence."""
+    bounds = [
+        f"{title_of(name)} {one.interval.words(lambda end: f'{end:.3f}')}"
+        for name, one in estimates.items()
+        if one.is_defined and one.interval is not None
+    ]
+    if bounds:
+        confident = f"with {100 * level:.10g} % confidence each, from the training alone"
+        yield Finding(f"{', '.join(bounds)}: {confident}.", code="xi_alpha_bounds")
 
 
 def _notes(duals: tuple[FittedDual, ...], rho: float, refine: str | None) -> Iterator[Finding]:
@@ -322,7 +382,7 @@ def _notes(duals: tuple[FittedDual, ...], rho: float, refine: str | None) -> Ite
         yield Finding(f"ρ = {rho:g}, {radius}", code="rho_and_radius")
         yield _proven(duals, rho)
         yield Finding(
-            "leans to the pessimistic side; the interval is about the expectation of the estimate",
+            "leans to the pessimistic side: read the bound, not the value, as what is shown",
             code="pessimistic",
         )
     else:

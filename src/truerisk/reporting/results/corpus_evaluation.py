@@ -31,7 +31,14 @@ from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.results.evaluation import class_forest, evaluation_pictures
 from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, unmeasured_uses
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
-from truerisk.reporting.wording import UNDEFINED, count, counted, percent, title_of
+from truerisk.reporting.wording import (
+    UNDEFINED,
+    count,
+    counted,
+    interval_subtitle,
+    percent,
+    title_of,
+)
 from truerisk.results import Estimate, Evaluation
 
 HEADLINES = {"hamming_loss": "Wrong decisions", "f1_micro": "F1, micro", "f1_macro": "F1, macro"}
@@ -75,7 +82,7 @@ def _subtitle(evaluation: CorpusEvaluation) -> str:
     if evaluation.holdout is not None:
         parts.append(f"{count(evaluation.holdout.n)} {HELD_OUT}")
     parts += [counted(len(evaluation.categories), "category", "categories"), _method(evaluation)]
-    return " · ".join([*parts, f"{percent(evaluation.level)} intervals"])
+    return " · ".join([*parts, _sureness(evaluation)])
 
 
 def _method(evaluation: CorpusEvaluation) -> str:
@@ -97,7 +104,7 @@ def _tile(tile: Tile, estimate: Estimate) -> Tile:
     ends = estimate.interval
     text = tile.interval
     if ends is not None:
-        text = f"[{in_percent(ends.low)}, {in_percent(ends.high)}]"
+        text = ends.words(in_percent)
     return replace(
         tile,
         value=f"{in_percent(estimate.value)} %" if estimate.is_defined else tile.value,
@@ -238,15 +245,21 @@ def in_one_cell(estimate: Estimate) -> str:
     """Write an estimate and its interval in percent."""
     if not estimate.is_defined or estimate.interval is None:
         return in_percent(estimate.value)
-    ends = (in_percent(end) for end in (estimate.interval.low, estimate.interval.high))
-    return f"{in_percent(estimate.value)} [{', '.join(ends)}]"
+    ends, comma = estimate.interval, "" if estimate.interval.side == "both" else ","
+    return f"{in_percent(estimate.value)}{comma} {ends.words(in_percent, signs=True)}"
 
 
 def _title(evaluation: CorpusEvaluation) -> str:
     what = METHOD_TITLES[str(evaluation.settings["method"])]
     if what == "ξα":
         what += f", ρ = {evaluation.settings['rho']:g}"
-    return f"Each category against the rest: {what} ({percent(evaluation.level)} intervals)"
+    return f"Each category against the rest: {what} ({_sureness(evaluation)})"
+
+
+def _sureness(evaluation: CorpusEvaluation) -> str:
+    """Say which intervals or bounds there are, of the estimate and of the documents held out."""
+    holdout = () if evaluation.holdout is None else evaluation.holdout.values()
+    return interval_subtitle(evaluation.level, (*evaluation.values(), *holdout))
 
 
 def _cells(row: Mapping[str, Estimate]) -> Iterator[str]:

@@ -56,10 +56,10 @@ def value_sentence(result: Estimate) -> str:
         return f"{title} is undefined on these examples."
     if ends is None:
         return f"{title}: {words.value}. There is no interval, so nobody knows how sure this is."
-    low, high = words.interval.strip("[]").split(", ")
-    return (
-        f"{title}: {words.value}; with {percent(ends.level)} confidence between {low} and {high}."
-    )
+    bounds = words.interval
+    if ends.side == "both":
+        bounds = f"between {bounds.strip('[]').replace(', ', ' and ')}"
+    return f"{title}: {words.value}; with {percent(ends.level)} confidence {bounds}."
 
 
 def _sections(result: Estimate) -> Iterator[Section]:

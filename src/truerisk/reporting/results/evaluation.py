@@ -56,6 +56,7 @@ from truerisk.reporting.wording import (
     count,
     counted,
     interval_heading,
+    interval_subtitle,
     measure_of,
     number,
     percent,
@@ -127,8 +128,9 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
         "forest",
         "Every measure, and how sure it is",
         {"groups": list(_groups(evaluation))},
-        f"The dot is the value on these examples. The line is its {percent(evaluation.level)} "
-        "interval: values that these examples do not rule out.",
+        "The dot is the value on these examples. The line is its "
+        f"{interval_heading(evaluation.level, evaluation.values())}: values that these examples do "
+        "not rule out.",
     )
     confusion = _confusion_cells(evaluation)
     if confusion is not None:
@@ -154,7 +156,7 @@ def _subtitle(evaluation: Evaluation) -> str:
     parts = [counted(evaluation.n, "example"), counted(len(evaluation.labels), "class", "classes")]
     if evaluation.pos_label is not None:
         parts.append(f"positive: {visible(evaluation.pos_label)}")
-    return " · ".join([*parts, f"{percent(evaluation.level)} intervals"])
+    return " · ".join([*parts, interval_subtitle(evaluation.level, evaluation.values())])
 
 
 def _tiles(evaluation: Evaluation) -> Iterator[Tile]:
@@ -271,7 +273,8 @@ def evaluation_tables(evaluation: Evaluation) -> Iterator[Table]:
 
 def measure_table(evaluation: Evaluation) -> Table:
     """Give one row per measure: value, interval, method, examples."""
-    columns = heads("Measure", "#Value", f"#{interval_heading(evaluation.level)}", "Method", "#n")
+    heading = interval_heading(evaluation.level, evaluation.values())
+    columns = heads("Measure", "#Value", f"#{heading}", "Method", "#n")
     rows = []
     for name, estimate in evaluation.items():
         words = written(estimate)
@@ -290,7 +293,8 @@ def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None)
         (label, *(with_interval(estimates[name]) for name in names))
         for label, estimates in evaluation.by_class.items()
     )
-    return Table(f"Classes ({percent(evaluation.level)} intervals)", columns, rows)
+    sure = interval_subtitle(evaluation.level, evaluation.values())
+    return Table(f"Classes ({sure})", columns, rows)
 
 
 def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | None:

@@ -40,8 +40,8 @@ from truerisk.reporting.wording import (
     count,
     counted,
     interval_heading,
+    interval_subtitle,
     measure_of,
-    percent,
     plain_text,
     spoken,
     title_of,
@@ -70,7 +70,7 @@ def selection_chapter(result: Selection) -> Chapter:
     ]
     return Chapter(
         title=f"Which {visible(' and '.join(_varied(result)) or 'setting')}?",
-        subtitle=" · ".join([*subtitle, f"{percent(_level(result))} intervals"]),
+        subtitle=" · ".join([*subtitle, interval_subtitle(_level(result), [result.estimate])]),
         verdict=sentences(_verdict(result)),
         tiles=(
             Tile.of(
@@ -102,11 +102,10 @@ def _level(result: Selection) -> float:
 
 def _verdict(result: Selection) -> Iterator[str]:
     title = title_of(result.estimate.measure)
-    own, corrected = written(result.estimate), written(result.corrected)
-    yield f"Chosen: {setting_text(result.best)}, with {title} {own.value} {own.interval}."
+    yield f"Chosen: {setting_text(result.best)}, with {title} {with_interval(result.estimate)}."
     yield (
         "The best of many looks better than it is, since it was chosen for its number: choosing so "
-        f"is worth {title} {corrected.value} {corrected.interval}."
+        f"is worth {title} {with_interval(result.corrected)}."
     )
     as_good = [one for one in result.candidates if _is_as_good(result, one)]
     if as_good:
@@ -175,7 +174,7 @@ def _chart(result: Selection, along: str) -> Chart:
         x=Scale.spanning(along, tried),
         y=Scale.over(title, heights),
         shapes=shapes,
-        key=f"Band: {percent(_level(result))} interval of each estimate.",
+        key=f"Band: {interval_heading(_level(result), [result.estimate])} of each estimate.",
         description=(
             f"The best is {written(result.estimate).value}, at {setting_text(result.best)}."
         ),
@@ -211,7 +210,7 @@ def setting_table(result: Selection) -> Table:
             for at, name in enumerate(names)
         ),
         Column(title_of(result.estimate.measure), numeric=True),
-        Column(interval_heading(_level(result)), numeric=True),
+        Column(interval_heading(_level(result), [result.estimate]), numeric=True),
         Column("Stable"),
         Column("Chosen"),
     )
@@ -242,7 +241,7 @@ def _notes(result: Selection) -> Iterator[str]:
             f"{count(unstable)} {are} not stable: every support vector is at its bound, and "
             "the bias is one of many that are as good."
         )
-    yield from dict.fromkeys((*result.estimate.notes, *result.corrected.notes))
+    yield from dict.fromkeys((*result.notes, *result.estimate.notes, *result.corrected.notes))
 
 
 def selection_facts(result: Any) -> Facts:  # noqa: ANN401

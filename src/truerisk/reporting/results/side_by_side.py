@@ -30,6 +30,7 @@ from truerisk.reporting.wording import (
     count,
     counted,
     interval_heading,
+    interval_subtitle,
     percent,
     spoken,
     title_of,
@@ -53,7 +54,7 @@ LEANINGS = {
     "training_error": "leans to the good side, far",
     "xi_alpha_1": "leans to the bad side",
     "xi_alpha_2": "leans to the bad side, proven",
-    "span_bound": "leans to the bad side, far; a bound",
+    "span_bound": "leans to the bad side, far; a bound on average",
     "span_rule": "hardly leans; approximate",
     "leave_one_out": "does not lean",
     "cross_validation": "leans to the bad side, a little",
@@ -69,7 +70,7 @@ def side_by_side_chapter(result: SideBySide) -> Chapter:
     subtitle = [counted(first.n, "example"), f"one training, {beside}"]
     level = _level(result)
     if level is not None:
-        subtitle.append(f"{percent(level)} intervals")
+        subtitle.append(interval_subtitle(level, result.estimates))
     return Chapter(
         title="What is this SVM worth, with no test set?",
         subtitle=" · ".join(subtitle),
@@ -119,13 +120,20 @@ def _verdict(result: SideBySide) -> Iterator[str]:
     if quick is not None:
         yield (
             f"By one training alone, at most {written(quick).value} of the examples could be "
-            "called wrong so (ξα, ρ = 2)."
+            f"called wrong so (ξα, ρ = 2): an error rate of {_bound(quick)}."
         )
+
+
+def _bound(one: Estimate) -> str:
+    """Say the bound of an estimate, and how sure it is."""
+    ends = "" if one.interval is None else f" with {percent(one.interval.level)} confidence"
+    return f"{written(one).interval}{ends}"
 
 
 def cost_table(result: SideBySide) -> Table:
     """Give one row per estimate: its value, its interval, and the time it took."""
-    numbers = (title_of(result.estimates[0].measure), interval_heading(_level(result) or 0.95))
+    heading = interval_heading(_level(result) or 0.95, result.estimates)
+    numbers = (title_of(result.estimates[0].measure), heading)
     columns = heads("Method", *number_columns((*numbers, "Further time")), "Leans")
     rows = []
     for one, took in zip(result.estimates, result.seconds, strict=True):

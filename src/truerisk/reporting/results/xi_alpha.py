@@ -36,7 +36,7 @@ def xi_alpha_chapter(result: XiAlpha) -> Chapter:
         subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
         verdict=(*sentences(_at_risk(result)), *chapter.verdict),
         sections=(head, _at_every_rho(result), *rest),
-        notes=sentences(_once(result)),
+        notes=sentences(remarks(result)),
     )
 
 
@@ -48,13 +48,6 @@ def _at_risk(result: XiAlpha) -> Iterator[str]:
         f"{count(at_risk)} of {count(problems * result.n)} {of} are at risk: trained without the "
         "example, the SVM might call it wrong."
     )
-
-
-def _once(result: XiAlpha) -> Iterator[str]:
-    """Give the remarks, but those on measures that repeat what is said of all of them."""
-    for remark in remarks(result):
-        if not any(remark.endswith(f": {note}") for note in result.notes):
-            yield remark
 
 
 def _at_every_rho(result: XiAlpha) -> Section:

@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError
+from truerisk.intervals.chosen_thresholds import kept_by_order
 from truerisk.intervals.normal import normal_quantile
 from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import upper_hull
@@ -35,6 +36,7 @@ SHORT_NAME = 40  # characters of a class that stand in a sentence; the page has 
 TITLE = "The threshold explorer"
 CALLED = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # true, called positive
 MAX_THRESHOLDS = 1000
+GUARANTEED_RECALL = 0.95
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,13 @@ def _marks(evaluation: Evaluation, table: Sweep, working: int) -> Iterator[Mark]
         )
         words = "precision and recall are equal" + (", or nearly" if met.interpolated else "")
         yield Mark("B", "Breakeven", _row_at(table, met.threshold), words)
+        guaranteed = kept_by_order(
+            table.fn, int(n_positive), 1 - GUARANTEED_RECALL, 1 - evaluation.level
+        )
+        if guaranteed.any() and not _no_intervals(evaluation, table):
+            words = f"on new examples, too, with {percent(evaluation.level)} confidence"
+            row = int(np.argmax(guaranteed))
+            yield Mark("G", f"Recall of at least {percent(GUARANTEED_RECALL)}", row, words)
     if "threshold" in evaluation.settings:
         yield Mark("E", "As evaluated", working, "the threshold that was given")
     elif _makes_the_predictions(evaluation, table, working):

@@ -1,0 +1,389 @@
+"""The best threshold: by a criterion, among those that keep a promise, with intervals."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array, Flags
+from truerisk.checks import check_choice, check_level, check_number
+from truerisk.errors import InputError
+from truerisk.evaluation.evaluate import evaluate_counts
+from truerisk.intervals.binomial import clopper_pearson
+from truerisk.intervals.chosen_thresholds import (
+    accepted_for,
+    at_most,
+    kept_by_order,
+    kept_in_sequence,
+    level_after_choice,
+    times_needed,
+)
+from truerisk.measures.costs import OUTCOMES
+from truerisk.measures.registry import find_measure
+from truerisk.measures.thresholds import (
+    Guarantee,
+    Sweep,
+    Threshold,
+    mean_cost,
+    optimal_threshold,
+    outcome_costs,
+    sweep,
+)
+from truerisk.results import Estimate, Frozen, Interval
+from truerisk.tallies.cells import BinaryCounts
+from truerisk.tallies.ranking import Ranking
+
+AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
+SWEPT = ("precision", "recall", "f1")
+SEQUENCE, ORDER = "fixed_sequence", "order_statistic"
+
+
+@dataclass(frozen=True)
+class ChosenThreshold(Frozen, Threshold):
+    """The threshold that is best by a criterion, and what is known of it after the choice.
+
+    `estimates` are measures at this threshold on other examples; their intervals allow for the
+    choice.  `guarantees` say what is promised; `naive` is the choice among the thresholds that have
+    the promised values on these examples only, None where nothing is to be guaranteed.
+    """
+
+    level: float = 0.95
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    guarantees: tuple[Guarantee, ...] = ()
+    naive: Threshold | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "estimates", MappingProxyType(dict(self.estimates)))
+
+    @property
+    def share_called(self) -> float:
+        """The share of the examples that is called positive."""
+        return share_called(self)
+
+
+def share_called(threshold: Threshold) -> float:
+    """Give the share of the examples that is called positive at a threshold.
+
+    Examples
+    --------
+    >>> share_called(Threshold(0.4, "f_beta", 6 / 7, tp=3, fp=1, fn=0, tn=1))
+    0.8
+    """
+    called = threshold.tp + threshold.fp
+    return called / (called + threshold.fn + threshold.tn)
+
+
+def best_threshold(
+    ranking: Ranking,
+    *,
+    by: str = "f_beta",
+    beta: float = 1.0,
+    costs: Mapping[str, float] | None = None,
+    guarantee: Mapping[str, float] | None = None,
+    level: float = 0.95,
+    independent: bool = True,
+) -> ChosenThreshold:
+    r"""Find the threshold that does best by a criterion, among those that keep a guarantee.
+
+    ==================  ===========================================================
+    by                  what is made as great as possible (the cost: as small)
+    ==================  ===========================================================
+    f_beta              :math:`(1+\beta^2) TP / ((1+\beta^2) TP + \beta^2 FN + FP)`
+    gmean               :math:`\sqrt{TP/P \cdot TN/N}`
+    youden              :math:`TP/P - FP/N`
+    balanced_accuracy   :math:`(TP/P + TN/N)/2`
+    accuracy            :math:`(TP + TN)/n`
+    cost                mean cost of an example
+    ==================  ===========================================================
+
+    Of thresholds that do equally well the highest is taken.  On a thinned ranking the choice is
+    among the thresholds that are kept.
+
+    A threshold chosen on some examples looks better on them than it will on others.  A *guarantee*
+    holds although the threshold was chosen on these examples: with probability at least `level`
+    over samples, all promised values are kept on the population, whatever the criterion.
+
+    =========================  ======================================================
+    guarantee                  proven
+    =========================  ======================================================
+    recall, specificity        by order statistics (`kept_by_order`), for independent
+                               examples and any scores; nothing is lost to the choice
+    precision,                 by a fixed sequence of exact tests
+    negative_predictive_value  (`kept_in_sequence`), for independent examples and
+                               scores without ties; with ties, if lower scores are
+                               not less often positive there
+    =========================  ======================================================
+
+    Several guarantees share 1 − level evenly.  Weights leave no such proof, and are refused.
+
+    The intervals of `estimates` allow for the choice: they reach half a standard error further on
+    either side than those of a threshold that was fixed before (`level_after_choice`).  How often
+    they cover was measured (docs/which-threshold.md); weighted examples have none.
+
+    Parameters
+    ----------
+    ranking
+        Of scores and labels: `rank(y_score, y_true == pos_label)`.
+    by
+        The criterion.
+    beta
+        Weight of recall against precision in F_β.
+    costs
+        Of one example by outcome, for ``by="cost"``: ``{"fp": 1, "fn": 5}``; the rest cost 0.
+    guarantee
+        The least value of each measure that is to be promised: ``{"recall": 0.95}``.
+    level
+        Confidence of the guarantees together, and level of the intervals.
+    independent
+        Whether the examples are independent.  Rows in groups are not: they get neither intervals
+        nor guarantees.  One row of each group is an independent sample of such rows.
+
+    References
+    ----------
+    .. [1] A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei, "Learn then test:
+       Calibrating predictive algorithms to achieve risk control", Annals of Applied Statistics
+       19(2), 1641-1662, 2025.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.random(400) < 0.3
+    >>> ranking = tr.rank(rng.normal(size=400) + 1.5 * positive, positive)
+    >>> best = best_threshold(ranking, guarantee={"recall": 0.9})
+    >>> round(best.at, 2), round(best.naive.at, 2)
+    (-0.44, 0.36)
+    >>> print(best.estimates["recall"])
+    recall = 0.962 [0.889, 0.993] at 95 % (clopper_pearson_after_choice, n = 105, this model)
+    """
+    options: dict[str, Any] = {"by": by, "beta": beta, "costs": costs}
+    check_level(level)
+    naive: Threshold | None = None
+    given: tuple[Guarantee, ...] = ()
+    if not guarantee:
+        best = optimal_threshold(ranking, **options)
+    else:
+        _check_independent(ranking, independent=independent)
+        table = sweep(ranking)
+        kept, given = _guarantees(table, guarantee, level)
+        best = optimal_threshold(ranking, **options, among=kept)
+        naive = optimal_threshold(ranking, **options, among=_naively_kept(table, guarantee))
+    estimates = _estimates(best, options, level, sure=independent and not ranking.weighted)
+    return ChosenThreshold(
+        **vars(best), level=level, estimates=estimates, guarantees=given, naive=naive
+    )
+
+
+def threshold_rows(
+    ranking: Ranking,
+    size: int,
+    *,
+    costs: Mapping[str, float] | None = None,
+    level: float = 0.95,
+    independent: bool = True,
+) -> list[dict[str, float]]:
+    """Tabulate so many thresholds, evenly over recall and false positive rate.
+
+    Clopper and Pearson's intervals hold for a threshold that was fixed before; weighted and grouped
+    examples have none.
+
+    Examples
+    --------
+    >>> from truerisk.tallies.ranking import rank
+    >>> row = threshold_rows(rank([0.9, 0.8, 0.4, 0.1], [True, False, True, False]), 3)[1]
+    >>> row["threshold"], row["recall"], round(row["recall_low"], 3)
+    (0.8, 0.5, 0.013)
+    """
+    table = sweep(ranking)
+    with np.errstate(invalid="ignore"):
+        rates = [found / found[-1] for found in (table.tp, table.fp)]
+    reached = np.nan_to_num(rates).mean(axis=0)
+    rows = np.unique(np.searchsorted(reached, np.linspace(0, reached[-1], size)))
+    counts = BinaryCounts(*(getattr(table, name)[rows] for name in OUTCOMES))
+    columns = {"threshold": table.threshold[rows], **vars(counts)}
+    for name in SWEPT:
+        share = find_measure(name)(counts)
+        columns[name] = share.value
+        ends = (np.full(len(rows), np.nan),) * 2
+        if independent and not ranking.weighted:
+            ends = clopper_pearson(share.k, share.n, level)
+        if share.transform is not None:
+            ends = share.transform(ends[0]), share.transform(ends[1])
+        columns |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    if costs is not None:
+        columns["cost"] = mean_cost(table, outcome_costs(costs))[rows]
+    return [
+        dict(zip(columns, values, strict=True))
+        for values in zip(*(column.tolist() for column in columns.values()), strict=True)
+    ]
+
+
+def _check_independent(ranking: Ranking, *, independent: bool) -> None:
+    if not independent:
+        raise InputError(
+            "`guarantee` must be of independent examples; these come in groups. Keep one row of "
+            "each group, chosen at random."
+        )
+    if ranking.weighted:
+        raise InputError(
+            "`guarantee` must be of examples of equal weight: no finite-sample guarantee is known "
+            "for weighted ones. Leave the weights out."
+        )
+
+
+def check_guarantee(guarantee: Mapping[str, float], measures: tuple[str, ...]) -> None:
+    """Refuse a promise of another measure, or one that no example could break or keep.
+
+    Examples
+    --------
+    >>> check_guarantee({"recall": 0.95}, ("recall", "precision"))
+    """
+    for name, bound in guarantee.items():
+        check_choice(name, measures, "guarantee")
+        check_number(bound, f"guarantee[{name!r}]", low=0, high=1)
+        if bound in (0, 1):
+            raise InputError(
+                f"`guarantee[{name!r}]` must lie strictly between 0 and 1; got {bound:g}."
+            )
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """How a measure is guaranteed: who is wrong, of whom, as the threshold moves."""
+
+    counts: Callable[[Sweep], tuple[NDArray[Any], NDArray[Any]]]  # errors, of so many
+    method: str
+    falling: bool = True  # thresholds are tested from the highest on
+    things: str = "examples"
+
+
+PROMISES = {
+    "recall": _Promise(lambda table: (table.fn, table.tp + table.fn), ORDER, things="positives"),
+    "specificity": _Promise(
+        lambda table: (table.fp, table.fp + table.tn), ORDER, things="negatives"
+    ),
+    "precision": _Promise(lambda table: (table.fp, table.tp + table.fp), SEQUENCE),
+    "negative_predictive_value": _Promise(
+        lambda table: (table.fn, table.tn + table.fn), SEQUENCE, falling=False
+    ),
+}
+
+
+def _guarantees(
+    table: Sweep, guarantee: Mapping[str, float], level: float
+) -> tuple[Flags, tuple[Guarantee, ...]]:
+    """Find the rows at which all promises are kept, and say what is known of each."""
+    check_guarantee(guarantee, tuple(PROMISES))
+    delta = (1 - level) / len(guarantee)
+    together, given = np.ones(len(table), dtype=np.bool_), []
+    for name, bound in guarantee.items():
+        promise, order = PROMISES[name], slice(None)
+        errors, of = promise.counts(table)
+        if promise.method == ORDER:
+            kept = kept_by_order(errors, int(of[0]), 1 - bound, delta)
+        else:
+            order = slice(None, None, 1 if promise.falling else -1)
+            kept = kept_in_sequence(of[order], errors[order], 1 - bound, delta)[order]
+        one = guaranteed_ends(name, bound, 1 - delta, promise.method, table.threshold[kept])
+        if not one.is_kept:
+            one = _explained(one, promise, errors, of, n=int(table.tp[-1] + table.fp[-1]))
+        given.append(one)
+        together &= kept
+    return together, tuple(given)
+
+
+def guaranteed_ends(
+    name: str, bound: float, level: float, method: str, thresholds: Array
+) -> Guarantee:
+    """Make the guarantee of the thresholds that keep it, which may be none."""
+    ends = (
+        (float(thresholds.min()), float(thresholds.max())) if len(thresholds) else (math.nan,) * 2
+    )
+    return Guarantee(name, bound, level, method, *ends)
+
+
+def _explained(
+    one: Guarantee, promise: _Promise, errors: NDArray[Any], of: NDArray[Any], n: int
+) -> Guarantee:
+    """Say why no threshold keeps a promise, and how many examples would be needed."""
+    if promise.method == SEQUENCE:
+        return explained_sequence(one, errors, of, n)
+    here, least = int(of[0]), accepted_for(0, 1 - one.bound, 1 - one.level)
+    reason = f"That takes {least:,} {promise.things} or more; here are {here:,}."
+    needed = math.inf if here == 0 else math.ceil(n * least / here)
+    return dataclasses.replace(one, reason=reason, needed=needed)
+
+
+def explained_sequence(
+    one: Guarantee, errors: NDArray[Any], accepted: NDArray[Any], n: int
+) -> Guarantee:
+    """Say why no threshold of a sequence keeps a promise, by the one that comes nearest to it."""
+    rate = one.bound if one.measure == "error" else 1 - one.bound
+    tail = at_most(errors.astype(np.float64), accepted.astype(np.float64), rate)
+    nearest = int(np.argmin(tail))
+    wrong, reached = int(errors[nearest]), int(accepted[nearest])
+    # A sequence starts with about half of what it may spend.
+    times = times_needed(wrong, reached, rate, (1 - one.level) / 2)
+    claim = "No threshold shows that with enough examples"
+    if not math.isfinite(times):
+        return dataclasses.replace(
+            one, needed=math.inf, reason=f"{claim}, and more of the kind would not help."
+        )
+    needed = max(math.ceil(n * times), n + 1)
+    reason = (
+        f"{claim}: the nearest has {wrong:,} wrong of {reached:,}. About {needed:,} examples of "
+        f"the kind would do; here are {n:,}."
+    )
+    return dataclasses.replace(one, needed=needed, reason=reason)
+
+
+def _naively_kept(table: Sweep, guarantee: Mapping[str, float]) -> Flags:
+    """Find the rows that have the promised values on these examples."""
+    kept = np.ones(len(table), dtype=np.bool_)
+    for name, bound in guarantee.items():
+        errors, of = PROMISES[name].counts(table)
+        kept &= (of > 0) & (of - errors >= bound * of)
+    return kept
+
+
+def _estimates(
+    best: Threshold, options: Mapping[str, Any], level: float, *, sure: bool
+) -> dict[str, Estimate]:
+    """Estimate the measures at a chosen threshold, with intervals that allow for the choice."""
+    if math.isnan(best.at):
+        return {}
+    own = str(options["by"])
+    if own == "f_beta":
+        own = f"f{np.format_float_positional(options['beta'], trim='-')}"
+    names = list(dict.fromkeys([*AT_THRESHOLD, own]))
+    if sure:
+        evaluation = evaluate_counts(
+            [[int(best.tn), int(best.fp)], [int(best.fn), int(best.tp)]],
+            labels=["0", "1"],
+            pos_label="1",
+            level=level_after_choice(level),
+            costs=options["costs"],
+            measures=names,
+        )
+        return {name: _after_choice(evaluation[name], level) for name in names}
+    counts = BinaryCounts(best.tp, best.fp, best.fn, best.tn)
+    values = {name: float(find_measure(name).value(counts)) for name in names if name != own}
+    n = best.tp + best.fp + best.fn + best.tn
+    return {
+        name: Estimate(value=value, interval=None, measure=name, method="counts", n=n)
+        for name, value in {**values, own: best.value}.items()
+    }
+
+
+def _after_choice(estimate: Estimate, level: float) -> Estimate:
+    """Give an interval the level that it has after the choice."""
+    ends = estimate.interval
+    if ends is None or not estimate.is_defined:
+        return estimate
+    interval = Interval(ends.low, ends.high, level, f"{ends.method}_after_choice")
+    return dataclasses.replace(estimate, interval=interval)

@@ -1,0 +1,476 @@
+"""How often guarantees of chosen thresholds are broken, and what intervals after the choice cover.
+
+A population is a finite set of scores and labels; samples are drawn from it with replacement, so
+that the truth at every threshold is known exactly.  Three ledgers are made of it.
+
+``guarantees``         `coverage` is the share of samples in which *every* threshold that is
+                       guaranteed keeps the promise; `width` is what the guarantee costs: how much
+                       less is reached (recall, of specificity its own, of rejection the share that
+                       is answered) than at the best threshold of the population.  The rival is the
+                       naive choice: the threshold that has the promised value on the sample.
+``guarantee_rivals``   other rules on the same samples.
+``chosen_thresholds``  intervals of measures at thresholds that are best on the sample; the rival is
+                       the interval of a threshold that was fixed before.
+"""
+
+import math
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from studies.audit.checkpoints import Arrays, checkpointed
+from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
+from truerisk import evaluate_counts, rank, read_table
+from truerisk.aliases import Array, Flags, Indices
+from truerisk.evaluation.best_threshold import PROMISES
+from truerisk.intervals.chosen_thresholds import (
+    at_most,
+    kept_by_order,
+    kept_in_sequence,
+    level_after_choice,
+)
+from truerisk.measures.thresholds import optimal_threshold, sweep
+
+LEVEL = 0.95
+SAMPLES, INTERVAL_SAMPLES = 2000, 400
+SIZES, INTERVAL_SIZES = (200, 1000, 5000), (60, 200, 1000)
+POPULATION = 200_000
+LARGEST_TABLE = 100_000  # rows of a real population
+MIN_OF_CLASS = 3
+COSTS = {"fp": 1.0, "fn": 5.0}
+CRITERIA = {
+    "best F1": {"by": "f_beta"},
+    "Youden": {"by": "youden"},
+    "least cost": {"by": "cost", "costs": COSTS},
+}
+MEASURES = ("precision", "recall", "specificity", "f1", "gmean", "youden", "cost")
+RECALL = SPECIFICITY = 0.9
+MIN_ERROR, MAX_PRECISION = 0.02, 0.98
+REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
+RULES = ("sequence", "naive", "bisection", "bonferroni")
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Scores and labels, from the highest score on, and the truth at every threshold."""
+
+    name: str
+    role: str
+    score: Array
+    positive: Flags
+
+    @classmethod
+    def of(cls, name: str, role: str, score: Array, positive: Flags) -> "Population":
+        """Sort the examples."""
+        order = np.argsort(-score, kind="stable")
+        return cls(name, role, score[order], positive[order])
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Flags]:
+        """Draw a sample with replacement; again where a class has too few examples."""
+        while True:
+            rows = rng.integers(0, len(self.score), n)
+            found = int(self.positive[rows].sum())
+            if min(found, n - found) >= MIN_OF_CLASS:
+                return self.score[rows], self.positive[rows]
+
+    @cached_property
+    def found(self) -> NDArray[np.int64]:
+        """Positives among the first so many."""
+        return np.concatenate([[0], np.cumsum(self.positive)])
+
+    def counts(self, thresholds: Array) -> dict[str, Array]:
+        """Count the four outcomes at thresholds."""
+        called = np.searchsorted(-self.score, -np.asarray(thresholds), side="right")
+        tp = self.found[called].astype(np.float64)
+        fp, all_positive = called - tp, float(self.found[-1])
+        negative = len(self.score) - all_positive
+        return {"tp": tp, "fp": fp, "fn": all_positive - tp, "tn": negative - fp}
+
+    @cached_property
+    def precision(self) -> float:
+        """The precision that is promised: that of the threshold which finds half."""
+        at = int(np.searchsorted(self.found, self.found[-1] / 2))
+        return min(round(float(self.found[at] / at), 2), MAX_PRECISION)
+
+    @cached_property
+    def evidence(self) -> "Population":
+        """The population of answers about Youden's threshold: evidence, and whether it is wrong."""
+        return Population.of(self.name, self.role, *self.answers(self.score, self.positive))
+
+    @cached_property
+    def middle(self) -> float:
+        """The threshold of the answers."""
+        table = sweep(rank(self.score, self.positive))
+        gain = table.tp / table.tp[-1] - table.fp / table.fp[-1]
+        return float(table.threshold[int(np.argmax(gain))])
+
+    def answers(self, score: Array, positive: Flags) -> tuple[Array, Flags]:
+        """Give the evidence of answers about the threshold, and whether they are wrong."""
+        return np.abs(score - self.middle), (score >= self.middle) != positive
+
+    @cached_property
+    def error(self) -> float:
+        """The error rate that is promised of answers: that of the surer half."""
+        half = len(self.score) // 2
+        return max(round(float(self.evidence.found[half] / half), 2), MIN_ERROR)
+
+
+def _normal(distance: float, share: float) -> Callable[[np.random.Generator], tuple[Array, Flags]]:
+    def draw(rng: np.random.Generator) -> tuple[Array, Flags]:
+        positive = rng.random(POPULATION) < share
+        return rng.normal(size=POPULATION) + distance * positive, positive
+
+    return draw
+
+
+def _ties(rng: np.random.Generator) -> tuple[Array, Flags]:
+    score, positive = _normal(1.5, 0.3)(rng)
+    return np.round(2 * score) / 2, positive
+
+
+def _calibrated(rng: np.random.Generator) -> tuple[Array, Flags]:
+    p = rng.beta(0.3, 0.9, size=POPULATION)
+    return p, rng.random(POPULATION) < p
+
+
+def _noisy(rng: np.random.Generator) -> tuple[Array, Flags]:
+    score, positive = _normal(3, 0.3)(rng)
+    return score, positive ^ (rng.random(POPULATION) < 0.03)
+
+
+def _heavy_tails(rng: np.random.Generator) -> tuple[Array, Flags]:
+    positive = rng.random(POPULATION) < 0.4
+    return rng.standard_t(2, size=POPULATION) + 3 * positive, positive
+
+
+def _wrong_at_the_top(rng: np.random.Generator) -> tuple[Array, Flags]:
+    score, positive = _normal(2.5, 0.4)(rng)
+    odd = rng.random(POPULATION) < 0.03
+    return np.where(odd, 4 + rng.random(POPULATION), score), positive & ~odd
+
+
+def _skewed(rng: np.random.Generator) -> tuple[Array, Flags]:
+    positive = rng.random(POPULATION) < 0.15
+    return rng.exponential(size=POPULATION) * np.where(positive, 4.0, 1.0), positive
+
+
+def _ten_values(rng: np.random.Generator) -> tuple[Array, Flags]:
+    score = rng.integers(0, 10, POPULATION).astype(np.float64)
+    return score, rng.random(POPULATION) < expit(score - 6)
+
+
+def _rare(rng: np.random.Generator) -> tuple[Array, Flags]:
+    return _normal(2.5, 0.02)(rng)
+
+
+DRAWN = {
+    "normal": (CHOSEN_ON, _normal(1.5, 0.3)),
+    "well separated": (CHOSEN_ON, _normal(3, 0.3)),
+    "uninformative": (CHOSEN_ON, _normal(0, 0.299)),
+    "ties": (CHOSEN_ON, _ties),
+    "calibrated": (CHOSEN_ON, _calibrated),
+    "noisy labels": (CHOSEN_ON, _noisy),
+    "rare positives": (HELD_OUT, _rare),
+    "heavy tails": (HELD_OUT, _heavy_tails),
+    "wrong at the top": (HELD_OUT, _wrong_at_the_top),
+    "skewed": (HELD_OUT, _skewed),
+    "ten values": (HELD_OUT, _ten_values),
+}
+
+
+def populations() -> Iterator[Population]:
+    """Make the drawn populations, and the real ones where TRUERISK_DATA names their folder.
+
+    Examples
+    --------
+    >>> population = next(populations())
+    >>> population.name, len(population.score), round(population.precision, 2)
+    ('normal', 200000, 0.77)
+    """
+    for name, (role, draw) in DRAWN.items():
+        rng = np.random.default_rng([1, zlib.crc32(name.encode())])
+        yield Population.of(name, role, *draw(rng))
+    folder = os.environ.get("TRUERISK_DATA")
+    for name in REAL if folder else ():
+        yield _real(name, Path(str(folder)) / "tabular" / f"{name}.csv.gz")
+
+
+def _real(name: str, path: Path) -> Population:
+    """Train a logistic regression on a tenth of a table; score the rest, the population."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (few need it)
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+
+    table = read_table(path, target="target")
+    rng = np.random.default_rng(1)
+    X, y = np.asarray(table.X, dtype=np.float64), np.asarray(table.y).astype(str) == "1"
+    rows = rng.permutation(len(y))[:LARGEST_TABLE]
+    train, rest = rows[: len(rows) // 10], rows[len(rows) // 10 :]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[train], y[train])
+    return Population.of(name, HELD_OUT, model.decision_function(X[rest]), y[rest])
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleCell:
+    """How often a rule keeps a promise on one problem at one size, and what it reaches.
+
+    `none` is the share of samples in which the rule promises nothing.
+    """
+
+    problem: str
+    role: str
+    n: int
+    measure: str
+    bound: float
+    level: float
+    rule: str
+    samples: int
+    none: float
+    kept: float
+    reached: float
+    reachable: float
+
+
+def measure_guarantees(
+    samples: int = SAMPLES, folder: Path | None = None
+) -> Iterator[tuple[list[CoverageCell], list[RuleCell]]]:
+    """Measure the guarantees of every population, size and measure."""
+    for population in populations():
+        for n in SIZES:
+            arrays = _checkpoint(_guarantee_trials, population, n, samples, folder)
+            rows = list(_rule_cells(population, n, arrays))
+            yield [_cell(rows, row) for row in rows if row.rule == "ours"], rows
+
+
+def _checkpoint(
+    trials: Callable[[Population, int, int], Arrays],
+    population: Population,
+    n: int,
+    samples: int,
+    folder: Path | None,
+) -> Arrays:
+    study = trials.__name__.split("_")[1]
+    name = f"{study}-{population.name}-{n}".replace(" ", "-")
+    settings = {"samples": samples, "level": LEVEL, "size": len(population.score)}
+    return checkpointed(folder, name, settings, lambda: trials(population, n, samples))
+
+
+def _guarantee_trials(population: Population, n: int, samples: int) -> Arrays:
+    """Give for each sample, measure and rule: promised, kept, reached."""
+    rng = np.random.default_rng([2, n, zlib.crc32(population.name.encode())])
+    outcomes: dict[str, list[list[tuple[float, float, float]]]] = {}
+    for _ in range(samples):
+        for key, results in _one_sample(population, *population.draw(n, rng)).items():
+            outcomes.setdefault(key, []).append(results)
+    return {key: np.array(results) for key, results in outcomes.items()}
+
+
+def _one_sample(
+    population: Population, score: Array, positive: Flags
+) -> dict[str, list[tuple[float, float, float]]]:
+    table = sweep(rank(score, positive))
+    outcomes = {}
+    for name, bound in (("recall", RECALL), ("specificity", SPECIFICITY)):
+        errors, of = PROMISES[name].counts(table)
+        kept = kept_by_order(errors, int(of[0]), 1 - bound, 1 - LEVEL)
+        naive = errors <= (1 - bound) * of
+        # The threshold that gives away most: the highest for recall, the lowest for specificity.
+        take = 0 if name == "recall" else -1
+        outcomes[name] = [
+            _outcome(population, name, bound, table.threshold[rows], take) for rows in (kept, naive)
+        ]
+    accepted, errors = table.tp + table.fp, table.fp
+    outcomes["precision"] = [
+        _outcome(population, "precision", population.precision, table.threshold[rows], -1)
+        for rows in _sequence_rules(accepted[1:], errors[1:], 1 - population.precision, ahead=1)
+    ]
+    ranking = rank(*population.answers(score, positive))
+    accepted, errors = ranking.tp + ranking.fp, ranking.tp
+    outcomes["error"] = [
+        _outcome(population.evidence, "error", population.error, ranking.thresholds[rows], -1)
+        for rows in _sequence_rules(accepted, errors, population.error)
+    ]
+    return outcomes
+
+
+def _sequence_rules(
+    accepted: NDArray[np.int64], errors: NDArray[np.int64], rate: float, ahead: int = 0
+) -> list[Indices]:
+    """Give the rows that are kept: in sequence, naively, by bisection, by Bonferroni."""
+    delta = 1 - LEVEL
+    tail = at_most(errors.astype(np.float64), accepted.astype(np.float64), rate)
+    naive = np.flatnonzero(errors <= rate * accepted)
+    rules = (
+        np.flatnonzero(kept_in_sequence(accepted, errors, rate, delta)),
+        naive[-1:],
+        _bisection(tail, int(accepted[-1]), delta),
+        np.flatnonzero(tail <= delta / accepted[-1]),
+    )
+    return [rows + ahead for rows in rules]
+
+
+def _bisection(tail: Array, n: int, delta: float) -> Indices:
+    """Select with guaranteed risk: a bisection of ⌈log₂ n⌉ steps (Geifman and El-Yaniv, 2017)."""
+    steps = math.ceil(math.log2(n))
+    low, high, best = 0, len(tail) - 1, -1
+    for _ in range(steps):
+        middle = (low + high + 1) // 2
+        if tail[middle] <= delta / steps:
+            low = best = middle
+        else:
+            high = max(middle - 1, low)
+    return np.array([] if best < 0 else [best], dtype=np.intp)
+
+
+def _outcome(
+    population: Population, name: str, bound: float, thresholds: Array, take: int
+) -> tuple[float, float, float]:
+    """Say whether anything is promised, whether all of it is kept, and what is reached."""
+    if not len(thresholds):
+        return 0.0, 1.0, 0.0
+    ends = np.unique(thresholds)
+    kept = bool(np.all(_risk(population, name, ends) <= _allowed(name, bound) + 1e-12))
+    return 1.0, float(kept), float(_reach(population, name, thresholds[[take]])[0])
+
+
+def _allowed(name: str, bound: float) -> float:
+    return bound if name == "error" else 1 - bound
+
+
+def _risk(population: Population, name: str, thresholds: Array) -> Array:
+    """Give the share that is wrong of those that the promise is about; 0 where there are none."""
+    at = population.counts(thresholds)
+    if name == "recall":
+        return at["fn"] / (at["tp"] + at["fn"])
+    if name == "specificity":
+        return at["fp"] / (at["fp"] + at["tn"])
+    wrong = at["tp"] if name == "error" else at["fp"]
+    return wrong / np.maximum(at["tp"] + at["fp"], 1)
+
+
+def _reach(population: Population, name: str, thresholds: Array) -> Array:
+    """Give what one wants much of while the promise is kept."""
+    at = population.counts(thresholds)
+    if name == "recall":
+        return at["tn"] / (at["fp"] + at["tn"])
+    if name == "error":
+        return (at["tp"] + at["fp"]) / len(population.score)
+    return at["tp"] / (at["tp"] + at["fn"])
+
+
+def _rule_cells(population: Population, n: int, arrays: Arrays) -> Iterator[RuleCell]:
+    bounds = {
+        "recall": RECALL,
+        "specificity": SPECIFICITY,
+        "precision": population.precision,
+        "error": population.error,
+    }
+    for name, outcomes in arrays.items():
+        truth = population.evidence if name == "error" else population
+        thresholds = np.unique(truth.score)
+        able = _risk(truth, name, thresholds) <= _allowed(name, bounds[name])
+        reachable = float(_reach(truth, name, thresholds[able]).max()) if able.any() else 0.0
+        for place, rule in enumerate(("ours", *RULES[1:])[: outcomes.shape[1]]):
+            promised, kept, reached = outcomes[:, place].mean(axis=0)
+            yield RuleCell(
+                problem=population.name, role=population.role, n=n, measure=name,
+                bound=bounds[name], level=LEVEL, rule=rule, samples=len(outcomes),
+                none=1 - promised, kept=kept, reached=reached, reachable=reachable,
+            )  # fmt: skip
+
+
+def _cell(rows: list[RuleCell], row: RuleCell) -> CoverageCell:
+    naive = next(one for one in rows if one.measure == row.measure and one.rule == "naive")
+    method = "order_statistic" if row.measure in {"recall", "specificity"} else "fixed_sequence"
+    return CoverageCell(
+        study="guarantees", problem=row.problem, role=row.role, design=f"bound {row.bound:g}",
+        n=row.n, measure=row.measure, method=method, level=LEVEL, target="this model",
+        samples=row.samples, undefined=0, coverage=row.kept, width=row.reachable - row.reached,
+        rival="naive choice", rival_coverage=naive.kept,
+        rival_width=row.reachable - naive.reached,
+    )  # fmt: skip
+
+
+def measure_intervals(
+    samples: int = INTERVAL_SAMPLES, folder: Path | None = None
+) -> Iterator[list[CoverageCell]]:
+    """Measure the intervals of measures at chosen thresholds."""
+    for population in populations():
+        for n in INTERVAL_SIZES:
+            arrays = _checkpoint(_interval_trials, population, n, samples, folder)
+            yield [
+                _interval_cell(population, n, criterion, name, arrays[f"{criterion} {name}"])
+                for criterion in CRITERIA
+                for name in MEASURES
+            ]
+
+
+@lru_cache(maxsize=200_000)
+def _ends(tp: int, fp: int, fn: int, tn: int) -> tuple[tuple[float, float, float, float], ...]:
+    """Give the interval after the choice, and that of a fixed threshold, of every measure."""
+    both = [
+        evaluate_counts(
+            [[tn, fp], [fn, tp]], labels=["0", "1"], pos_label="1", level=level,
+            costs=COSTS, measures=MEASURES,
+        )
+        for level in (level_after_choice(LEVEL), LEVEL)
+    ]  # fmt: skip
+    intervals = [[one[name].interval for one in both] for name in MEASURES]
+    return tuple(
+        (after.low, after.high, before.low, before.high)  # type: ignore[union-attr]
+        for after, before in intervals
+    )
+
+
+def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
+    """Give for each criterion and measure: the truth at the chosen threshold, and four ends."""
+    rng = np.random.default_rng([3, n, zlib.crc32(population.name.encode())])
+    rows: dict[str, list[list[float]]] = {}
+    for _ in range(samples):
+        ranking = rank(*population.draw(n, rng))
+        for criterion, options in CRITERIA.items():
+            best = optimal_threshold(ranking, **options)  # type: ignore[arg-type]
+            truth = _values(population, best.at)
+            ends = _ends(int(best.tp), int(best.fp), int(best.fn), int(best.tn))
+            for name, value, four in zip(MEASURES, truth, ends, strict=True):
+                rows.setdefault(f"{criterion} {name}", []).append([value, *four])
+    return {key: np.array(values) for key, values in rows.items()}
+
+
+def _values(population: Population, threshold: float) -> tuple[float, ...]:
+    at = {name: float(count[0]) for name, count in population.counts(np.array([threshold])).items()}
+    tp, fp, fn, tn = (at[name] for name in ("tp", "fp", "fn", "tn"))
+    recall, specificity = tp / (tp + fn), tn / (tn + fp)
+    return (
+        tp / (tp + fp) if tp + fp else math.nan,
+        recall,
+        specificity,
+        2 * tp / (2 * tp + fp + fn),
+        math.sqrt(recall * specificity),
+        recall + specificity - 1,
+        (COSTS["fp"] * fp + COSTS["fn"] * fn) / len(population.score),
+    )
+
+
+def _interval_cell(
+    population: Population, n: int, criterion: str, name: str, rows: Array
+) -> CoverageCell:
+    value, low, high, fixed_low, fixed_high = rows[~np.isnan(rows[:, 0])].T
+    slack = 1e-9  # rounding at the ends of the range
+    method = "smoothed_delta" if name in {"gmean", "youden", "cost"} else "clopper_pearson"
+    return CoverageCell(
+        study="chosen thresholds", problem=population.name, role=population.role,
+        design=criterion, n=n, measure=name, method=f"{method}_after_choice", level=LEVEL,
+        target="this model", samples=len(value), undefined=len(rows) - len(value),
+        coverage=float(np.mean((low - slack <= value) & (value <= high + slack))),
+        width=float(np.mean(high - low)), rival="threshold fixed before",
+        rival_coverage=float(np.mean((fixed_low - slack <= value) & (value <= fixed_high + slack))),
+        rival_width=float(np.mean(fixed_high - fixed_low)),
+    )  # fmt: skip

@@ -1,0 +1,199 @@
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import truerisk as tr
+from truerisk.evaluation.best_threshold import PROMISES, threshold_rows
+from truerisk.measures.thresholds import CRITERIA, optimal_threshold
+
+RNG = np.random.default_rng(3)
+POSITIVE = RNG.random(600) < 0.4
+SCORES = RNG.normal(size=600) + 2 * POSITIVE
+RANKING = tr.rank(SCORES, POSITIVE)
+
+
+def test_the_second_smallest_of_60_positive_scores_guarantees_recall_090():
+    # 1 of 60 may be missed (tests/intervals/test_chosen_thresholds.py); negatives all score lower.
+    scores = np.concatenate([np.arange(60.0), -np.arange(1.0, 41.0)])
+    ranking = tr.rank(scores, np.arange(100) < 60)
+    best = tr.best_threshold(ranking, by="youden", guarantee={"recall": 0.9})
+    (one,) = best.guarantees
+    assert (one.highest, one.lowest, one.method) == (1.0, -40.0, "order_statistic")
+    assert best.at == 0.0  # the best of the guaranteed, by the criterion
+    assert (
+        tr.best_threshold(ranking, guarantee={"recall": 0.9}, level=0.94).guarantees[0].highest
+        == 2.0
+    )
+
+
+def test_the_best_of_the_guaranteed_is_taken():
+    for by in CRITERIA:
+        costs = {"fp": 1.0, "fn": 1.0} if by == "cost" else None
+        best = tr.best_threshold(RANKING, by=by, costs=costs, guarantee={"recall": 0.9})
+        able = optimal_threshold(
+            RANKING, by=by, costs=costs,
+            among=np.append(np.inf, RANKING.thresholds) <= best.guarantees[0].highest,
+        )  # fmt: skip
+        assert (best.at, best.value) == (able.at, able.value)
+        assert best.at <= best.guarantees[0].highest
+        assert best.naive.at >= best.at
+
+
+def test_without_a_guarantee_the_choice_is_that_of_the_criterion():
+    best = tr.best_threshold(RANKING)
+    assert (best.at, best.value) == (optimal_threshold(RANKING).at, RANKING.summary.best_f1)
+    assert best.naive is None
+    assert best.guarantees == ()
+    assert best.share_called == (best.tp + best.fp) / 600
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_every_measure_can_be_guaranteed_and_is_better_than_promised_here(name):
+    best = tr.best_threshold(RANKING, guarantee={name: 0.8})
+    right, wrong = {
+        "recall": (best.tp, best.fn),
+        "specificity": (best.tn, best.fp),
+        "precision": (best.tp, best.fp),
+        "negative_predictive_value": (best.tn, best.fn),
+    }[name]
+    assert right / (right + wrong) > 0.8
+    assert best.guarantees[0].is_kept
+
+
+def test_guarantees_share_the_confidence():
+    both = tr.best_threshold(RANKING, guarantee={"recall": 0.7, "precision": 0.7}, level=0.9)
+    assert [one.level for one in both.guarantees] == pytest.approx([0.95, 0.95])
+    recall, precision = both.guarantees
+    assert precision.lowest <= both.at <= recall.highest
+
+
+def test_a_higher_level_gives_a_safer_threshold():
+    ends = [
+        tr.best_threshold(RANKING, guarantee={"recall": 0.9}, level=level).guarantees[0].highest
+        for level in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+    ]
+    assert ends == sorted(ends, reverse=True)
+    assert ends[0] > ends[-1]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000), st.sampled_from(list(PROMISES)), st.floats(0.3, 0.9))
+def test_order_of_rows_and_rising_functions_of_the_scores_change_nothing(seed, name, bound):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(150) < 0.5
+    scores = np.round(rng.normal(size=150) + positive, 1)
+    options = {"guarantee": {name: bound}, "by": "accuracy"}
+    best = tr.best_threshold(tr.rank(scores, positive), **options)
+    order = rng.permutation(150)
+    again = tr.best_threshold(tr.rank(scores[order], positive[order]), **options)
+    assert again == best or np.isnan(best.at)
+    moved = tr.best_threshold(tr.rank(np.exp(scores) + 5, positive), **options)
+    assert [moved.tp, moved.fp] == pytest.approx([best.tp, best.fp], nan_ok=True)
+    assert moved.at == pytest.approx(np.exp(best.at) + 5, nan_ok=True)
+
+
+def test_when_nothing_is_guaranteed_the_reason_and_the_need_are_given():
+    few = tr.rank(SCORES[:60], POSITIVE[:60])
+    n = int(POSITIVE[:60].sum())
+    best = tr.best_threshold(few, guarantee={"recall": 0.99})
+    (one,) = best.guarantees
+    assert np.isnan([best.at, best.value, best.tp, one.lowest, one.highest]).all()
+    assert best.estimates == {}
+    assert one.reason == f"That takes 299 positives or more; here are {n}."  # .99²⁹⁹ < .05
+    assert one.needed == np.ceil(60 * 299 / n)
+    (one,) = tr.best_threshold(few, guarantee={"precision": 0.97}).guarantees
+    assert "About" in one.reason
+    assert one.needed > 60
+    useless = tr.rank(np.arange(200.0), np.arange(200) % 2 == 1)
+    (one,) = tr.best_threshold(useless, guarantee={"precision": 0.9}).guarantees
+    assert one.needed == np.inf or one.needed > 200
+    low = tr.rank(np.arange(200.0), np.arange(200) < 100)  # all wrong way round
+    (one,) = tr.best_threshold(low, guarantee={"precision": 0.9}).guarantees
+    assert one.needed == np.inf
+    assert "would not help" in one.reason
+
+
+def test_intervals_allow_for_the_choice():
+    best = tr.best_threshold(RANKING, by="cost", costs={"fp": 1, "fn": 5})
+    table = [[best.tn, best.fp], [best.fn, best.tp]]
+    fixed = tr.evaluate_counts(table, labels=["0", "1"], costs={"fp": 1, "fn": 5})
+    assert list(best.estimates) == [
+        "precision", "recall", "specificity", "f1", "gmean", "youden", "cost",
+    ]  # fmt: skip
+    for name, one in best.estimates.items():
+        assert one.value == pytest.approx(fixed[name].value)
+        assert one.interval.low < fixed[name].interval.low
+        assert one.interval.high > fixed[name].interval.high
+        assert one.interval.level == 0.95
+        assert one.interval.method.endswith("_after_choice")
+    assert best.estimates["cost"].value == pytest.approx(best.value)
+
+
+def test_f_with_another_beta_is_among_the_estimates():
+    best = tr.best_threshold(RANKING, beta=2.0)
+    assert best.estimates["f2"].value == pytest.approx(best.value)
+
+
+def test_weighted_and_grouped_examples_have_values_and_no_intervals():
+    weighted = tr.rank(SCORES, POSITIVE, np.linspace(1, 2, 600))
+    for best in (tr.best_threshold(weighted), tr.best_threshold(RANKING, independent=False)):
+        assert all(one.interval is None for one in best.estimates.values())
+        assert best.estimates["f1"].value == pytest.approx(best.value)
+    rows = threshold_rows(weighted, 5)
+    assert np.isnan([row["recall_low"] for row in rows]).all()
+
+
+@pytest.mark.parametrize(
+    ("ranking", "options", "message"),
+    [
+        (RANKING, {"independent": False}, "must be of independent examples; .* Keep one row"),
+        (tr.rank([1, 2], [True, False], [1, 2.5]), {}, "of equal weight: no finite-sample"),
+        (RANKING, {"guarantee": {"f1": 0.9}}, "`guarantee` must be one of recall, .*; got 'f1'"),
+        (RANKING, {"guarantee": {"recall": 95}}, r"`guarantee\['recall'\]` must lie in"),
+        (RANKING, {"guarantee": {"recall": 1}}, "strictly between 0 and 1; got 1"),
+        (RANKING, {"level": 95}, "Write 0.95 for 95 %"),
+    ],
+)
+def test_guarantees_that_cannot_be_given_are_refused(ranking, options, message):
+    with pytest.raises(tr.InputError, match=message):
+        tr.best_threshold(ranking, **{"guarantee": {"recall": 0.9}, **options})
+
+
+def test_every_criterion_is_explained():
+    # Python 3.13 takes the indentation off docstrings, earlier ones leave it.
+    lines = [line.strip() for line in tr.best_threshold.__doc__.splitlines()]
+    for name in CRITERIA:
+        assert any(line.startswith(f"{name} ") for line in lines)
+
+
+def test_the_choice_can_be_copied_and_is_frozen():
+    best = tr.best_threshold(RANKING, guarantee={"recall": 0.9})
+    assert copy.deepcopy(best) == best
+    with pytest.raises(AttributeError):
+        best.at = 0.0
+    with pytest.raises(TypeError):
+        best.estimates["recall"] = None
+
+
+def test_the_rows_cover_recall_and_false_positives_evenly():
+    rng = np.random.default_rng(1)
+    positive = rng.random(20_000) < 0.01
+    rows = threshold_rows(tr.rank(rng.normal(size=20_000) + 4 * positive, positive), 11)
+    recall = [row["recall"] for row in rows]
+    assert sum(0.05 < one < 0.95 for one in recall) >= 4  # by rank, none would
+    assert rows[0]["threshold"] == np.inf
+    assert rows[-1]["tn"] == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=20))
+def test_intervals_of_rows_contain_their_values(pairs):
+    scores, positive = zip(*pairs, strict=True)
+    for row in threshold_rows(tr.rank(scores, positive), 6, costs={"fp": 1}):
+        for name in ("precision", "recall", "f1"):
+            if not np.isnan(row[name]):
+                assert row[f"{name}_low"] <= row[name] + 1e-12
+                assert row[name] <= row[f"{name}_high"] + 1e-12
+        assert row["cost"] == pytest.approx(row["fp"] / len(pairs))
