@@ -86,6 +86,7 @@ FORMAT = (
 
 import pyarrow as pa
 
+from truerisk.inputs.records.arrow import plain_columns
 from truerisk.inputs.records.places import Places
 from truerisk.inputs.records.rows import Rows
 
@@ -93,17 +94,18 @@ from truerisk.inputs.records.rows import Rows
 class ArrowFile:
     """One Arrow file, read whole."""
 
-    def __init__(self, path, _compression, _options):
-        self.path, self.sha256 = path, None
+    def __init__(self, path, _compression, options):
+        self.path, self.options, self.sha256 = path, options, None
         with pa.OSFile(str(path)) as file:
             self.table = pa.ipc.open_file(file).read_all().combine_chunks()
         self.columns = tuple(self.table.column_names)
 
-    def rows(self, wanted):
-        """Give the columns that are wanted."""
-        columns = {name: self.table.column(name).chunk(0) for name in wanted.columns}
+    def rows(self, selection):
+        """Give the selected columns."""
         places = Places(self.path, lambda row: f"row {row + 1}")
-        yield Rows(columns, self.table.num_rows, 1, places)
+        for batch in self.table.select(selection.columns).to_batches():
+            columns = plain_columns(batch, selection, places, self.options)
+            yield Rows(columns, batch.num_rows, 1, places)
 ''',
     ),
     Change(

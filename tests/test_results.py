@@ -129,8 +129,8 @@ def test_a_tidy_table_has_one_row_per_estimate(kind):
     table = dataclasses.replace(EVALUATION, by_class=by_class).to_frame(kind)
     columns = table.column_names if kind == "arrow" else list(table.columns)
     assert columns == [
-        "measure", "class", "value", "low", "high", "level", "interval", "method", "n", "target",
-        "notes",
+        "measure", "class", "value", "low", "high", "level", "interval", "measured", "method", "n",
+        "target", "notes",
     ]  # fmt: skip
     column = {name: list(table[name]) for name in columns}
     if kind == "arrow":

@@ -15,6 +15,7 @@ from typing import Any
 from truerisk.comparison.datasets.over_datasets import OverDatasets
 from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.comparison.predictions.comparisons import Comparisons
+from truerisk.estimation.audit import Audit
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
 from truerisk.estimation.curves.results import LearningCurve
 from truerisk.estimation.refits.best_of import BestOf
@@ -31,7 +32,7 @@ HERE = Path(__file__).parent
 KINDS = (
     Estimate, Evaluation, LearnerEvaluation, LeaveOneOut, XiAlpha, CorpusEvaluation, Perturbed,
     Comparison, ModelComparisons, Comparisons, OverDatasets, LearningCurve, BestOf, Selection,
-    SideBySide, GateResult,
+    SideBySide, Audit, GateResult,
 )  # fmt: skip
 
 Schema = dict[str, Any]
@@ -50,6 +51,21 @@ CONFUSION: Schema = {
     },
     "required": ["labels", "rows_are", "counts"],
 }
+COVERAGE: Schema = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            **dict.fromkeys(("interval", "of", "measured"), TEXT),
+            **dict.fromkeys(("level", "mean", "least", "cells", "samples"), NUMBER),
+            **{name: {"type": ["string", "null"]} for name in ("role", "page")},
+        },
+        "required": [
+            "cells", "interval", "least", "level", "mean", "measured", "of", "page", "role",
+            "samples",
+        ],
+    },
+}  # fmt: skip
 EVALUATION: Schema = {"verdict_codes": CODES, "notes_codes": CODES, "confusion": CONFUSION}
 ESTIMATES: Schema = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Estimate"}}
 BY_METHOD: Schema = {
@@ -94,7 +110,7 @@ def schema_of(kind: type) -> Schema:
         _refer(Estimate, definitions)
         _refer(Comparison, definitions)
     name = f"truerisk/{kind.kind}/{kind.schema_version}"  # type: ignore[attr-defined]
-    properties = {"schema": {"const": name}, **own, **ADDED.get(kind, {})}
+    properties = {"schema": {"const": name}, **own, **ADDED.get(kind, {}), "coverage": COVERAGE}
     properties = {key: one for key, one in properties.items() if key not in LEFT_OUT.get(kind, ())}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -15,6 +15,11 @@ from .errors import NotConvergedWarning as NotConvergedWarning
 from .errors import RefitError as RefitError
 from .errors import ResourceError as ResourceError
 from .errors import UnstableWarning as UnstableWarning
+from .estimation.audit import Audit as Audit
+from .estimation.audit import AuditedInterval as AuditedInterval
+from .estimation.audit import audit as audit
+from .estimation.audit import audit_files as audit_files
+from .estimation.audit import audit_model as audit_model
 from .estimation.corpus.corpus import CorpusEvaluation as CorpusEvaluation
 from .estimation.corpus.corpus import estimate_corpus as estimate_corpus
 from .estimation.curves.learning_curve import learning_curve as learning_curve

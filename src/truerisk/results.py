@@ -101,15 +101,27 @@ class Reportable(Frozen):
         return import_module("truerisk.reporting.render.figures").draw_result(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the result as plain values, ready for JSON, with the name of their schema."""
-        return {"schema": f"truerisk/{self.kind}/{self.schema_version}", **self._content()}
+        """Give the result as plain values, ready for JSON, with the name of their schema.
+
+        "coverage" lists the intervals, and what each kind was measured to cover.
+        """
+        coverage = import_module("truerisk.reporting.sections.coverage")
+        return {
+            "schema": f"truerisk/{self.kind}/{self.schema_version}",
+            **self._content(),
+            "coverage": as_plain(coverage.measured_facts(self)),
+        }
 
     def to_rows(self) -> list[Row]:
         """Give the result as a list of tidy rows, one per estimate; all have the same keys.
 
         The keys before "measure" say what the estimate is of: a model, a pair of models, a size.
+        "measured" says what intervals of the kind covered, on average and at least, in the ledger:
+        "0.96 (least 0.91)"; or "not measured", with the reason.
         """
-        return list(self._rows())
+        coverage = import_module("truerisk.reporting.sections.coverage")
+        rows: list[Row] = coverage.with_measured(self, self._rows())
+        return rows
 
     def to_frame(self, kind: FrameKind | None = None) -> Any:  # noqa: ANN401
         """Give the result as a tidy table, one row per estimate.
@@ -197,6 +209,7 @@ def estimate_row(
         "high": float(high),
         "level": float(level),
         "interval": name,
+        "measured": "",
         "method": method,
         "n": n,
         "target": target,
@@ -214,7 +227,12 @@ def frame_of(rows: list[Row], kind: FrameKind | None = None) -> Any:  # noqa: AN
     """
     packages = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
     if kind is None:
-        name = next(name for name in packages.values() if find_spec(name) is not None)
+        name = next((name for name in packages.values() if find_spec(name) is not None), "")
+        if not name:
+            raise ResourceError(
+                "A frame needs a package of frames: `pip install pandas`, polars or pyarrow. "
+                "to_dict() and to_rows() need none."
+            )
     elif kind in packages:
         name = packages[kind]
     else:

@@ -7,14 +7,15 @@ from typing import Any
 import click
 
 from studies.audit import (
+    groups,
     holdout,
     learner_coverage,
-    learner_page,
     pages,
     perturbation,
     planning,
     predictions,
     proportions,
+    sentences,
     sizes,
     xi_alpha,
 )
@@ -31,11 +32,11 @@ def _proportions(**_: Any) -> Iterator[str]:  # noqa: ANN401
 
 def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
     drawn = predictions.SAMPLES if samples is None else samples
-    rows: list[predictions.SimulatedCoverage] = []
+    rows: list[CoverageCell] = []
     for batch in predictions.simulate_all(samples=drawn):
         rows += batch
-        yield f"{batch[0].population}, n = {batch[0].n}"
-    write_ledger(predictions.SimulatedCoverage, "predictions", rows, LEDGERS)
+        yield f"{batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "predictions", rows, LEDGERS)
 
 
 def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -56,10 +57,7 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
     for cell, measured_rows in zip(cells, measured, strict=True):
         rows += measured_rows
         yield f"{cell.problem}, n = {cell.n}, {cell.learner}"
-    ledgers = learner_page.summarise_learners(rows)
-    write_ledger(learner_page.CellCoverage, "learner_cells", ledgers.cells, LEDGERS)
-    write_ledger(learner_page.IntervalSummary, "learner_intervals", ledgers.intervals, LEDGERS)
-    write_ledger(learner_page.MeasureSummary, "learner_measures", ledgers.measures, LEDGERS)
+    write_ledger(CoverageCell, "learners", rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -83,6 +81,26 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
         rows += measured_rows
         yield f"{trial.kind}, {trial.setting}, n = {trial.n}"
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
+
+
+def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = groups.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for step, cells in groups.measure_all(samples=drawn, folder=resume, n_jobs=jobs):
+        rows += cells
+        yield step
+    write_ledger(CoverageCell, "groups", rows, LEDGERS)
+    yield groups.summary(rows)
+
+
+def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
+    drawn = sentences.SAMPLES if samples is None else samples
+    rows = []
+    parts = sentences.all_parts()
+    for row in sentences.measure(parts, samples=drawn, folder=resume, n_jobs=jobs):
+        rows.append(row)
+        yield f"{row.method}, {row.problem}, n = {row.n}: {row.coverage:.3f}"
+    write_ledger(CoverageCell, "sentences", rows, LEDGERS)
 
 
 def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -116,9 +134,24 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "learners": _learners,
     "perturbation": _perturbation,
     "tests": _tests,
+    "groups": _groups,
+    "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
     "pages": _pages,
+}
+# On two cores, as a part says before it begins.
+LASTS = {
+    "proportions": "5 seconds",
+    "predictions": "15 minutes",
+    "learners": "several hours",
+    "perturbation": "several hours",
+    "tests": "several hours",
+    "groups": "three quarters of an hour",
+    "sentences": "an hour",
+    "planning": "minutes",
+    "xi_alpha": "minutes",
+    "pages": "2 seconds",
 }
 
 
@@ -140,13 +173,16 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 def main(names: tuple[str, ...], *, samples: int | None, resume: Path | None, jobs: int) -> None:
     """Run audits, each of which writes its ledger as CSV; `pages` writes pages from the ledgers.
 
+    Each part says how long it takes before it begins; one that was stopped continues from the
+    checkpoints of --resume.
+
     \b
-    python -m studies.audit proportions pages        seconds
-    python -m studies.audit predictions              a quarter of an hour
+    python -m studies.audit proportions pages
     python -m studies.audit all --resume .audit --jobs 2
     """
     try:
         for name in AUDITS if "all" in names else names:
+            click.echo(f"{name}: takes about {LASTS[name]}", err=True)
             for step in AUDITS[name](samples=samples, resume=resume, jobs=jobs):
                 click.echo(f"{name}: {step}", err=True)
     except (InputError, ResourceError) as error:

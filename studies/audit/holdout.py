@@ -38,7 +38,7 @@ from truerisk.results import Interval, has_code
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking, rank
-from truerisk.tallies.scored_rows import JointScores
+from truerisk.tallies.scored_rows import ScoredRows
 
 SAMPLES = 600
 SIZES = (50, 100, 300, 1000)
@@ -283,7 +283,7 @@ class Rankings:
             return
         ranking = rank(score, positive, weight)
         limit = self.population
-        yield ("roc_auc", THIS_MODEL), limit.auc, auc_interval(ranking, None, level=level)
+        yield ("roc_auc", THIS_MODEL), limit.auc, auc_interval(ranking, level=level)
         for name in RANKINGS:
             value = float(find_measure(name).value(ranking))
             interval = ranking_interval(name, value, ranking, level=level)
@@ -346,7 +346,7 @@ class ClassScores:
         if not taken.any():
             return
         rankings = [rank(score[:, at].copy(), truth[:, at]) for at in np.flatnonzero(taken)]
-        joint = JointScores(score[:, taken], truth[:, taken])
+        joint = ScoredRows(score[:, taken], truth[:, taken])
         names = ("roc_auc", "average_precision", "breakeven_point")
         correlations = joint.correlations(names)
         shares = np.full(len(rankings), 1 / len(rankings))
@@ -354,7 +354,7 @@ class ClassScores:
             measure = find_measure(name)
             values = np.array([float(measure.value(one)) for one in rankings])
             each = [
-                auc_interval(one, None, level=level)
+                auc_interval(one, level=level)
                 if name == "roc_auc"
                 else ranking_interval(name, value, one, level=level)
                 for one, value in zip(rankings, values, strict=True)

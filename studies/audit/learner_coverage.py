@@ -1,4 +1,7 @@
-"""How often each interval of resampling covers, computed from the refits of the audit."""
+"""How often the intervals of refits that are used by name cover the error rate.
+
+The default of `tr.estimate` has a study of its own.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from studies.audit.learner_problems import PROBLEMS, Problem
 from studies.audit.learner_refits import (
     FOLDS,
@@ -24,32 +28,38 @@ from studies.audit.learner_refits import (
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_whole_number
 from truerisk.estimation.refits.interval_rules import summarise
-from truerisk.evaluation.assemble import assemble
-from truerisk.evaluation.prediction_tally import Tallies
-from truerisk.evaluation.request import Request
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.intervals.cross_validation import cross_validation_clt
-from truerisk.measures.averages import value_of_tables
-from truerisk.results import Estimate, Interval
-from truerisk.tallies.votes import Votes
+from truerisk.results import Interval
 
 SIZES = (50, 100, 300, 1000)
 SAMPLES = 500
-DEFAULT, YARDSTICK = "agreement", "corrected t, 5 × 10"
 ERROR_RATE = "error_rate"
-LABELS = ("no", "yes")
-POSITIVE = 1
-# Measures of counts whose intervals the rule of agreement gives, besides the error rate.
-MEASURES = (
-    "recall",
-    "precision",
-    "specificity",
-    "f1",
-    "balanced_accuracy",
-    "matthews_correlation",
-)
+AGREEMENT, YARDSTICK = "agreement", "corrected t, 5 × 10"
+MODEL, LEARNER = "this model", "the learner at this sample size"
+FIVE_BY_TEN, TEN, THIRD, OWN = "5 × 10 folds", "10 folds", "a third held out", "refits of its own"
+# What the audit calls an interval → what an estimate calls it, and the refits.
+NAMES = {
+    "agreement": ("agreement_binomial", FIVE_BY_TEN),
+    "agreement, Jeffreys": ("agreement_jeffreys", FIVE_BY_TEN),
+    "agreement, damped": ("agreement_damped", FIVE_BY_TEN),
+    "corrected t, 5 × 10": ("corrected_t", FIVE_BY_TEN),
+    "corrected t, 10": ("corrected_t", TEN),
+    "plain t, 5 × 10 (invalid)": ("plain_t (invalid)", FIVE_BY_TEN),
+    "plain t, 10 (invalid)": ("plain_t (invalid)", TEN),
+    "limit theorem, all pairs": ("cross_validation_clt_all_pairs", TEN),
+    "limit theorem, within folds": ("cross_validation_clt_within_folds", TEN),
+    "binomial, 10 folds pooled": ("pooled_binomial", TEN),
+    "hold-out, one third": ("clopper_pearson", THIRD),
+    "nested cross-validation": ("nested_cross_validation", OWN),
+    "conservative Z": ("conservative_z", OWN),
+}
+# They speak of the learner; what they cover of one model is for comparison.
+OF_LEARNERS = {"corrected_t", "plain_t (invalid)", "nested_cross_validation", "conservative_z"}
+# Chosen with a look at some of these problems.
+CHOSEN = {"agreement_damped"}
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,7 @@ def _binomial(wrong: int, n: int) -> Interval:
 
 
 INTERVALS: dict[str, Callable[[Sample], Interval | None]] = {
-    DEFAULT: _agreement("agreement"),
+    AGREEMENT: _agreement("agreement"),
     "agreement, Jeffreys": _agreement("agreement_jeffreys"),
     "agreement, damped": _agreement("agreement_damped"),
     YARDSTICK: _t(5, "corrected_t"),
@@ -120,32 +130,6 @@ INTERVALS: dict[str, Callable[[Sample], Interval | None]] = {
     "binomial, 10 folds pooled": _pooled,
     "hold-out, one third": _held_out,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnerCoverage:
-    """How often one interval of one measure contained the truth in one cell.
-
-    `model` is how often it contained this model's value, `learner` how often that of the learner,
-    the mean of the former over all samples (`truth`); samples in which the measure or the interval
-    is undefined count neither way.  `relative_width` is the mean width over that of the corrected
-    t, in the samples that have both; NaN if none has.
-    """
-
-    cell: Cell
-    measure: str
-    interval: str
-    defined: int
-    model: float
-    learner: float
-    mean_width: float
-    relative_width: float
-    truth: float
-
-    @property
-    def undefined(self) -> int:
-        """How many samples have no such interval."""
-        return self.cell.samples - self.defined
 
 
 def ends_from(refits: Refits) -> dict[str, Array]:
@@ -164,108 +148,45 @@ def ends_from(refits: Refits) -> dict[str, Array]:
     return {name: ends_of([rule(one) for one in samples]) for name, rule in INTERVALS.items()}
 
 
-class _NoScores:
-    """The estimates from scores, of models that give none."""
+def coverage_cells(cell: Cell, ends: Mapping[str, Array], truth: Array) -> Iterator[CoverageCell]:
+    """Give one row per interval and target, from its ends and the error of each sample's model.
 
-    def overall(self) -> Iterator[Estimate]:
-        return iter(())
-
-    def by_class(self) -> dict[str, dict[str, Estimate]]:
-        return {}
-
-
-def measure_ends(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[str, Array]:
-    """Give the ends of the interval of each measure and sample, as the product gives them.
-
-    NaN where the measure is undefined.
+    Samples without an interval count neither way.
     """
-    request = Request(
-        level=LEVEL, measures=measures, pos_label=LABELS[POSITIVE], random_state=0
-    ).checked()
-    estimates: dict[str, list[Estimate]] = {name: [] for name in measures}
-    for losses, positive in zip(refits.losses, refits.positive, strict=True):
-        cells = votes_of(losses, positive).cells()
-        tallies = Tallies(
-            LABELS, multilabel=False, pos_label=LABELS[POSITIVE], n=cells.n, cells=cells
-        )
-        evaluation = assemble(tallies, request, scores=_NoScores())
-        for name in measures:
-            estimates[name].append(evaluation[name])
-    return {
-        name: ends_of([one.interval if one.is_defined else None for one in each])
-        for name, each in estimates.items()
-    }
+    for name, own in ends.items():
+        method, design = NAMES[name]
+        there = ~np.isnan(own[:, 0])
+        low, high = own[there].T
+        width = float((high - low).mean()) if there.any() else math.nan
+        targets = {MODEL: truth[there], LEARNER: np.full(int(there.sum()), truth.mean())}
+        for target in (MODEL, LEARNER) if method in OF_LEARNERS else (MODEL,):
+            held = (low <= targets[target]) & (targets[target] <= high)
+            yield CoverageCell(
+                study="learners",
+                problem=f"{cell.problem}, {cell.learner}",
+                role=CHOSEN_ON if method in CHOSEN else HELD_OUT,
+                design=design,
+                n=cell.n,
+                measure=ERROR_RATE,
+                method=method,
+                level=LEVEL,
+                target=target,
+                samples=int(there.sum()),
+                undefined=int((~there).sum()),
+                coverage=float(held.mean()) if there.any() else math.nan,
+                width=width,
+                **(_beside(ends[YARDSTICK], truth) if name == AGREEMENT else {}),
+            )
 
 
-def votes_of(losses: Flags, positive: Flags) -> Votes:
-    """Count what the refits predicted for each example, from their losses.
-
-    Examples
-    --------
-    >>> votes_of(np.array([[False, True], [False, False]]), np.array([True, False])).counts.tolist()
-    [[0, 2], [1, 1]]
-    """
-    votes = Votes(positive.astype(np.int64), LABELS)
-    for wrong in losses:
-        votes.add(np.arange(positive.size), (positive ^ wrong).astype(np.int32))
-    return votes
-
-
-def measure_truth(refits: Refits, measures: tuple[str, ...] = MEASURES) -> dict[str, Array]:
-    """Give the true value of each measure for the model of each sample; NaN where undefined."""
-    missed, alarms = refits.truth.T
-    share = np.full_like(missed, refits.prevalence)
-    rows = [[1 - share - alarms, alarms], [missed, share - missed]]
-    tables = np.moveaxis(np.array(rows), -1, 0)
-    return {
-        name: np.asarray(value_of_tables(name, tables, POSITIVE), dtype=np.float64)
-        for name in measures
-    }
-
-
-def coverage_of(
-    cell: Cell,
-    ends: Mapping[str, Array],
-    truth: Array,
-    *,
-    measure: str = ERROR_RATE,
-) -> list[LearnerCoverage]:
-    """Give one row per interval, from its ends and the true value of each sample's model."""
-    return [
-        LearnerCoverage(
-            cell=cell,
-            measure=measure,
-            interval=name,
-            relative_width=_relative_width(own, ends[YARDSTICK]) if YARDSTICK in ends else math.nan,
-            truth=_mean(truth),
-            **_covered(own, truth),
-        )
-        for name, own in ends.items()
-    ]
-
-
-def _covered(ends: Array, truth: Array) -> dict[str, Any]:
-    there = ~np.isnan(ends[:, 0]) & ~np.isnan(truth)
+def _beside(ends: Array, truth: Array) -> dict[str, Any]:
+    """Say what the corrected t does on the same samples."""
+    there = ~np.isnan(ends[:, 0])
     low, high = ends[there].T
-    mean = _mean(truth)
-    return {
-        "defined": int(there.sum()),
-        "model": _mean((low <= truth[there]) & (truth[there] <= high)),
-        "learner": _mean((low <= mean) & (mean <= high)),
-        "mean_width": _mean(high - low),
-    }
-
-
-def _relative_width(ends: Array, yardstick: Array) -> float:
-    both = ~np.isnan(ends[:, 0]) & ~np.isnan(yardstick[:, 0])
-    width, other = (_mean(np.diff(one[both])) for one in (ends, yardstick))
-    return width / other
-
-
-def _mean(values: NDArray[Any]) -> float:
-    """Give the mean of what is not NaN; NaN of nothing."""
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else math.nan
+    held = (low <= truth[there]) & (truth[there] <= high)
+    shares = {"rival_coverage": held, "rival_width": high - low}
+    means = {name: float(one.mean()) if there.any() else math.nan for name, one in shares.items()}
+    return {"rival": "corrected_t", **means}
 
 
 def all_cells(
@@ -293,7 +214,7 @@ def all_cells(
 
 def measure_cells(
     cells: Sequence[Cell], *, folder: Path | None = None, n_jobs: int = 1
-) -> Iterator[list[LearnerCoverage]]:
+) -> Iterator[list[CoverageCell]]:
     """Give the rows of one cell after another, in the order of the cells.
 
     Parameters
@@ -307,22 +228,15 @@ def measure_cells(
     """
     results = run_each(_measure_cell, {"folder": folder}, cells, n_jobs=n_jobs)
     for cell, arrays in zip(cells, results, strict=True):
-        rows = []
-        for measure in (ERROR_RATE, *MEASURES):
-            start = f"{measure}: "
-            ends = {key.removeprefix(start): arrays[key] for key in arrays if key.startswith(start)}
-            rows += coverage_of(cell, ends, arrays[measure], measure=measure)
-        yield rows
+        truth = arrays.pop(ERROR_RATE)
+        yield list(coverage_cells(cell, arrays, truth))
 
 
 def _measure_cell(shared: Mapping[str, Any], cell: Cell) -> dict[str, Array]:
-    """Give the truth of each measure by its name, and the ends of its intervals by both names."""
+    """Give the error of each sample's model, and the ends of each interval."""
     refits = refits_of(cell, shared["folder"])
-    ends = {**ends_from(refits), **further_ends(cell, shared["folder"])}
-    others = measure_ends(refits)
     return {
         ERROR_RATE: refits.errors,
-        **measure_truth(refits),
-        **{f"{ERROR_RATE}: {name}": own for name, own in ends.items()},
-        **{f"{measure}: {DEFAULT}": own for measure, own in others.items()},
+        **ends_from(refits),
+        **further_ends(cell, shared["folder"]),
     }

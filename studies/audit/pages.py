@@ -1,153 +1,210 @@
-"""The pages of the documentation and the data that ships, made from the ledgers.
+"""The pages of the documentation and the figures that ship, made from the ledgers.
 
-=================================  ==============================================================
-made                               from the ledgers
-=================================  ==============================================================
-docs/coverage.md                   proportions, predictions
-docs/coverage-of-learners.md       learner_cells, learner_intervals, learner_measures
+Every ledger whose columns are those of `CoverageCell` is a study: its page, its table and its
+figures are made here, whatever it measures.  Three ledgers have rows of their own: proportions
+(summed, not simulated), perturbation and tests.
+
+=================================  =============================================================
+made                               from
+=================================  =============================================================
+docs/coverage.md                   proportions, and studies of predictions
+docs/coverage-of-learners.md       studies of refits and of estimates without them
 docs/coverage-of-perturbation.md   perturbation
-docs/size-of-tests.md              tests
+docs/size-of-tests.md              tests, and studies of sentences, guarantees and plans
 docs/ledger.md                     all of them
 measured_coverage.csv              all of them; what the package quotes
-=================================  ==============================================================
+perturbation_coverage.csv          perturbation; what `tr.perturbation` quotes
+=================================  =============================================================
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studies.audit.coverage_page import coverage_page, measure_table, summary_of_level
-from studies.audit.learner_page import (
-    MODEL,
-    CellCoverage,
-    IntervalSummary,
-    LearnerLedgers,
-    MeasureSummary,
-    interval_table,
-    learner_page,
-)
-from studies.audit.ledger import DOCS, LEDGERS, ROOT, mean, read_ledger
-from studies.audit.perturbation import STANDARD_C, PerturbationCoverage
-from studies.audit.perturbation_page import perturbation_page, summary_table
-from studies.audit.predictions import SimulatedCoverage
+from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
+from studies.audit.ledger import DOCS, LEDGERS, ROOT, markdown_table, mean, read_ledger
+from studies.audit.perturbation import NORMAL, STANDARD_C, PerturbationCoverage
 from studies.audit.proportions import EnumeratedCoverage
 from studies.audit.sizes import TestSize
 from studies.audit.sizes_page import in_short, sizes_page
 from truerisk.intervals.measured_coverage import (
     ANY,
+    DIFFERENCE,
     FILE,
     LEARNER,
-    PERTURBATION,
+    PERTURBATION_FILE,
     THIS_MODEL,
     CoverageFigure,
-    Page,
+    PerturbationFigure,
     figures_as_csv,
 )
 
-SHIPPED = ROOT / "src" / "truerisk" / "intervals" / FILE
+SHIPPED = ROOT / "src" / "truerisk" / "intervals"
 LEVEL = 0.95
-ERROR_RATE = "error_rate"
-FIVE_BY_TEN, TEN, THIRD, OWN = "5 × 10 folds", "10 folds", "a third held out", "refits of its own"
-TRAINING, VALIDATED = "training losses", "cross-validated losses"
-# What a ledger calls an interval → what an estimate calls it, and the refits.
-OF_LEARNERS = {
-    "agreement": ("agreement_binomial", FIVE_BY_TEN),
-    "agreement, Jeffreys": ("agreement_jeffreys", FIVE_BY_TEN),
-    "agreement, damped": ("agreement_damped", FIVE_BY_TEN),
-    "corrected t, 5 × 10": ("corrected_t", FIVE_BY_TEN),
-    "corrected t, 10": ("corrected_t", TEN),
-    "plain t, 5 × 10 (invalid)": ("plain_t (invalid)", FIVE_BY_TEN),
-    "plain t, 10 (invalid)": ("plain_t (invalid)", TEN),
-    "limit theorem, all pairs": ("cross_validation_clt_all_pairs", TEN),
-    "limit theorem, within folds": ("cross_validation_clt_within_folds", TEN),
-    "binomial, 10 folds pooled": ("pooled_binomial", TEN),
-    "hold-out, one third": ("clopper_pearson", THIRD),
-    "nested cross-validation": ("nested_cross_validation", OWN),
-    "conservative Z": ("conservative_z", OWN),
+# Of the promised misses (0.05 at 95 %): the band is [0.92, 0.985], and low is under 0.88.
+BAND, LOW = (1.6, 0.3), 2.4
+MAX_LISTED = 40
+
+PREDICTIONS, LEARNERS, PERTURBATION, TESTS = (
+    "coverage", "coverage-of-learners", "coverage-of-perturbation", "size-of-tests",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a page says of a study; `bound` promises at least its level, and may keep more."""
+
+    title: str
+    page: str
+    words: str = ""
+    bound: bool = False
+    by_design: bool = False
+
+
+STUDIES = {
+    "holdout": Study("Predictions of one model", PREDICTIONS, "The intervals of `tr.evaluate`."),
+    "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
+    "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
+    "bands": Study(
+        "Bands of curves",
+        PREDICTIONS,
+        "A band promises to hold the whole true curve, at every threshold at once.",
+        bound=True,
+    ),
+    "refits": Study(
+        "Estimates by refits", LEARNERS, "The intervals of `tr.estimate`.", by_design=True
+    ),
+    "learners": Study(
+        "Other intervals of refits, by name",
+        LEARNERS,
+        "The error rate on eight problems with three learners: linear discriminant, naive Bayes, "
+        "tree. `agreement` was found on other problems; `agreement_damped` with a look at these.",
+        by_design=True,
+    ),
+    "curves": Study("Learning curves", LEARNERS, "`at()` beyond the data: 2 and 4 times as many."),
+    "xi_alpha": Study("ξα as a bound", LEARNERS, bound=True),
+    PERTURBATION: Study(
+        "Perturbation resampling of SVMs",
+        PERTURBATION,
+        "*Training losses* are the published form, as printed: every example is predicted by a "
+        "model that was trained on it. *Cross-validated losses* refit every fold under every "
+        "weighting; `perturbation_effective_size` of these is the default. `agreement` on 5 × 5 "
+        "folds needs no weighting, is shorter and covers as much: for the error of one SVM, "
+        "`tr.estimate` is the better choice.",
+        by_design=True,
+    ),
+    "planning": Study("Planned sizes", TESTS, "`tr.sample_size` keeps its word.", bound=True),
+    "guarantees": Study(
+        "Guarantees", TESTS, "Thresholds and rejection with guarantees.", bound=True
+    ),
+    "sentences": Study(
+        "Sentences that say they are sure",
+        TESTS,
+        "Samples at the boundary, where every “Sure:” and every “better” is false; *covered* is "
+        "the share of samples in which the sentence was not said, or was true.",
+        bound=True,
+    ),
+}  # fmt: skip
+
+PAGES = {
+    PREDICTIONS: (
+        "Measured coverage",
+        "How often each interval of predictions contains the truth, set against what it promises.",
+    ),
+    LEARNERS: (
+        "Measured coverage of estimates of learners",
+        (
+            "How often the intervals for a learner contain the truth.  *This model* is the one "
+            "trained on the whole sample, its truth measured on fresh examples; *the learner at "
+            "this sample size* is the mean of this over all samples."
+        ),
+    ),
+    PERTURBATION: (
+        "Measured coverage of perturbation resampling",
+        "How often the intervals of `tr.perturbation` contain the error of the SVM.",
+    ),
 }
+LEGEND = """\
+One row per interval, measure, level and target; a *cell* is one problem at one size.  *Role*:
+*held out* problems were not looked at when the interval was chosen, *chosen on* ones were.  *Mean*
+and *least* are over the cells; *in band* is the share of cells whose coverage lies in
+[0.92, 0.985] at 95 % (misses between 0.3 and 1.6 times the promised ones), *kept* that of cells at
+or above the level, both with two standard errors of the Monte Carlo allowed; *low* counts cells
+under 0.88 (2.4 times the misses).  *±* is two standard errors of the cell with the fewest samples.
+*Width* is relative to the rival that is named, on the same samples.  `make audit` measures anew and
+writes the ledgers in studies/ledgers, which have every cell.
+"""
+PROPORTIONS = """
+## Proportions, by enumeration
+
+Every outcome of n trials is summed, at {proportions} proportions and n = {sizes}; nothing is
+simulated.  *Under* is the share of these at which the method covers less often than it promises;
+*width* is relative to Clopper and Pearson's.
+"""
+LEDGER = """\
+# The ledger of measured coverage
+
+An interval promises to contain the truth so many times in a hundred.  Here is how often each kind
+did when that was measured, with the truth known.  The worst figure matters more than the mean: it
+is what a reader with unlucky data gets.  What has no row here was not measured, and says so where
+it is shown: ° in the terminal, "not measured" in tables and on pages.
+
+"""
+HEADS = ["interval", "level", "about", "role", "n", "cells", "samples", "±", "mean", "least"]
+
+# What the ledger of perturbation calls an interval → its method, and the losses or the refits.
 OF_SVMS = {
-    "training, percentile": ("perturbation_percentile", TRAINING),
-    "training, normal": ("perturbation_normal", TRAINING),
-    "cross-validated, percentile": ("perturbation_percentile", VALIDATED),
-    "cross-validated, normal": ("perturbation_normal", VALIDATED),
-    "cross-validated, effective size": ("perturbation_effective_size", VALIDATED),
+    "training, percentile": ("perturbation_percentile", "training losses"),
+    "training, normal": ("perturbation_normal", "training losses"),
+    "cross-validated, percentile": ("perturbation_percentile", "cross-validated losses"),
+    "cross-validated, normal": ("perturbation_normal", "cross-validated losses"),
+    "cross-validated, effective size": ("perturbation_effective_size", "cross-validated losses"),
     "exact binomial": ("clopper_pearson", "5 folds pooled"),
     "agreement, 5 × 5": ("agreement", "5 × 5 folds"),
 }
-SHARES = {"recall", "precision", "specificity", "f1"}  # k of n, by the binomial at agreement's size
+PUBLISHED, DEFAULT = "training, percentile", "cross-validated, effective size"
 # Tests whose interval has another name.
 INTERVAL_OF = {
     "mcnemar_mid_p": "tango",
     "perturbation": "perturbation_normal",
     "wilcoxon": "signed_rank",
 }
-ANY_SCORES = {"two classifiers": ANY}
+OF_ANY_SCORES = "two classifiers"
 TESTS_OF_LEARNERS = {"cautious_t"}
 
-HEAD = """# The ledger of measured coverage
-
-An interval promises to contain the truth so many times in a hundred. Here is how often each kind
-did when that was measured, with the truth known: by summing over all outcomes, or by simulation.
-`make audit` measures everything anew, in hours, and writes this page and those it leads to from the
-ledgers in studies/ledgers; they say what was drawn, how often, and with which seed. What is
-promised here is 95 %.
-
-The worst figure matters more than the mean: it is what a reader with unlucky data gets.
-"""
-PROPORTIONS = """\
-Accuracy, error rate, precision, recall: k of n. *Least* and *mean* are over eleven sizes from 5 to
-1000 and 550 proportions. The default is `clopper_pearson`; `wald`, the interval of most textbooks,
-is there to be compared with."""
-MEASURES = """\
-The interval that `truerisk score` gives, for populations with a common and a rare class, and with
-three and four classes."""
-LEARNERS = """\
-The intervals of `truerisk estimate` for the model trained on all examples; `agreement` is the
-default."""
-SVMS = """\
-The intervals of `truerisk perturb`; `cross-validated, effective size` is the default, *training*
-the form as published."""
-TESTS = """\
-How often the default tests of `truerisk compare`, `tr.compare_models` and `truerisk rank` say
-"different" of models that are equally good; 0.05 is promised."""
+Cells = Sequence[CoverageCell]
 
 
 @dataclass(frozen=True)
 class Ledgers:
-    """All that was measured."""
+    """All that was measured; `studies` are those of cells, by name."""
 
     proportions: tuple[EnumeratedCoverage, ...]
-    predictions: tuple[SimulatedCoverage, ...]
-    learners: LearnerLedgers
     perturbation: tuple[PerturbationCoverage, ...]
     tests: tuple[TestSize, ...]
+    studies: dict[str, tuple[CoverageCell, ...]]
 
     @classmethod
     def read(cls, folder: Path = LEDGERS) -> "Ledgers":
         """Read every ledger of a folder."""
+        own = ("proportions", "perturbation", "tests")
+        names = sorted(path.stem for path in folder.glob("*.csv") if path.stem not in own)
+        order = {name: at for at, name in enumerate(STUDIES)}
+        names.sort(key=lambda name: order.get(name, len(order)))
         return cls(
             read_ledger(EnumeratedCoverage, "proportions", folder),
-            read_ledger(SimulatedCoverage, "predictions", folder),
-            LearnerLedgers(
-                read_ledger(CellCoverage, "learner_cells", folder),
-                read_ledger(IntervalSummary, "learner_intervals", folder),
-                read_ledger(MeasureSummary, "learner_measures", folder),
-            ),
             read_ledger(PerturbationCoverage, "perturbation", folder),
             read_ledger(TestSize, "tests", folder),
+            {name: read_ledger(CoverageCell, name, folder) for name in names},
         )
 
-
-def made_from(ledgers: Ledgers) -> dict[Path, str]:
-    """Give the content of every file that is made from the ledgers."""
-    return {
-        DOCS / "coverage.md": coverage_page(ledgers.proportions, ledgers.predictions),
-        DOCS / "coverage-of-learners.md": learner_page(ledgers.learners),
-        DOCS / "coverage-of-perturbation.md": perturbation_page(ledgers.perturbation),
-        DOCS / "size-of-tests.md": sizes_page(ledgers.tests),
-        DOCS / "ledger.md": ledger_page(ledgers),
-        SHIPPED: figures_as_csv(figures_of(ledgers)),
-    }
+    def cells(self) -> Iterator[tuple[str, Study, Cells]]:
+        """Give every study of cells, with what is said of it."""
+        perturbed = {PERTURBATION: tuple(perturbation_cells(self.perturbation))}
+        for name, rows in (self.studies | perturbed).items():
+            default = Study(name.replace("_", " ").capitalize(), PREDICTIONS)
+            yield name, STUDIES.get(name, default), rows
 
 
 def write_pages(folder: Path = LEDGERS) -> tuple[Path, ...]:
@@ -158,162 +215,312 @@ def write_pages(folder: Path = LEDGERS) -> tuple[Path, ...]:
     return tuple(made)
 
 
+def made_from(ledgers: Ledgers) -> dict[Path, str]:
+    """Give the content of every file that is made from the ledgers."""
+    studies = list(ledgers.cells())
+
+    def sections(page: str) -> str:
+        return "".join(section(name, of, rows) for name, of, rows in studies if of.page == page)
+
+    pages = {
+        DOCS / f"{page}.md": f"# {title}\n\n{lead}\n\n{LEGEND}{_enumerated(page, ledgers)}"
+        f"{sections(page)}"
+        for page, (title, lead) in PAGES.items()
+    }
+    tests, more = sizes_page(ledgers.tests), sections(TESTS)
+    return pages | {
+        DOCS / f"{TESTS}.md": f"{tests}\n# Other promises\n\n{LEGEND}{more}" if more else tests,
+        DOCS / "ledger.md": ledger_page(ledgers),
+        SHIPPED / FILE: figures_as_csv(CoverageFigure, figures_of(ledgers)),
+        SHIPPED / PERTURBATION_FILE: figures_as_csv(
+            PerturbationFigure, perturbation_figures(ledgers.perturbation)
+        ),
+    }
+
+
+def section(name: str, study: Study, cells: Cells) -> str:
+    """Write what a page says of one study: its table, and its low cells one by one."""
+    measured = [cell for cell in cells if cell.samples]
+    rows = [_line(group, study) for group in grouped(measured, _by_measure)]
+    table = markdown_table(["measure", *HEADS, *_last(study), "width", "undefined"], rows)
+    problems = list(dict.fromkeys(cell.problem for cell in measured))
+    roles = {
+        role: len({c.problem for c in measured if c.role == role}) for role in (HELD_OUT, CHOSEN_ON)
+    }
+    told = " and ".join(f"{count} {role}" for role, count in roles.items() if count)
+    low = sorted((cell for cell in measured if is_low(cell)), key=lambda cell: cell.coverage)
+    listed = "".join(
+        f"- {cell.coverage:.3f}: {cell.measure} ({cell.method}{_of(cell.design)}), {cell.problem}, "
+        f"n = {cell.n:,}, {cell.role}, {cell.samples} samples\n"
+        for cell in low[:MAX_LISTED]
+    )
+    more = f"- and {len(low) - MAX_LISTED} more\n" if len(low) > MAX_LISTED else ""
+    lowest = f"\nLow cells:\n\n{listed}{more}" if low else "\nNo cell is low.\n"
+    return (
+        f"\n## {study.title}\n\n{study.words}{' ' if study.words else ''}"
+        f"{len(problems)} problems ({told}), {len(measured)} rows of cells; the ledger is "
+        f"studies/ledgers/{name.removeprefix('coverage-of-')}.csv.\n\n{table}\n{lowest}"
+    )
+
+
+def _last(study: Study) -> list[str]:
+    return ["kept"] if study.bound else ["in band", "kept", "low"]
+
+
+def _of(design: str) -> str:
+    return f", {design}" if design else ""
+
+
+def _by_measure(cell: CoverageCell) -> tuple[object, ...]:
+    return cell.measure, cell.method, cell.level, cell.target, cell.role
+
+
+def _by_method(cell: CoverageCell) -> tuple[object, ...]:
+    return cell.method, cell.level, cell.target, cell.role
+
+
+def grouped(
+    cells: Iterable[CoverageCell], key: Callable[[CoverageCell], tuple[object, ...]]
+) -> list[Cells]:
+    """Put cells with the same key together, in the order of their first ones."""
+    groups: dict[tuple[object, ...], list[CoverageCell]] = {}
+    for cell in cells:
+        groups.setdefault(key(cell), []).append(cell)
+    return list(groups.values())
+
+
+def in_band(cell: CoverageCell) -> bool:
+    """Whether the misses lie between 0.3 and 1.6 times the promised ones, error allowed."""
+    miss = 1 - cell.level
+    return cell.within(1 - BAND[0] * miss, 1 - BAND[1] * miss)
+
+
+def is_kept(cell: CoverageCell) -> bool:
+    """Whether the coverage is at or above the level, error allowed."""
+    return cell.within(cell.level, 1.0)
+
+
+def is_low(cell: CoverageCell) -> bool:
+    """Whether the misses are more than 2.4 times the promised ones."""
+    return cell.coverage < 1 - LOW * (1 - cell.level) - 1e-9
+
+
+def _line(cells: Cells, study: Study, *, with_measure: bool = True) -> list[str]:
+    """Write one row of a table: what the cells have in common, and what they cover."""
+    first, sizes = cells[0], [cell.n for cell in cells]
+    shares = [cell.coverage for cell in cells]
+    samples = min(cell.samples for cell in cells)
+    designs = list(dict.fromkeys(cell.design for cell in cells))
+    design = _of(designs[0]) if study.by_design and len(designs) == 1 else ""
+    beside = [cell for cell in cells if cell.rival_width > 0 and math.isfinite(cell.width)]
+    widths = [cell.width / cell.rival_width for cell in beside]
+    drawn = sum(cell.samples + cell.undefined for cell in cells)
+    judged = [is_kept] if study.bound else [in_band, is_kept]
+    return [
+        *([first.measure] if with_measure else []),
+        f"{first.method}{design}",
+        f"{100 * first.level:g} %",
+        first.target,
+        first.role,
+        _range(sizes),
+        str(len(cells)),
+        str(samples),
+        f"{max(2 * cell.standard_error for cell in cells):.3f}",
+        f"{mean(shares):.3f}",
+        f"{min(shares):.3f}",
+        *(f"{mean([float(rule(cell)) for cell in cells]):.2f}" for rule in judged),
+        *([] if study.bound else [str(sum(map(is_low, cells)))]),
+        f"{mean(widths):.2f} × {beside[0].rival}" if widths else "–",
+        f"{sum(cell.undefined for cell in cells) / drawn:.3f}" if drawn else "–",
+    ]
+
+
+def _range(sizes: Sequence[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
+
+
+def _enumerated(page: str, ledgers: Ledgers) -> str:
+    if page != PREDICTIONS:
+        return ""
+    rows = ledgers.proportions
+    sizes = ", ".join(map(str, sorted({row.n for row in rows})))
+    head = PROPORTIONS.format(proportions=rows[0].proportions, sizes=sizes)
+    tables = (
+        f"\n### Promised: {100 * level:g} %\n\n{summary_of_level(rows, level)}\n"
+        for level in sorted({row.level for row in rows})
+    )
+    return "".join([head, *tables])
+
+
+def summary_of_level(enumerated: Sequence[EnumeratedCoverage], level: float) -> str:
+    """Write what every method for proportions covers at one confidence level."""
+    rows = [row for row in enumerated if row.level == level]
+    exact = {row.n: row.mean_width for row in rows if row.method == "clopper_pearson"}
+    lines = []
+    for method in dict.fromkeys(row.method for row in rows):
+        of_method = [row for row in rows if row.method == method]
+        worst = min(of_method, key=lambda row: row.least)
+        widths = [row.mean_width / exact[row.n] for row in of_method if row.n in exact]
+        lines.append(
+            [
+                method,
+                f"{worst.least:.4f}",
+                f"n = {worst.n}, p = {worst.least_at:.4g}",
+                f"{mean([row.mean for row in of_method]):.4f}",
+                f"{100 * mean([row.share_under for row in of_method]):.1f} %",
+                f"{mean(widths):.3f}" if widths else "–",
+            ]
+        )
+    return markdown_table(["method", "least", "at", "mean", "under", "width"], lines)
+
+
 def ledger_page(ledgers: Ledgers) -> str:
-    """Give docs/ledger.md: the chief table of every other page."""
-    chapters = (
-        ("Proportions", PROPORTIONS, "coverage", summary_of_level(ledgers.proportions, LEVEL)),
-        ("Every measure", MEASURES, "coverage", measure_table(ledgers.predictions)),
-        (
-            "Learners, by refits",
-            LEARNERS,
-            "coverage-of-learners",
-            interval_table(ledgers.learners.intervals, MODEL),
-        ),
-        (
-            "Support vector machines, by perturbation",
-            SVMS,
-            PERTURBATION,
-            summary_table(ledgers.perturbation, lambda row: row.of_model),
-        ),
-        ("Tests of a difference", TESTS, "size-of-tests", in_short(ledgers.tests)),
+    """Give docs/ledger.md: one table per study, all measures of a method together."""
+    summed = summary_of_level(ledgers.proportions, LEVEL)
+    proportions = "k of n, summed over all outcomes at 95 %. In full: [coverage](coverage.md)."
+    parts = [LEDGER, LEGEND, f"\n## Proportions\n\n{proportions}\n\n{summed}\n"]
+    for _, study, rows in ledgers.cells():
+        measured = [cell for cell in rows if cell.samples]
+        lines = [
+            _line(group, study, with_measure=False)[:-2] for group in grouped(measured, _by_method)
+        ]
+        table = markdown_table([*HEADS, *_last(study)], lines)
+        where = f"In full: [{study.page}]({study.page}.md)."
+        parts.append(f"\n## {study.title}\n\n{where}\n\n{table}\n")
+    parts.append(
+        "\n## Tests of a difference\n\nHow often the default tests say “different” of models that "
+        "are equally good; 0.05 is promised. In full: [size-of-tests](size-of-tests.md).\n\n"
+        f"{in_short(ledgers.tests)}\n"
     )
-    return HEAD + "".join(
-        f"\n## {title}\n\n{words} In full: [{page}]({page}.md).\n\n{table}\n"
-        for title, words, page, table in chapters
-    )
+    return "".join(parts)
+
+
+def perturbation_cells(rows: Iterable[PerturbationCoverage]) -> Iterator[CoverageCell]:
+    """Give the rows of the ledger of perturbation as cells, one for either truth."""
+    for row in rows:
+        method, design = OF_SVMS[row.interval]
+        for target, coverage in ((THIS_MODEL, row.of_model), (LEARNER, row.of_learner)):
+            yield CoverageCell(
+                study="perturbation",
+                problem=f"{row.classifier}, {row.features} features, d = {row.d}, Bayes error "
+                f"{row.error:g}, C = {row.C:g}",
+                role=CHOSEN_ON,
+                design=design,
+                n=row.n,
+                measure="error_rate",
+                method=method,
+                level=LEVEL,
+                target=target,
+                samples=row.samples,
+                undefined=0,
+                coverage=coverage,
+                width=row.width,
+            )
 
 
 def figures_of(ledgers: Ledgers) -> Iterator[CoverageFigure]:
-    """Give the figures that the package quotes, with as many digits as the pages show."""
+    """Give the figures that the package quotes: held-out cells of each interval where there are."""
     yield from _of_proportions(ledgers.proportions)
-    yield from _of_predictions(ledgers.predictions)
-    yield from _of_learners(ledgers.learners)
-    yield from _of_perturbation(ledgers.perturbation)
+    for _, study, cells in ledgers.cells():
+        measured = [cell for cell in cells if cell.samples]
+        if not study.by_design:
+            measured = [replace(cell, design="") for cell in measured]
+        groups = grouped(measured, lambda cell: (*_by_measure(cell), cell.design))
+        held_out = {_key(group[0]) for group in groups if group[0].role == HELD_OUT}
+        for group in groups:
+            if group[0].role == HELD_OUT or _key(group[0]) not in held_out:
+                yield _figure(study.page, group)
     yield from _of_tests(ledgers.tests)
 
 
+def _key(cell: CoverageCell) -> tuple[object, ...]:
+    return cell.measure, cell.method, cell.level, cell.target, cell.design
+
+
+def _figure(page: str, cells: Cells) -> CoverageFigure:
+    first = cells[0]
+    shares = [cell.coverage for cell in cells]
+    return CoverageFigure(
+        page=page,
+        method=first.method,
+        measure=first.measure,
+        design=first.design,
+        target=first.target,
+        level=first.level,
+        role=first.role,
+        smallest=min(cell.n for cell in cells),
+        largest=max(cell.n for cell in cells),
+        cells=len(cells),
+        samples=min(cell.samples for cell in cells),
+        mean=round(mean(shares), 4),
+        least=round(min(shares), 4),
+    )
+
+
 def _of_proportions(rows: tuple[EnumeratedCoverage, ...]) -> Iterator[CoverageFigure]:
-    sizes = {row.n for row in rows}
     for level, method in dict.fromkeys((row.level, row.method) for row in rows):
         mine = [row for row in rows if (row.level, row.method) == (level, method)]
-        # No sample is drawn: the coverage of every outcome is summed.
-        yield _figure(
-            "coverage",
-            method,
-            ANY,
-            (min(sizes), max(sizes)),
-            (round(mean([row.mean for row in mine]), 4), round(min(r.least for r in mine), 4)),
-            samples=0,
-            level=level,
-        )
-
-
-def _of_predictions(rows: tuple[SimulatedCoverage, ...]) -> Iterator[CoverageFigure]:
-    for measure in dict.fromkeys(row.measure for row in rows):
-        mine = [row for row in rows if row.measure == measure]
-        for n in sorted({row.n for row in mine}):
-            shares = [row.coverage for row in mine if row.n == n]
-            for method in dict.fromkeys(row.method for row in mine):
-                yield _figure(
-                    "coverage",
-                    method,
-                    measure,
-                    (n, n),
-                    (round(mean(shares), 3), round(min(shares), 3)),
-                    samples=min(row.samples for row in rows),
-                )
-
-
-def _of_learners(ledgers: LearnerLedgers) -> Iterator[CoverageFigure]:
-    sizes = [cell.n for cell in ledgers.cells]
-    samples = ledgers.cells[0].samples
-    for row in ledgers.intervals:
-        method, design = OF_LEARNERS[row.interval]
-        yield _figure(
-            "coverage-of-learners",
-            method,
-            ERROR_RATE,
-            (min(sizes), max(sizes)),
-            (round(row.mean, 3), round(row.least, 3)),
-            samples=samples,
-            design=design,
-            target=THIS_MODEL if row.target == MODEL else LEARNER,
-        )
-    for one in ledgers.measures:
-        yield _figure(
-            "coverage-of-learners",
-            "agreement_binomial" if one.measure in SHARES else "agreement_delta",
-            one.measure,
-            (one.n, one.n),
-            (round(one.mean, 3), round(one.least, 3)),
-            samples=samples,
-            design=FIVE_BY_TEN,
-            target=THIS_MODEL if one.target == MODEL else LEARNER,
-        )
-
-
-def _of_perturbation(rows: tuple[PerturbationCoverage, ...]) -> Iterator[CoverageFigure]:
-    for row in rows:
-        method, design = OF_SVMS[row.interval]
-        plain = row.C == STANDARD_C
         yield CoverageFigure(
-            page=PERTURBATION,
+            page=PREDICTIONS,
             method=method,
             measure=ANY,
-            design=design,
+            design="",
             target=THIS_MODEL,
-            level=LEVEL,
-            smallest=row.n,
-            largest=row.n,
-            samples=row.samples,
-            mean=row.of_model,
-            least=row.of_model,
-            classifier=row.classifier,
-            problem=row.features if plain else f"{row.features}, C = {row.C:g}",
-            features=row.d,
-            bayes_error=row.error,
+            level=level,
+            role=HELD_OUT,
+            smallest=min(row.n for row in mine),
+            largest=max(row.n for row in mine),
+            cells=sum(row.proportions for row in mine),
+            samples=0,  # every outcome is summed
+            mean=round(mean([row.mean for row in mine]), 4),
+            least=round(min(row.least for row in mine), 4),
         )
 
 
 def _of_tests(rows: tuple[TestSize, ...]) -> Iterator[CoverageFigure]:
     """Give how often the interval of two equally good models contained 0."""
-    with_ends = [row for row in rows if row.excluded == row.excluded]
-    for method, test, n in dict.fromkeys((row.method, row.test, row.n) for row in with_ends):
-        mine = [row for row in with_ends if (row.method, row.test, row.n) == (method, test, n)]
-        shares = [1 - round(row.excluded, 3) for row in mine]
-        yield _figure(
-            "size-of-tests",
-            INTERVAL_OF.get(method, method),
-            ANY_SCORES.get(test, test),
-            (n, n),
-            (mean(shares), min(shares)),
-            samples=min(row.pairs for row in mine),
-            target=LEARNER if method in TESTS_OF_LEARNERS else THIS_MODEL,
+    cells = [
+        CoverageCell(
+            study=TESTS,
+            problem=row.setting,
+            role=HELD_OUT,
+            design="",
+            n=row.n,
+            measure=DIFFERENCE + ("" if row.test == OF_ANY_SCORES else row.test),
+            method=INTERVAL_OF.get(row.method, row.method),
+            level=LEVEL,
+            target=LEARNER if row.method in TESTS_OF_LEARNERS else THIS_MODEL,
+            samples=row.pairs,
+            undefined=0,
+            coverage=1 - row.excluded,
+            width=math.nan,
         )
+        for row in rows
+        if not math.isnan(row.excluded)
+    ]
+    for group in grouped(cells, _by_measure):
+        yield _figure(TESTS, group)
 
 
-def _figure(
-    page: Page,
-    method: str,
-    measure: str,
-    sizes: tuple[int, int],
-    shares: tuple[float, float],
-    *,
-    samples: int,
-    level: float = LEVEL,
-    design: str = "",
-    target: str = THIS_MODEL,
-) -> CoverageFigure:
-    return CoverageFigure(
-        page=page,
-        method=method,
-        measure=measure,
-        design=design,
-        target=target,
-        level=level,
-        smallest=sizes[0],
-        largest=sizes[1],
-        samples=samples,
-        mean=shares[0],
-        least=shares[1],
-    )
+def perturbation_figures(rows: Sequence[PerturbationCoverage]) -> Iterator[PerturbationFigure]:
+    """Give what the published form and the default cover, by classifier, n and d."""
+    plain = [row for row in rows if row.features == NORMAL and row.C == STANDARD_C]
+    for cell in dict.fromkeys((row.classifier, row.n, row.d) for row in plain):
+        here = [row for row in plain if (row.classifier, row.n, row.d) == cell]
+        published, default = (
+            [row.of_model for row in here if row.interval == name] for name in (PUBLISHED, DEFAULT)
+        )
+        errors = [row.error for row in here]
+        yield PerturbationFigure(
+            classifier=cell[0],
+            n=cell[1],
+            d=cell[2],
+            lowest_error=min(errors),
+            highest_error=max(errors),
+            samples=here[0].samples,
+            published_low=min(published),
+            published_high=max(published),
+            default_low=min(default),
+            default_high=max(default),
+        )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from studies.audit.coverage_cells import CHOSEN_ON, CoverageCell
 from truerisk.checks import check_whole_number
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.results import Evaluation
@@ -122,27 +123,9 @@ POPULATIONS: tuple[Population, ...] = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SimulatedCoverage:
-    """How often the interval of one measure contained the truth; `method` is the commonest one.
-
-    Samples in which the measure was undefined (`undefined` of `samples`) count as neither.
-    """
-
-    population: str
-    n: int
-    measure: str
-    method: str
-    truth: float
-    coverage: float
-    mean_width: float
-    samples: int
-    undefined: int
-
-
 def simulate_coverage(
     population: Population, n: int, *, samples: int, rng: np.random.Generator
-) -> Iterator[SimulatedCoverage]:
+) -> Iterator[CoverageCell]:
     """Evaluate many samples of n examples, and count how often each interval contains the truth.
 
     Parameters
@@ -167,16 +150,20 @@ def simulate_coverage(
         hits = sum(interval.covers(value) for interval in intervals)
         finite = [interval.width for interval in intervals if math.isfinite(interval.width)]
         methods = Counter(interval.method for interval in intervals)
-        yield SimulatedCoverage(
-            population=population.name,
+        yield CoverageCell(
+            study="predictions",
+            problem=population.name,
+            role=CHOSEN_ON,
+            design="",
             n=n,
             measure=measure,
             method=methods.most_common(1)[0][0],
-            truth=value,
-            coverage=hits / len(intervals),
-            mean_width=math.fsum(finite) / len(finite) if finite else math.inf,
-            samples=samples,
+            level=intervals[0].level,
+            target="this model",
+            samples=len(intervals),
             undefined=samples - len(intervals),
+            coverage=hits / len(intervals),
+            width=math.fsum(finite) / len(finite) if finite else math.inf,
         )
 
 
@@ -186,7 +173,7 @@ def simulate_all(
     sizes: Sequence[int] = SIZES,
     samples: int = SAMPLES,
     random_state: int = 0,
-) -> Iterator[tuple[SimulatedCoverage, ...]]:
+) -> Iterator[tuple[CoverageCell, ...]]:
     """Simulate every population at every size; one batch of rows for each pair."""
     for place, population in enumerate(populations):
         for n in sizes:

@@ -144,7 +144,7 @@ def test_groups_weights_and_ids_are_read(run, tmp_path):
     ]
     path.write_text("\n".join(["id,y_true,y_pred,patient,weight", *rows]) + "\n")
     result = json.loads(run("score", path, "--json").stdout)
-    assert result["estimates"]["error_rate"]["interval"]["method"] == "cluster_binomial"
+    assert result["estimates"]["error_rate"]["interval"]["method"] == "group_jackknife"
     assert set(result["source"]["guessed"]) == {"truth", "pred", "group", "weight", "id"}
 
 

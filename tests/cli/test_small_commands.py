@@ -110,6 +110,32 @@ def test_audit_checks_this_installation(run):
     assert "FAILED" not in ended.stdout
 
 
+def test_audit_of_predictions_and_of_a_model(run, tmp_path):
+    rows = [f"{at % 2},{(at + at // 7) % 2},{at % 5}" for at in range(300)]
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(["y_true,y_pred,x", *rows]), encoding="utf-8")
+    drawn = ("--size", 30, "--samples", 20, "--seed", 1, "--measure", "error_rate")
+    ended = run("audit", path, *drawn)
+    assert ended.exit_code == 0, ended.output
+    assert "at n = 30, the 95 % interval of Error rate" in " ".join(ended.stdout.split())
+    ended = run(
+        "audit", path, *drawn, "--target", "y_true", "--model", "tree", "--folds", 3, "--json"
+    )
+    assert ended.exit_code == 0, ended.output
+    found = json.loads(ended.stdout)
+    assert (found["subject"], found["drawn"], found["source"]["target"]) == ("tree", 20, "y_true")
+
+
+def test_audit_refuses_what_it_would_ignore(run, tmp_path):
+    assert "--size: for an audit of your own data" in run("audit", "--size", 30).stderr
+    path = tmp_path / "data.csv"
+    path.write_text("y_true,y_pred\n1,1\n", encoding="utf-8")
+    assert "--folds: for tables" in run("audit", path, "--folds", 3).stderr
+    assert (
+        "--score: for predictions" in run("audit", path, "--model", "tree", "--score", "x").stderr
+    )
+
+
 def test_audit_ends_with_one_when_a_check_fails(run, monkeypatch):
     from truerisk.intervals.installation import CheckResult  # noqa: PLC0415  (beside what is patched)
 

@@ -8,9 +8,9 @@ from scipy.stats import norm, t
 
 from truerisk.comparison.predictions.paired_difference import paired_difference_ends
 from truerisk.comparison.spread import (
-    Drawn,
     Spread,
     satterthwaite,
+    spread_of_groups,
     spread_of_influences,
     undetermined,
     without_spread,
@@ -101,25 +101,24 @@ def test_the_test_without_spread_inverts_its_interval(value, units):
         assert min(ends, key=abs) == pytest.approx(0, abs=1e-6)
 
 
-def test_resamples_are_centered_on_their_mean():
-    outcome = Drawn(Spread(0.02, 9.0), 0.03).outcome(0.1, "paired_bootstrap")
-    assert outcome.ends_at(0.95) == Spread(0.02, 9.0).ends(0.03, 0.95)
-    assert outcome.p_value == Spread(0.02, 9.0).p_value(0.03)
-
-
 def test_the_largest_difference_without_spread_is_a_sign_test():
     assert without_spread(1.0, 3, method="").p_value == 2 / 2**3
 
 
-def test_influences_of_a_group_are_added_before_they_are_squared():
+def test_influences_are_squared_and_added():
     influences = np.array([0.1, 0.2, -0.3, 0.1])
     alone = spread_of_influences(influences)
-    grouped = spread_of_influences(influences, np.array([0, 0, 1, 1]))
     assert alone.error == pytest.approx(math.sqrt(4 / 3 * 0.15))
     assert alone.degrees == math.inf
-    assert grouped.error == pytest.approx(math.sqrt(2 * (0.3**2 + 0.2**2)))
-    assert grouped.degrees == 1.0
+    assert not spread_of_influences(np.array([0.1])).is_known
 
 
-def test_a_single_group_tells_nothing():
-    assert not spread_of_influences(np.array([0.1, -0.1]), np.array([0, 0])).is_known
+def test_groups_are_left_out_in_turn():
+    # d = 0.1, without each group 0.05, 0.1, 0.15: √(⅔ · 0.005), and no more than two degrees.
+    spread = spread_of_groups(0.1, np.array([0.05, 0.1, 0.15]), 3.0)
+    assert (spread.error, spread.degrees) == (pytest.approx(math.sqrt(0.01 / 3)), 2.0)
+
+
+@pytest.mark.parametrize("without", [[0.1, 0.2], [0.1, math.nan, 0.2]], ids=["two", "undefined"])
+def test_too_few_groups_and_undefined_differences_bound_nothing(without):
+    assert not spread_of_groups(0.1, np.array(without), 3.0).is_known

@@ -88,6 +88,7 @@ def results(tmp_path_factory):
         tr.best_of({"a": "tree", "b": "majority"}, X, Y, replicates=100, **few),
         tr.select(tr.LinearSVM(), X, Y, over={"C": [0.5, 2.0]}, replicates=100),
         without_resampling(tr.LinearSVM(), X, Y),
+        tr.audit(Y, called, size=20, samples=20, random_state=1),
         estimate_corpus(read_corpus(folder / "corpus.jsonl"), holdout=0.25, random_state=1),
     ]
 

@@ -46,10 +46,6 @@ def evaluations():
     yield "perfect classes", tr.evaluate(CLASSES, CLASSES, random_state=1)
     for method in ("percentile", "basic", "bca", "dirichlet"):
         yield method, tr.evaluate(Y, PRED, cell_interval=method, random_state=1)
-        yield (
-            f"grouped {method}",
-            tr.evaluate(Y, PRED, cell_interval=method, groups=groups, random_state=1),
-        )
 
 
 CASES = dict(evaluations())

@@ -5,7 +5,6 @@ import truerisk as tr
 from truerisk.intervals.auc import delong_interval
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_replicates import cluster_auc_variance
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3 == 0
@@ -33,20 +32,11 @@ def test_a_perfect_area_of_groups_counts_the_groups_that_hold_a_class():
     truth, groups = np.arange(52) < 12, np.arange(52) // 4
     found = tr.evaluate(truth, y_score=truth * 1.0, groups=groups, random_state=1)["roc_auc"]
     assert ends(found) == pytest.approx(ends_of(binomial_interval(3, 3)), rel=1e-12)
-    assert found.interval.method == "cluster_paired_binomial"
+    assert found.interval.method == "binomial_of_groups"
 
 
 def ends_of(interval):
     return interval.low, interval.high
-
-
-def test_few_groups_widen_the_area_as_students_t_does():
-    groups = np.arange(60) // 15
-    found = tr.evaluate(Y, y_score=SCORE, groups=groups, random_state=1)["roc_auc"]
-    # On the logit scale the spread is t₃/z = 3.182446/1.959964 times that of the normal quantile.
-    variance = cluster_auc_variance(SCORE, Y, groups)
-    expected = delong_interval(found.value, variance * (3.182446305284 / 1.959963984540) ** 2, 4, 4)
-    assert ends(found) == pytest.approx(ends_of(expected), rel=1e-9)
 
 
 def test_an_interpolated_breakeven_says_so():
@@ -98,13 +88,6 @@ def test_micro_averages_of_sets_count_examples_or_fewer_positives(share, size):
     )["average_precision_micro"]
     size = size or int(sets.sum())
     assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * size, size)))
-
-
-def test_micro_averages_of_groups_count_groups():
-    groups = np.arange(90) // 6
-    micro = tr.evaluate(CLASSES, y_score=TABLE, groups=groups, random_state=1)["roc_auc_micro"]
-    assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * 15, 15)))
-    assert micro.interval.method == "binomial_of_groups"
 
 
 def test_the_average_of_nearly_perfect_classes_stays_in_range():

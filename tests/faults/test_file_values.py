@@ -203,7 +203,7 @@ def test_ids_of_64_bits_keep_their_last_digit(tmp_path, read):
     ids = pa.array([2**63 - 1, 2**63 - 2], pa.int64())
     path = write_parquet(tmp_path / "p.parquet", {"id": ids, "y_true": [1, 0], "y_pred": [1, 1]})
     _, (batch,) = read(path)
-    assert batch.ids.to_pylist() == ["9223372036854775807", "9223372036854775806"]
+    assert batch.ids.tolist() == ["9223372036854775807", "9223372036854775806"]
 
 
 def test_ids_that_were_made_floats_are_refused(tmp_path, read):

@@ -300,7 +300,7 @@ FILES = [
     Row(
         "several rows a patient", PATIENTS, ("--group", "patient", "--measure", "accuracy"),
         RESULT, ("The units are 10 groups, not 40 rows.",),
-        {"estimates.accuracy.value": 0.5, "estimates.accuracy.interval.method": "cluster_binomial"},
+        {"estimates.accuracy.value": 0.5, "estimates.accuracy.interval.method": "group_jackknife"},
     ),
     Row(
         "an id that comes twice", REPEATED, (), REFUSED,
@@ -364,7 +364,7 @@ def test_a_stand_in_for_an_undefined_value_is_no_finding(write):
 
 
 def test_repeating_the_rows_of_a_group_proves_nothing_new(write):
-    once = "y_true,y_pred,patient\n" + "".join(f"{at % 2},1,{at}\n" for at in range(10))
+    once = "y_true,y_pred,patient\n" + "".join(f"{at % 2},1,{at}\n" * 2 for at in range(10))
     often = "y_true,y_pred,patient\n" + "".join(f"{at % 2},1,{at}\n" * 9 for at in range(10))
     _, few = score(write(once, "once.csv"), "--group", "patient", "--measure", "accuracy")
     _, many = score(write(often, "often.csv"), "--group", "patient", "--measure", "accuracy")

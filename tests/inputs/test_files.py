@@ -67,7 +67,7 @@ def columns_of(path, **options):
         "group": np.concatenate([batch.group.codes for batch in batches]).tolist(),
         "score": np.concatenate([batch.score for batch in batches]).tolist(),
         "weight": np.concatenate([batch.weight for batch in batches]).tolist(),
-        "id": [value for batch in batches for value in batch.ids.to_pylist()],
+        "id": [value for batch in batches for value in batch.ids.tolist()],
         "labels": files.labels.texts,
         "groups": files.groups.texts,
         "rows": files.files[0].rows,
@@ -261,7 +261,7 @@ def test_dropped_rows_leave_every_column(write, read):
     assert batch.score.tolist() == [0.5, 0.25]
     assert batch.weight.tolist() == [1.0, 2.0]
     assert batch.group.texts() == ["g", "i"]
-    assert batch.ids.to_pylist() == ["1", "3"]
+    assert batch.ids.tolist() == ["1", "3"]
     assert files.files[0].rows == 3
 
 

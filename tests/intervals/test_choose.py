@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import truerisk as tr
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.cell_sample import CellSample
-from truerisk.intervals.choose import average_interval, mean_interval, proportion_interval
+from truerisk.intervals.choose import average_interval, proportion_interval
 from truerisk.results import Interval
 from truerisk.tallies.cells import Proportion
 
@@ -41,39 +41,11 @@ def test_weights_never_count_for_more_than_kishs_size():
     assert ends(found) == pytest.approx(ends(expected), rel=1e-12)
 
 
-def test_groups_worked_by_hand():
-    # Three groups, right/wrong (4, 0), (2, 2), (0, 4): p = ½, influences 1/6, 0, −1/6, G/(G − 1)
-    # = 3/2: se² = 1/12.  Student's t with 2 degrees widens by 4.302653/1.959964.
-    table = np.array([[4, 0], [2, 2], [0, 4]])
-    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
-    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
-    size = 0.25 / (1 / 12 * (4.302652729911 / 1.959963984540) ** 2)
-    expected = fractional_interval(size / 2, size)
-    assert ends(found) == pytest.approx(ends(expected), rel=1e-9)
-    assert found.method == "cluster_binomial"
-
-
 def test_groups_that_are_all_right_count_as_groups():
     table = np.array([[3, 0], [3, 0], [3, 0], [3, 0]])
     sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
     found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
     assert ends(found) == pytest.approx(ends(binomial_interval(4, 4)), rel=1e-12)
-
-
-def test_groups_that_are_all_alike_count_as_groups():
-    # 2 of 3 in each of two groups: no spread but rounding, and no reason to trust six rows.
-    table = np.array([[2, 1], [2, 1]])
-    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
-    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
-    assert ends(found) == pytest.approx(ends(fractional_interval(4 / 3, 2)), rel=1e-12)
-
-
-def test_groups_that_vary_less_than_rows_count_as_rows():
-    # Every group holds one wrong of four but one, which holds two.
-    table = np.array([[3, 1]] * 19 + [[2, 2]])
-    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
-    found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
-    assert ends(found) == pytest.approx(ends(binomial_interval(59, 80)), rel=1e-12)
 
 
 @given(st.floats(1e-6, 1e6))
@@ -184,26 +156,6 @@ def test_three_classes_worked_by_hand():
     assert ends(found.interval) == pytest.approx(by_hand(centre, error), rel=1e-10)
 
 
-def test_groups_are_smoothed_by_half_a_group():
-    # tp, fn, fp, tn of three groups; half a group, of 106/16 rows, is added to each of the four.
-    table = np.array([[3, 1, 1, 4], [2, 0, 0, 3], [0, 1, 0, 1]])
-    cells = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
-    truth, predicted = np.repeat(np.tile(cells, (3, 1)), table.ravel(), axis=0).T
-    groups = np.repeat(np.arange(3), table.sum(axis=1))
-    unit = (9**2 + 5**2 + 2**2) / 16
-    tp, fn, fp, tn = table.sum(axis=0) + unit / 2
-    slopes = np.array([fn, -tp, 0, 0]) / (tp + fn) ** 2 / 2
-    slopes += np.array([0, 0, -tn, fp]) / (tn + fp) ** 2 / 2
-    influence = np.concatenate([table @ slopes, unit * np.sqrt(0.5) * slopes])
-    error = np.sqrt(7 / 6 * np.sum(influence**2))
-    centre = (tp / (tp + fn) + tn / (tn + fp)) / 2
-    found = tr.evaluate(truth, predicted, groups=groups, random_state=1)["balanced_accuracy"]
-    # Seven groups, half ones included: Student's t with 6 degrees.
-    expected = by_hand(centre, error, z=2.446911851145)
-    assert ends(found.interval) == pytest.approx(expected, rel=1e-9)
-    assert found.interval.method == "cluster_smoothed_delta"
-
-
 def test_sets_of_labels_worked_by_hand():
     # Of each row, how many labels are found and how many missed; then half a row found, half a
     # row missed and half a row falsely called for either label.
@@ -269,14 +221,6 @@ def test_cells_that_are_two_kinds_of_right_share_the_prior():
     )
     for name in ("cohen_kappa", "matthews_correlation"):
         assert ends(several[name].interval) == pytest.approx(ends(two[name].interval), rel=1e-12)
-
-
-def test_few_groups_widen_the_interval_of_a_mean_as_students_t_does():
-    # t of 4 degrees of freedom is 1.4166 times the normal quantile at 95 %.
-    grouped = mean_interval(0.3, 0.05, 5, level=0.95, grouped=True)
-    single = mean_interval(0.3, 0.05 * 2.7764451051977934 / 1.959963984540054, 5, level=0.95)
-    assert (grouped.low, grouped.high) == pytest.approx((single.low, single.high))
-    assert (grouped.method, single.method) == ("cluster_delta", "delta")
 
 
 def test_classes_of_which_nothing_is_known_err_together():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from truerisk.intervals.delta import (
     cell_gradient,
-    cluster_standard_error,
     delta_interval,
     standard_error,
     wald_interval,
@@ -136,26 +135,6 @@ def test_weights_count_by_their_squares():
 
 def test_an_empty_cell_adds_nothing_whatever_its_slope():
     assert standard_error([1.0, math.nan], [4.0, 0.0]) == 2.0
-
-
-def test_groups_of_one_example_are_examples():
-    cells = np.array([3.0, 2.0])
-    gradient = cell_gradient(lambda c: c[..., 0] / c.sum(axis=-1), cells)
-    singles = [[1, 0]] * 3 + [[0, 1]] * 2
-    plain = standard_error(gradient, cells)
-    assert cluster_standard_error(gradient, singles) == pytest.approx(plain * math.sqrt(5 / 4))
-
-
-def test_a_repeated_group_counts_for_what_it_is():
-    # Each example four times over, as groups: the standard error is that of the single examples.
-    gradient = cell_gradient(lambda c: c[..., 0] / c.sum(axis=-1), [12.0, 8.0])
-    groups = [[4, 0]] * 3 + [[0, 4]] * 2
-    single = math.sqrt(0.6 * 0.4 / 5 * 5 / 4)
-    assert cluster_standard_error(gradient, groups) == pytest.approx(single, rel=1e-12)
-
-
-def test_one_group_says_nothing():
-    assert math.isnan(cluster_standard_error([1.0], [[3.0]]))
 
 
 def test_the_interval_by_hand():

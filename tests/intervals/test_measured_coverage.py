@@ -3,15 +3,15 @@ import pytest
 from truerisk import InputError
 from truerisk.intervals import measured_coverage
 from truerisk.intervals.measured_coverage import (
-    DEFAULT,
+    CHOSEN_ON,
+    HELD_OUT,
     LEARNER,
-    PAGES,
-    PERTURBATION,
-    PUBLISHED,
     CoverageFigure,
+    PerturbationFigure,
     all_figures,
     coverage_of,
     figures_as_csv,
+    perturbation_figures,
     published_form_covers,
 )
 
@@ -22,24 +22,26 @@ def figure(method, measure, mean, least, **others):
         "design": "",
         "target": "this model",
         "level": 0.95,
+        "role": HELD_OUT,
+        "smallest": 50,
+        "largest": 1000,
+        "cells": 4,
         "samples": 100,
     }
-    sizes = {"smallest": others.pop("n", 50), "largest": others.pop("largest", 50)}
-    return CoverageFigure(
-        method=method, measure=measure, mean=mean, least=least, **{**facts, **sizes, **others}
-    )
+    return CoverageFigure(method=method, measure=measure, mean=mean, least=least, **facts | others)
 
 
-REFITS = {"page": "coverage-of-learners", "design": "5 × 10 folds"}
+REFITS = {"design": "5 × 10 folds"}
 FIGURES = (
-    figure("wilson", "", 0.95, 0.84, samples=0, n=5, largest=1000),
-    figure("wilson", "", 0.99, 0.89, samples=0, n=5, largest=1000, level=0.99),
+    figure("wilson", "", 0.95, 0.84, samples=0),
+    figure("wilson", "", 0.99, 0.89, samples=0, level=0.99),
     figure("wilson", "recall", 0.5, 0.4),
-    figure("smoothed_delta", "gmean", 0.96, 0.94),
-    figure("smoothed_delta", "gmean", 0.94, 0.9, n=200, largest=200, samples=70),
-    figure("smoothed_delta", "youden", 0.8, 0.7),
+    figure("smoothed_delta", "gmean", 0.99, 0.98, role=CHOSEN_ON),
+    figure("smoothed_delta", "gmean", 0.94, 0.9),
     figure("corrected_t", "error_rate", 0.94, 0.8, **REFITS),
     figure("corrected_t", "error_rate", 0.91, 0.33, target=LEARNER, **REFITS),
+    figure("tango", "difference of error_rate", 0.95, 0.93),
+    figure("signed_rank", "difference of ", 0.96, 0.94),
 )
 
 
@@ -49,15 +51,12 @@ def shipped(monkeypatch):
 
 
 @pytest.mark.usefixtures("shipped")
-def test_sizes_are_put_together_by_the_least_and_the_mean_of_means():
-    found = coverage_of("smoothed_delta", "gmean")
-    assert (found.mean, found.least) == (pytest.approx(0.95), 0.9)
-    assert (found.smallest, found.largest, found.samples) == (50, 200, 70)
-    assert not found.is_exact
+def test_problems_that_it_was_not_chosen_on_come_first():
+    assert coverage_of("smoothed_delta", "gmean").least == 0.9
 
 
 @pytest.mark.usefixtures("shipped")
-def test_what_was_summed_speaks_for_every_proportion_and_is_not_mixed_with_samples():
+def test_what_was_summed_speaks_for_every_proportion_and_comes_before_samples():
     for measure in ("recall", "precision"):
         found = coverage_of("wilson", measure)
         assert (found.mean, found.least, found.is_exact) == (0.95, 0.84, True)
@@ -65,14 +64,24 @@ def test_what_was_summed_speaks_for_every_proportion_and_is_not_mixed_with_sampl
 
 @pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize(("level", "taken"), [(0.95, 0.95), (0.9, 0.95), (0.999, 0.99)])
-def test_the_nearest_level_is_taken(level, taken):
-    assert coverage_of("wilson", "recall", level=level).level == taken
+def test_the_nearest_level_is_taken_and_named(level, taken):
+    found = coverage_of("wilson", "recall", level=level)
+    assert found.level == taken
+    assert found.words(level).startswith("0.") == (level == taken)
 
 
 @pytest.mark.usefixtures("shipped")
 def test_accuracy_is_covered_when_the_error_rate_is():
     assert coverage_of("corrected_t", "accuracy", **REFITS).least == 0.8
     assert coverage_of("corrected_t", "accuracy", target=LEARNER, **REFITS).least == 0.33
+    assert coverage_of("tango", "difference of accuracy").least == 0.93
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_difference_is_none_of_the_measure_itself():
+    assert coverage_of("tango", "error_rate") is None
+    assert coverage_of("wilson", "difference of recall") is None
+    assert coverage_of("signed_rank", "difference of anything").mean == 0.96
 
 
 @pytest.mark.usefixtures("shipped")
@@ -89,25 +98,23 @@ def test_what_was_not_measured_is_none(method, measure, design):
     assert coverage_of(method, measure, design=design) is None
 
 
-def test_a_page_that_is_none_is_refused():
-    with pytest.raises(InputError, match="`page` must be one of"):
-        coverage_of("wilson", "recall", page="coverages")
-
-
-def test_every_audit_has_figures_that_are_shares():
+def test_the_figures_that_ship_are_shares_and_few():
     figures = all_figures()
-    assert {one.page for one in figures} == set(PAGES)
+    assert len(figures) < 1000
     assert all(0 <= one.least <= one.mean <= 1 for one in figures)
-    assert all(0 < one.smallest <= one.largest for one in figures)
+    assert all(0 < one.smallest <= one.largest and one.cells > 0 for one in figures)
+    assert {one.role for one in figures} <= {HELD_OUT, CHOSEN_ON}
+    keys = [(f.method, f.measure, f.design, f.target, f.level) for f in figures]
+    assert len(set(keys)) == len(keys), "two figures for one interval"
 
 
 def test_what_is_written_is_read_again(tmp_path, monkeypatch):
-    (tmp_path / measured_coverage.FILE).write_text(figures_as_csv(FIGURES), encoding="utf-8")
+    text = figures_as_csv(CoverageFigure, FIGURES)
+    (tmp_path / measured_coverage.FILE).write_text(text, encoding="utf-8")
     monkeypatch.setattr(measured_coverage, "files", lambda _: tmp_path)
     all_figures.cache_clear()
     try:
-        # NaN, the Bayes error of what has none, equals nothing.
-        assert figures_as_csv(all_figures()) == figures_as_csv(FIGURES)
+        assert all_figures() == FIGURES
     finally:
         all_figures.cache_clear()
 
@@ -117,32 +124,32 @@ def test_the_exact_interval_keeps_its_promise_at_every_level():
         assert coverage_of("clopper_pearson", "recall", level=level).least >= level
 
 
-def cell(form, share, *, n=100, d=10, error=0.15, classifier="linear", problem="normal"):
-    method, design = form
-    facts = {"classifier": classifier, "problem": problem, "features": d, "bayes_error": error}
-    facts |= {"page": PERTURBATION, "design": design, "n": n, "largest": n, "samples": 300}
-    return figure(method, "", share, share, **facts)
+def cell(published, default, *, n=100, d=10, errors=(0.05, 0.3), classifier="linear"):
+    return PerturbationFigure(
+        classifier=classifier,
+        n=n,
+        d=d,
+        lowest_error=errors[0],
+        highest_error=errors[1],
+        samples=300,
+        published_low=published[0],
+        published_high=published[1],
+        default_low=default[0],
+        default_high=default[1],
+    )
 
 
 CELLS = (
-    cell(PUBLISHED, 0.31, error=0.05),
-    cell(DEFAULT, 0.984, error=0.05),
-    cell(PUBLISHED, 0.69, error=0.3),
-    cell(DEFAULT, 0.996, error=0.3),
-    cell(PUBLISHED, 0.99, problem="normal, C = 100"),
-    cell(PUBLISHED, 0.99, problem="exponential"),
-    cell(PUBLISHED, 0.87, n=400),
-    cell(DEFAULT, 0.97, n=400),
-    cell(PUBLISHED, 0.9, n=20, d=2),
-    cell(DEFAULT, 0.9, n=20, d=2),
-    cell(PUBLISHED, 0.7, classifier="rbf", n=50, d=2),
-    cell(DEFAULT, 0.98, classifier="rbf", n=50, d=2),
+    cell((0.31, 0.69), (0.984, 0.996)),
+    cell((0.87, 0.87), (0.97, 0.97), n=400),
+    cell((0.9, 0.9), (0.9, 0.9), n=20, d=2),
+    cell((0.7, 0.7), (0.98, 0.98), n=50, d=2, classifier="rbf", errors=(0.15, 0.15)),
 )
 
 
 @pytest.fixture
 def cells(monkeypatch):
-    monkeypatch.setattr(measured_coverage, "all_figures", lambda: CELLS)
+    monkeypatch.setattr(measured_coverage, "perturbation_figures", lambda: CELLS)
 
 
 @pytest.mark.usefixtures("cells")
@@ -178,11 +185,8 @@ def test_kernels_are_quoted_by_themselves_where_they_were_measured():
     assert published_form_covers(90, 10, "sigmoid").startswith("Measured for linear SVMs")
 
 
-@pytest.mark.usefixtures("cells")
-def test_all_problems_of_an_interval_become_one_figure():
-    measured = coverage_of(PUBLISHED[0], "error_rate", page=PERTURBATION, design=PUBLISHED[1])
-    assert (measured.smallest, measured.largest, measured.least) == (20, 400, 0.31)
-    assert measured.mean == pytest.approx((0.31 + 0.69 + 0.99 + 0.99 + 0.87 + 0.9 + 0.7) / 7)
+def test_every_kernel_of_the_audit_ships():
+    assert {"linear", "rbf"} <= {one.classifier for one in perturbation_figures()}
 
 
 @pytest.mark.parametrize(("n", "d"), [(0, 3), (10, 0), (10.5, 3)])

@@ -14,7 +14,6 @@ from truerisk.intervals.replicates import (
     basic,
     bca_probabilities,
     dirichlet_cells,
-    group_cells,
     multinomial_cells,
     percentile,
     replicate_interval,
@@ -128,16 +127,6 @@ def test_nothing_resampled_is_nothing():
 def test_weighted_totals_are_not_resampled_as_counts():
     with pytest.raises(InputError, match="`counts` must be whole numbers"):
         multinomial_cells([1.5, 2.0], 10, np.random.default_rng(1))
-
-
-def test_groups_are_resampled_whole(monkeypatch):
-    table = np.array([[1.0, 0.0], [0.0, 10.0], [100.0, 0.0]])
-    drawn = group_cells(table, 500, np.random.default_rng(5))
-    # Digits of the first column count the groups 3 and 1, those of the second group 2.
-    picked = drawn[:, 0] // 100 + drawn[:, 0] % 100 + drawn[:, 1] / 10
-    assert np.all(picked == 3)
-    monkeypatch.setattr("truerisk.intervals.replicates.WEIGHTS_HELD", 30)
-    np.testing.assert_array_equal(group_cells(table, 500, np.random.default_rng(5)), drawn)
 
 
 def test_dirichlet_cells_have_the_moments_of_their_posterior():

@@ -82,6 +82,19 @@ SHAPES = {
         },
         {},
     ),
+    "groups, three scores": (
+        {
+            "truth": NAMES[CLASSES],
+            "pred": NAMES[TABLE.argmax(1)],
+            "score": of_classes(TABLE),
+            "group": np.arange(N) // 4,
+        },
+        {},
+    ),
+    "groups, label sets": (
+        {"truth": lists_of(SETS), "pred": lists_of(CALLED_SETS), "group": np.arange(N) // 4},
+        {"multilabel": True, "average_over": NAMES.tolist()},
+    ),
     "label sets": (
         {"truth": lists_of(SETS), "pred": lists_of(CALLED_SETS)},
         {"multilabel": True, "average_over": NAMES.tolist()},

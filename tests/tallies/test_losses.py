@@ -167,7 +167,7 @@ def test_probabilities_of_both_classes_are_each_taken_as_they_are():
         (40 * math.log(10) - math.log(0.6) - math.log(0.7)) / 4
     )
     groups = tr.evaluate(
-        y, y_score=proba, probabilities=True, pos_label="a", groups=[1, 1, 2, 2], random_state=1
+        y, y_score=proba, probabilities=True, pos_label="a", groups=[1, 1, 2, 3], random_state=1
     )
     assert math.isfinite(groups["log_loss"].interval.high)
 

@@ -13,11 +13,10 @@ from truerisk.tallies.ranking_replicates import (
     _counts_drawn,
     _rows_drawn,
     bins_of,
-    cluster_auc_variance,
-    cluster_replicates,
     evaluate,
     replicates,
     values_of,
+    values_of_weights,
 )
 
 NAMES = list(FORMULAS)
@@ -180,89 +179,12 @@ def test_an_unknown_measure_is_refused():
         replicates(ranking, ["auc"], rng=np.random.default_rng(0))
 
 
-def test_groups_are_drawn_together():
-    scores, positive = problem(60)
-    twice = np.tile(scores, 2), np.tile(positive, 2)
-    groups = np.tile(np.arange(60), 2)
-    found = cluster_replicates(*twice, groups, NAMES, replicates=3000, rng=np.random.default_rng(1))
-    # a row given twice and drawn as one group is worth no more than the row
-    rng = np.random.default_rng(2)
-    plain = replicates(rank(scores, positive), NAMES, replicates=3000, rng=rng)
-    assert_alike(
-        {name: values[~np.isnan(values)] for name, values in found.items()},
-        {name: values[~np.isnan(values)] for name, values in plain.items()},
-    )
-
-
-def test_weights_stay_with_their_groups():
-    scores, positive, weight = [3.0, 2.0, 1.0], np.array([True, False, True]), [1.0, 2.0, 3.0]
-    found = cluster_replicates(
-        scores, positive, [7, 7, 7], ["roc_auc"],
-        weight=weight, replicates=3, rng=np.random.default_rng(0),
-    )  # fmt: skip
-    assert found["roc_auc"].tolist() == [0.25] * 3
-
-
-def test_rows_of_their_own_have_delongs_variance():
-    scores, positive = problem(200, decimals=1)
-    found = cluster_auc_variance(scores, positive, np.arange(200))
-    assert found == pytest.approx(rank(scores, positive).delong_variance, rel=1e-12)
-
-
-def test_a_cluster_variance_takes_the_weights():
-    scores, positive = problem(200, decimals=1)
-    weight = 1.0 + np.arange(200) % 4
-    alone = cluster_auc_variance(scores, positive, np.arange(200), weight)
-    assert alone == pytest.approx(rank(scores, positive, weight).delong_variance, rel=1e-12)
-    # a row of weight 3 is three rows of one group
-    times = np.repeat(np.arange(200), weight.astype(int))
-    copied = cluster_auc_variance(scores[times], positive[times], times)
-    assert alone == pytest.approx(copied, rel=1e-12)
-
-
-def test_a_cluster_variance_worked_by_hand():
-    # scores 4 + (g0), 3 − (g0), 2 + (g1), 1 − (g1): A = ¾, V = 1, ½; W = ½, 1
-    # X = ¼, −¼; Y = −¼, ¼; 2·(2/16)/4 + 2·(2/16)/4 − 2·2·(2/16)/4 = 0
-    scores, positive = [4.0, 3.0, 2.0, 1.0], [True, False, True, False]
-    assert cluster_auc_variance(scores, positive, [0, 0, 1, 1]) == pytest.approx(0, abs=1e-16)
-    # paired the other way round, Y changes sign, and the three terms add up to ¼
-    assert cluster_auc_variance(scores, positive, [0, 1, 1, 0]) == pytest.approx(0.25)
-
-
-def test_the_cluster_variance_is_that_of_many_samples():
-    rng = np.random.default_rng(4)
-
-    def sample(n_groups):
-        groups = np.repeat(np.arange(n_groups), 4)
-        positive = rng.random(4 * n_groups) < 0.5
-        common = np.repeat(rng.normal(size=n_groups), 4)
-        return common + rng.normal(size=4 * n_groups) + positive, positive, groups
-
-    samples = [sample(60) for _ in range(400)]
-    aucs = [rank(scores, positive).auc for scores, positive, _ in samples]
-    variances = [cluster_auc_variance(*some) for some in samples]
-    plain = [rank(scores, positive).delong_variance for scores, positive, _ in samples]
-    # the variance of 400 values is known to about 7 %
-    assert np.mean(variances) == pytest.approx(np.var(aucs), rel=0.25)
-    assert abs(np.mean(plain) / np.var(aucs) - 1) > abs(np.mean(variances) / np.var(aucs) - 1)
-
-
-def test_a_class_in_one_group_has_no_cluster_variance():
-    assert np.isnan(cluster_auc_variance([3.0, 2.0, 1.0], [True, False, False], [0, 1, 2]))
-
-
-def test_groups_of_another_length_are_refused():
-    with pytest.raises(InputError, match="`groups` must have one entry per example"):
-        cluster_auc_variance([1.0, 2.0], [True, False], [0])
-
-
-def test_a_cluster_variance_is_the_same_to_the_last_digit_in_any_order():
-    rng = np.random.default_rng(3)
-    scores, positive = problem(60, decimals=1)
-    weight, groups = rng.choice([0.1, 0.7, 3.0], 60), rng.integers(0, 9, 60)
-    found = set()
-    for _ in range(20):
-        order, renamed = rng.permutation(60), rng.permutation(9)
-        rows = scores[order], positive[order], renamed[groups[order]]
-        found.add(cluster_auc_variance(*rows, weight=weight[order]))
-    assert len(found) == 1
+def test_a_weighting_counts_each_row_as_often_as_it_says():
+    scores, positive = problem(40, decimals=1)
+    times = np.random.default_rng(7).integers(0, 3, size=(5, 40))
+    found = values_of_weights(scores, positive, times.astype(float), NAMES)
+    for row, drawn in enumerate(times):
+        rows = np.repeat(np.arange(40), drawn)
+        ranking = rank(scores[rows], positive[rows])
+        for name in NAMES:
+            assert found[name][row] == pytest.approx(values_of(ranking, name)), name

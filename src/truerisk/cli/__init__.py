@@ -47,7 +47,7 @@ COMMANDS = {
     "split": "Divide examples into folds, and write the folds to a file.",
     "folds": "Mean and interval of the values of several folds.",
     "measures": "The list of measures, with their formulas.",
-    "audit": "Checks of this installation.",
+    "audit": "Do the intervals keep their promise, on your own data?",
     "demo": "Everything on bundled data, in one page.",
 }
 

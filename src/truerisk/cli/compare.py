@@ -28,7 +28,7 @@ from truerisk.errors import InputError
 if TYPE_CHECKING:
     from truerisk.comparison.predictions.comparisons import Comparisons
 
-INTERVALS = ("tango", "newcombe", "bonett_price", "wald")
+INTERVALS = ("tango", "newcombe", "bonett_price", "wald", "mover")
 BETTER, NOT_WORSE = "better", "not-worse"
 
 
@@ -62,7 +62,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
     type=click.Choice(INTERVALS),
     default="tango",
     show_default=True,
-    help="Interval of the difference of error rates.",
+    help="Interval of the difference of error rates; mover: of areas, with groups.",
 )
 @format_options("json", "csv", "markdown", "latex")
 @page_options

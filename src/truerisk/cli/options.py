@@ -251,19 +251,22 @@ def _cost(text: Any, where: str) -> float:  # noqa: ANN401
         raise InputError(f"`--costs` must hold numbers; got {text!r} in {where!r}.") from None
 
 
+measure_option = click.option(
+    "--measure",
+    "--measures",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help=f"Only this measure, the first being the main one; may be repeated, or listed with "
+    f"commas.  One of {', '.join(MEASURES)}; f and a number is F with that β; averages end in "
+    f"{', '.join(f'_{name}' for name in AVERAGES)}.",
+)
+
+
 EVALUATION = (
     positive_option,
     level_option,
-    click.option(
-        "--measure",
-        "--measures",
-        "measures",
-        multiple=True,
-        metavar="NAME",
-        help=f"Only this measure, the first being the main one; may be repeated, or listed with "
-        f"commas.  One of {', '.join(MEASURES)}; f and a number is F with that β; averages end in "
-        f"{', '.join(f'_{name}' for name in AVERAGES)}.",
-    ),
+    measure_option,
     click.option("--beta", type=float, multiple=True, help="Add F and E with this β."),
     costs_option,
     click.option("--threshold", type=float, help="Predict positive from this score on."),

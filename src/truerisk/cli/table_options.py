@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-TABLE = (
+FEATURES = (
     click.option(
         "--target", metavar="COLUMN", help="Column of the labels; recognised by its usual names."
     ),
-    group_option,
     click.option("--drop", metavar="COLUMN", multiple=True, help="Column that is no feature."),
     click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts."),
     click.option("--categorical", metavar="COLUMN", multiple=True, help="Column of names."),
@@ -41,6 +40,11 @@ TABLE = (
         multiple=True,
         help="Says missing: ?, NA.",
     ),
+)
+TABLE = (
+    *FEATURES[:1],
+    group_option,
+    *FEATURES[1:],
     click.option(
         "--missing",
         type=click.Choice(["refuse", "drop"]),

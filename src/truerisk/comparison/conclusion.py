@@ -3,10 +3,9 @@
 import math
 from dataclasses import replace
 
-from scipy.special import ndtri
-
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.errors import InputError
+from truerisk.intervals.normal import normal_quantile
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
 from truerisk.results import (
     Comparison,
@@ -133,7 +132,7 @@ def growth_to_settle(statistic: float, level: float) -> float:
 
     .. math:: \left(\frac{z + z_{power}}{statistic}\right)^2
     """
-    needed = -float(ndtri((1 - level) / 2)) + float(ndtri(POWER))
+    needed = -float(normal_quantile((1 - level) / 2)) + float(normal_quantile(POWER))
     return (needed / statistic) ** 2 if statistic else math.inf
 
 
@@ -144,7 +143,7 @@ def examples_to_settle(value: float, interval: Interval, n: float) -> int | None
     """
     if not math.isfinite(value) or value == 0 or not 0 < interval.width < math.inf:
         return None
-    error = interval.width / (2 * -float(ndtri((1 - interval.level) / 2)))
+    error = interval.width / (2 * -float(normal_quantile((1 - interval.level) / 2)))
     times = growth_to_settle(abs(value) / error, interval.level)
     return None if times > MAX_EXAMPLES / n else max(math.ceil(n) + 1, math.ceil(n * times))
 

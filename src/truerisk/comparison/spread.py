@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from truerisk.aliases import Array, Ends, Indices
 from truerisk.comparison.outcome import TestOutcome
+from truerisk.intervals.group_jackknife import MIN_GROUPS, difference_spread
 from truerisk.results import Finding
 
 NEGLIGIBLE = 1e-12  # of the range of a measure: what rounding makes of no spread
@@ -119,28 +120,6 @@ def undetermined(method: str, note: str, p_value: float | None = math.nan) -> Te
     )
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A spread around the mean of the resamples, not around the value itself.
-
-    A difference of two maxima over thresholds jumps about more than its resamples show; their mean
-    does not.
-    """
-
-    spread: Spread
-    center: float
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether no resample differs from the others."""
-        return self.spread.is_zero
-
-    def outcome(self, value: float, method: str, notes: tuple[str, ...] = ()) -> TestOutcome:
-        """Give interval and test around the mean of the resamples; none of an undefined value."""
-        center = math.nan if math.isnan(value) else self.center
-        return self.spread.outcome(center, method, notes)
-
-
 def satterthwaite(variance: Array, strata: Indices, size: Array) -> float:
     """Give the degrees of freedom of a variance added up over strata: (Σv)² / Σ(v²/(n − 1)).
 
@@ -156,20 +135,39 @@ def satterthwaite(variance: Array, strata: Indices, size: Array) -> float:
     return 1 / math.fsum(shares**2 / np.maximum(sizes - 1, 1.0))
 
 
-def spread_of_influences(
-    influences: Array, group: Indices | None = None, strata: Indices | None = None
-) -> Spread:
-    """Add up the influences of the examples: s² = G/(G − 1) · Σ_g (Σ uᵢ)² over groups g.
+def spread_of_influences(influences: Array, strata: Indices | None = None) -> Spread:
+    r"""Add up the squares of the influences of independent examples.
 
-    Right for many independent examples or groups; G − 1 degrees, or those of the strata.
+    .. math:: s^2 = \frac{n}{n - 1} \sum_i u_i^2
+
+    The degrees of freedom are those of the strata, if these are given.
+
+    Examples
+    --------
+    >>> spread = spread_of_influences(np.array([0.5, -0.5, 0.5, -0.5]))
+    >>> round(spread.error, 4)  # √(4/3 · 4 · ¼)
+    1.1547
     """
-    totals = influences if group is None else np.bincount(group, weights=influences)
-    units = len(totals)
+    units = len(influences)
     if units < 2:
         return Spread(math.nan, 0.0)
-    error = math.sqrt(units / (units - 1) * math.fsum(totals**2))
-    if group is not None:
-        return Spread(error, units - 1.0)
+    error = math.sqrt(units / (units - 1) * math.fsum(influences**2))
     if strata is None or math.isnan(error):
         return Spread(error)
     return Spread(error, satterthwaite(influences**2, strata, np.ones(units)))
+
+
+def spread_of_groups(value: float, without: Array, units: float, scale: float = 1.0) -> Spread:
+    """Take the jackknife over groups of a difference; `units` is their effective number.
+
+    Unknown where the difference is undefined without some group, or there are fewer than three.
+
+    Examples
+    --------
+    >>> spread = spread_of_groups(0.1, np.array([0.05, 0.1, 0.15, 0.1]), 4.0)
+    >>> round(spread.error, 4), spread.degrees
+    (0.0612, 3.0)
+    """
+    if len(without) < MIN_GROUPS or not np.isfinite(without).all():
+        return Spread(math.nan, 0.0)
+    return Spread(*difference_spread(value, without, units), scale)

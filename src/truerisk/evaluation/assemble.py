@@ -8,11 +8,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Array
 from truerisk.checks import shown
+from truerisk.errors import InputError
 from truerisk.evaluation.count_estimates import CountEstimates, finished
+from truerisk.evaluation.group_estimates import group_notes, score_estimates
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.evaluation.score_estimates import ScoreEstimates
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.intervals.cell_sample import CellSample
 from truerisk.intervals.choose import proportion_interval
@@ -22,6 +24,7 @@ from truerisk.measures.registry import base_and_average, base_measure, find_meas
 from truerisk.measures.thresholds import sweep
 from truerisk.results import Estimate, Evaluation, Finding, Interval
 from truerisk.tallies.cells import Cells, Rejections
+from truerisk.tallies.group_values import sums_of_groups
 from truerisk.tallies.votes import GroupedJudgements
 
 MAX_LISTED = 10  # labels that one sentence names
@@ -46,8 +49,11 @@ def assemble(
     scores: OfferedScores | None = None,
 ) -> Evaluation:
     """Estimate everything that the tallies allow; `scores` speaks for them where it is given."""
+    sizes = _group_sizes(tallies)
+    if sizes is not None and scores is None:
+        _check_groups(sizes, request)
     counted = _count_estimates(tallies, request)
-    ranked = ScoreEstimates(tallies, request) if scores is None else scores
+    ranked = score_estimates(tallies, request) if scores is None else scores
     every = [*_overall(tallies, request, counted), *ranked.overall()]
     estimates = {one.measure: one for one in every if _is_requested(one, request)}
     by_class = _by_class(counted, ranked) if tallies.pos_label is None else {}
@@ -68,6 +74,34 @@ def assemble(
         settings=_settings(tallies, request),
         source=source or {},
     )
+
+
+def _group_sizes(tallies: Tallies) -> Array | None:
+    """Give the rows, or weights, of each group; None without groups."""
+    if tallies.all_cells is not None and tallies.all_cells.by_group is not None:
+        sizes = np.asarray(tallies.all_cells.by_group.sum(axis=1), dtype=np.float64)
+    elif tallies.grouped_scores is not None:
+        rows = tallies.grouped_scores.that_count
+        sizes = sums_of_groups(rows.codes, rows.weights)
+    else:
+        return None
+    return np.asarray(sizes[sizes > 0])
+
+
+def _check_groups(sizes: Array, request: Request) -> None:
+    """Refuse what says nothing of other groups, and intervals that do not know of groups."""
+    if len(sizes) < 2:
+        raise InputError(
+            "`groups` must name 2 groups at least; got 1. One group says nothing of others; "
+            "leave `groups` out if its rows are independent."
+        )
+    default = Request()
+    for name in ("binomial", "cell_interval"):
+        if getattr(request, name) != getattr(default, name):
+            raise InputError(
+                f"`{name}` must be left out with groups; got {shown(getattr(request, name))}. "
+                "Every interval of rows in groups is the jackknife over groups."
+            )
 
 
 def _count_estimates(tallies: Tallies, request: Request) -> CountEstimates | None:
@@ -164,7 +198,7 @@ def _curves(tallies: Tallies) -> dict[str, Any]:
     ranking = next(iter(tallies.rankings.values()))
     roc, precision_recall = roc_curve(ranking), precision_recall_curve(ranking)
     refitted = tallies.cells is not None and tallies.cells.judgements is not None
-    if tallies.grouped_scores or refitted:
+    if tallies.grouped_scores is not None or refitted:
         # Rows of one group, and scores of several refits, are not independent: there is no band.
         roc = replace(roc, n_positive=None, n_negative=None)
         precision_recall = replace(precision_recall, n_positive=None, n_negative=None)
@@ -178,6 +212,7 @@ def _notes(tallies: Tallies, request: Request) -> Iterator[Finding]:
             "are those of its own row in the table of classes.",
             code="positive_among_several",
         )
+    yield from _grouping_notes(tallies)
     if tallies.cells is None:
         yield Finding(
             "No predicted labels: give them, or a threshold for the scores, for more measures.",
@@ -188,12 +223,18 @@ def _notes(tallies: Tallies, request: Request) -> Iterator[Finding]:
     yield from _score_notes(tallies, request)
 
 
+def _grouping_notes(tallies: Tallies) -> Iterator[Finding]:
+    sizes, cells = _group_sizes(tallies), tallies.cells
+    groups, n = 0 if sizes is None else len(sizes), tallies.n
+    if cells is not None and isinstance(cells.judgements, GroupedJudgements):
+        groups, n = cells.judgements.units, cells.n
+    if groups:
+        yield Finding(f"The units are {groups} groups, not {n} rows.", code="grouped")
+    if sizes is not None:
+        yield from group_notes(sizes)
+
+
 def _cell_notes(cells: Cells, pos_label: str | None) -> Iterator[Finding]:
-    groups = None if cells.by_group is None else len(cells.by_group)
-    if isinstance(cells.judgements, GroupedJudgements):
-        groups = cells.judgements.units
-    if groups is not None:
-        yield Finding(f"The units are {groups} groups, not {cells.n} rows.", code="grouped")
     if cells.weighted:
         yield Finding(
             f"The examples are weighted: {cells.n} of them are worth {cells.effective_n:.1f} "

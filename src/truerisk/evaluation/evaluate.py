@@ -144,6 +144,12 @@ def evaluate(
         allow_inf=allow_inf,
         spelling=spelling,
     )
+    return evaluate_coded(predictions, request)
+
+
+def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
+    """Estimate every measure of predictions that are coded already."""
+    multilabel = predictions.multilabel
     tally = PredictionTally.of_classes(request, predictions.classes, multilabel=multilabel)
     tally.add(predictions)
     notes = label_notes(predictions.members, "" if multilabel else None)
@@ -190,8 +196,8 @@ def evaluate_frame(
 
     Examples
     --------
-    >>> import pyarrow as pa
-    >>> frame = pa.table({"y_true": [1] * 10 + [0] * 10, "y_pred": [1] * 9 + [0] * 11})
+    >>> import polars
+    >>> frame = polars.DataFrame({"y_true": [1] * 10 + [0] * 10, "y_pred": [1] * 9 + [0] * 11})
     >>> print(evaluate_frame(frame)["recall"])
     recall = 0.900 [0.555, 0.997] at 95 % (clopper_pearson, n = 10, this model)
     """

@@ -10,12 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import parquet
 
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
@@ -24,11 +22,14 @@ from truerisk.evaluation.request import Request
 from truerisk.execution import Result, run_each
 from truerisk.inputs import Batch, LabelBook, PredictionFiles, ReadingOptions, ResolvedRoles
 from truerisk.inputs.files import Source, check_some_rows, coded_batches, selected_columns
-from truerisk.inputs.records.checked_batches import BatchMaker, Hashes, UniqueIds, hashes
-from truerisk.inputs.records.parquet import ParquetFile
+from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
+from truerisk.inputs.records.columns import Hashes
 from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
 from truerisk.inputs.records.rows import Reader, Rows, Selection
 from truerisk.tallies.scored_rows import MAX_ENTRIES
+
+if TYPE_CHECKING:
+    from truerisk.inputs.records.parquet import ParquetFile
 
 ROWS_A_PIECE = 2**22  # of a Parquet file: some seconds of work, and some 20 MB of scores sent back
 
@@ -81,13 +82,8 @@ def pieces_of(sources: Sequence[Source]) -> list[Piece]:
         if source.facts.format != "parquet":
             pieces.append(Piece(place))
             continue
-        try:
-            footer = parquet.read_metadata(source.path)
-        except (pa.ArrowException, OSError):
-            pieces.append(Piece(place))  # who reads it says what is wrong with it
-            continue
-        lengths = [footer.row_group(at).num_rows for at in range(footer.num_row_groups)]
-        pieces += _row_groups(place, lengths)
+        lengths = cast("ParquetFile", source.reader).row_group_lengths()
+        pieces += [Piece(place)] if lengths is None else _row_groups(place, lengths)
     return pieces
 
 
@@ -107,8 +103,8 @@ def _row_groups(place: int, lengths: list[int]) -> Iterator[Piece]:
 def tally_piece(reading: PieceReading, piece: Piece) -> TalliedPiece:
     """Read a piece and count what is in it."""
     reader = reading.sources[piece.place].reader
-    if piece.row_groups is not None and isinstance(reader, ParquetFile):
-        reader = reader.part(piece.row_groups, piece.first_row)
+    if piece.row_groups is not None:
+        reader = cast("ParquetFile", reader).part(piece.row_groups, piece.first_row)
     labels, groups = LabelBook(), LabelBook()
     maker = BatchMaker(reading.roles, reading.options, labels, groups)
     tally = reading.empty_tally()
@@ -121,7 +117,7 @@ def tally_piece(reading: PieceReading, piece: Piece) -> TalliedPiece:
             batch, lost_here = maker.batch(read)
             rows, lost = rows + read.count, lost + lost_here
             if batch.ids is not None and len(batch.ids):
-                id_hashes.append(hashes(batch.ids))
+                id_hashes.append(batch.ids.hashes())
             if len(batch):
                 yield batch
 
@@ -249,5 +245,6 @@ def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:  # noqa: ANN4
 
 def _forget_too_many(whole: PredictionTally) -> None:
     """Keep rows of all classes only if there are as few of them as one pass would keep."""
-    if whole.joint_rows and whole.n * whole.joint_rows[0].score.shape[1] > MAX_ENTRIES:
-        whole.joint_rows.clear()
+    rows = whole.scored_rows
+    if rows and rows[0].group is None and whole.n * rows[0].classes > MAX_ENTRIES:
+        rows.clear()

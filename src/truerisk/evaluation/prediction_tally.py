@@ -31,7 +31,7 @@ from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally, check_probabilities
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
-from truerisk.tallies.scored_rows import MAX_ENTRIES, GroupedScores, JointScores, joined
+from truerisk.tallies.scored_rows import MAX_ENTRIES, ScoredRows, joined
 
 LOWEST_BITS = 2**CODE_BITS - 1
 MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made
@@ -53,8 +53,8 @@ class Tallies:
     all_cells: Cells | None = None
     rankings: dict[str, Ranking] = field(default_factory=dict)
     pooled: Ranking | None = None
-    grouped_scores: dict[str, GroupedScores] = field(default_factory=dict)
-    joint_scores: JointScores | None = None
+    grouped_scores: ScoredRows | None = None
+    joint_scores: ScoredRows | None = None
     documents: DocumentTally | None = None
     probabilities: ProbabilityTally | None = None
 
@@ -87,8 +87,7 @@ class PredictionTally:
     has_predictions: bool = False
     made: dict[tuple[str, ...], int] = field(default_factory=dict)
     truth_codes: set[int] = field(default_factory=set)
-    grouped_rows: dict[str, list[GroupedScores]] = field(default_factory=dict)
-    joint_rows: list[JointScores] = field(default_factory=list)
+    scored_rows: list[ScoredRows] = field(default_factory=list)
 
     @classmethod
     def of_classes(
@@ -161,12 +160,12 @@ class PredictionTally:
         truth = np.column_stack([_belongs(name, predictions) for name in names])
         for at, name in enumerate(names):
             self._add_ranking(name, np.ascontiguousarray(score[:, at]), truth[:, at], predictions)
+        self._add_rows(score, truth, predictions)
         if len(names) == 1:
             self._add_probabilities(score[:, 0], truth[:, 0], predictions)
         else:
             self.documents = self.documents or DocumentTally()
             self.documents.add(score, truth, predictions.weight)
-            self._add_joint_rows(score, truth, predictions)
             if not self.multilabel:
                 self._refuse_unscored(truth, predictions)
                 self._add_probabilities(score, truth.argmax(axis=1), predictions)
@@ -182,16 +181,14 @@ class PredictionTally:
         if self.classes is not None:
             self.pooled = self.pooled or ScoreTally()
             self.pooled.add(score, is_positive, predictions.weight)
-        if predictions.group is not None:
-            rows = GroupedScores(
-                score, is_positive, predictions.group, predictions.weight, predictions.complement
-            )
-            self.grouped_rows.setdefault(name, []).append(rows)
 
-    def _add_joint_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
-        if predictions.group is None and self.n * score.shape[1] <= MAX_ENTRIES:
-            rows = JointScores(score.astype(np.float64), truth, predictions.weight)
-            self.joint_rows.append(rows)
+    def _add_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
+        """Hold the rows one by one: those in groups, and a moderate number of several classes."""
+        group = predictions.group
+        if group is not None or 1 < score.shape[1] <= MAX_ENTRIES // self.n:
+            self.scored_rows.append(
+                ScoredRows(score, truth, predictions.weight, group, predictions.complement)
+            )
 
     def _add_probabilities(
         self, score: NDArray[Any], truth: NDArray[Any], predictions: Predictions
@@ -234,8 +231,7 @@ class PredictionTally:
                 self.rankings[label].merge(ranking)
             else:
                 self.rankings[label] = ranking
-            self.grouped_rows.setdefault(label, []).extend(other.grouped_rows.get(label, []))
-        self.joint_rows.extend(other.joint_rows)
+        self.scored_rows.extend(other.scored_rows)
         return self
 
     def finish(self, members: Members) -> Tallies:
@@ -251,6 +247,10 @@ class PredictionTally:
         occurring = {label for code in codes for label in every[code]}
         pos_label = self._final_positive(in_order({*occurring, *(self.classes or ())}))
         all_cells = None
+        rows = self._all_rows()
+        if self._one_row_each(rows):  # such groups are rows
+            rows = None if rows is None or rows.classes == 1 else replace(rows, group=None)
+            self.cells = None if self.cells is None else replace(self.cells, grouped=False)
         if self.cells is not None:
             all_cells = self.cells.cells(
                 every,
@@ -266,6 +266,7 @@ class PredictionTally:
         if all_cells is not None and not self.multilabel:
             cells = all_cells.only(np.asarray(all_cells.predicted.any(axis=1)))
         labels = in_order({*occurring, *(self.classes or ()), *(cells.labels if cells else ())})
+        grouped = rows is not None and rows.group is not None
         return Tallies(
             labels=labels if pos_label is None else other_of_pair(pos_label, labels),
             multilabel=self.multilabel,
@@ -275,8 +276,8 @@ class PredictionTally:
             all_cells=all_cells,
             rankings={name: tally.ranking() for name, tally in self.rankings.items()},
             pooled=None if self.pooled is None else self.pooled.ranking(),
-            grouped_scores={name: joined(rows) for name, rows in self.grouped_rows.items() if rows},
-            joint_scores=self._joint_scores(),
+            grouped_scores=rows if grouped else None,
+            joint_scores=None if grouped else rows,
             documents=self.documents,
             probabilities=self.probabilities,
         )
@@ -293,16 +294,17 @@ class PredictionTally:
         known = (*(self.classes or ()), *self.pair, *(self.request.average_over or ()))
         check_same_spelling(true, predicted, known, self.request.pos_label)
 
-    def _joint_scores(self) -> JointScores | None:
-        """Put the rows of all classes together, if none was left out."""
-        if not self.joint_rows or sum(len(rows.score) for rows in self.joint_rows) < self.n:
+    def _one_row_each(self, rows: ScoredRows | None) -> bool:
+        """Whether every group is a single row."""
+        if self.cells is not None and self.cells.grouped:
+            return len({group for group, _ in self.cells.group_counts}) == self.n
+        return rows is not None and rows.groups == self.n
+
+    def _all_rows(self) -> ScoredRows | None:
+        """Put the rows of all batches together, if none was left out."""
+        if not self.scored_rows or sum(rows.n for rows in self.scored_rows) < self.n:
             return None
-        weights = [rows.weight for rows in self.joint_rows if rows.weight is not None]
-        return JointScores(
-            np.concatenate([rows.score for rows in self.joint_rows]),
-            np.concatenate([rows.truth for rows in self.joint_rows]),
-            np.concatenate(weights) if weights else None,
-        )
+        return joined(self.scored_rows)
 
     def _two_sided(self, every: dict[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
         """Give everything that is not positive one name: one score has only two sides."""
@@ -404,10 +406,10 @@ def merge_recoded(
         made=whole.made,
         truth_codes={codes[code] for code in part.truth_codes},
         cells=None if part.cells is None else _recoded_cells(part.cells, codes, groups),
-        grouped_rows={
-            name: [replace(one, group=new_group[one.group]) for one in rows]
-            for name, rows in part.grouped_rows.items()
-        },
+        scored_rows=[
+            one if one.group is None else replace(one, group=new_group[one.group])
+            for one in part.scored_rows
+        ],
     )
     return whole.merge(recoded)
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
+from truerisk.evaluation.group_estimates import GroupEstimates, score_estimates
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
@@ -27,8 +28,6 @@ from truerisk.results import Estimate
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.votes import disagreement_of
-
-DRAWN_FROM = 50_000  # examples, over the sheets, beyond which no further sheet is resampled
 
 
 @dataclass(frozen=True)
@@ -94,12 +93,8 @@ class RefitScores:
         }
 
     @cached_property
-    def _of_sheets(self) -> list[ScoreEstimates]:
-        drawn = max(1, DRAWN_FROM // max(1, len(self.sheets[0].examples)))
-        return [
-            ScoreEstimates(tallies, self.request, resampled=at < drawn)
-            for at, tallies in enumerate(self.tallies)
-        ]
+    def _of_sheets(self) -> list[ScoreEstimates | GroupEstimates]:
+        return [score_estimates(tallies, self.request) for tallies in self.tallies]
 
     @property
     def _all_labels(self) -> tuple[str, ...]:
@@ -112,11 +107,7 @@ class RefitScores:
         if not np.isfinite(values).all() or first.interval is None:
             worst = next((one for one in each if not np.isfinite(one.value)), first)
             return replace(worst, n=self.n)
-        drawn = [
-            (one.value, one.interval)
-            for one, sheet in zip(each, self._of_sheets, strict=True)
-            if sheet.resampled and one.interval is not None
-        ]
+        repetitions = [(one.value, one.interval) for one in each if one.interval is not None]
         disagreement = self._disagreement(name, labels)
         share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
         measure_range = find_measure(base_and_average(name)[0]).measure_range
@@ -126,7 +117,7 @@ class RefitScores:
         value = float(values.mean())
         interval = refit_interval(
             value,
-            drawn,
+            repetitions,
             stretch=float(np.sqrt(share * (1 + disagreement))),
             measure_range=measure_range,
             method=f"{kind}_{first.interval.method.removeprefix('bootstrap_')}",

@@ -5,12 +5,15 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from truerisk.checks import check_number
-from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.errors import InputError
 from truerisk.measures.registry import base_measure
 from truerisk.results import Comparison, Estimate, number
+
+if TYPE_CHECKING:
+    from truerisk.comparison.predictions.comparisons import Comparisons
 
 MAX_TIMES = 10**6  # nobody gets so many more examples
 DIGITS = 6
@@ -97,20 +100,20 @@ def _times(factor: float) -> str:
     return f"{factor:.1f}" if factor < 10 else f"{math.ceil(factor):,}"
 
 
-def is_better(result: Comparisons | Comparison) -> Check:
+def is_better(result: "Comparisons | Comparison") -> Check:
     """Check that the last model is better than the first, by the main measure.
 
     Of several models the adjusted p-value counts.
     """
     last = _last(result)
     is_shown = last.finding == "better"
-    if isinstance(result, Comparisons):
+    if not isinstance(result, Comparison):
         is_shown &= result.adjusted[last.names] <= 1 - result.level
     claim = f"{last.names[1]} better than {last.names[0]}"
     return Check(claim=claim, is_shown=is_shown, reason=last.verdict, estimate=last.difference)
 
 
-def is_not_worse(result: Comparisons | Comparison, region: float | None = None) -> Check:
+def is_not_worse(result: "Comparisons | Comparison", region: float | None = None) -> Check:
     """Check that the last model is not worse than the first by `region` or more.
 
     By the one-sided test of non-inferiority where the comparison was made with this region, else by
@@ -130,7 +133,7 @@ def is_not_worse(result: Comparisons | Comparison, region: float | None = None) 
     is_shown = worst > -limit if higher else worst < limit
     reason = f"the difference is {number(value, DIGITS)}, at worst {number(worst, DIGITS)} at "
     reason += f"{100 * interval.level:.10g} %."
-    if isinstance(result, Comparisons) and last.region == limit:
+    if not isinstance(result, Comparison) and last.region == limit:
         for test in result.beside.get((last.measure, *last.names), ()):
             if test.method == "non_inferiority":
                 is_shown = bool(test.p_value <= 1 - result.level)
@@ -140,7 +143,7 @@ def is_not_worse(result: Comparisons | Comparison, region: float | None = None) 
     return Check(claim=claim, is_shown=is_shown, reason=reason, estimate=last.difference)
 
 
-def _last(result: Comparisons | Comparison) -> Comparison:
+def _last(result: "Comparisons | Comparison") -> Comparison:
     if isinstance(result, Comparison):
         return result
     return result[result.measure, result.names[0], result.names[-1]]

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from truerisk.inputs.arrays import Members
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.predictions import Predictions
+from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
+from truerisk.inputs.records.columns import Strings, as_strings
 from truerisk.inputs.records.formats import ENDINGS, FileFacts, open_reader, recognise
 from truerisk.inputs.records.places import Fingerprint, find_files, refusal, shown_path
 from truerisk.inputs.records.rows import Batch, Reader, Rows, Selection
 from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
-
-if TYPE_CHECKING:
-    from truerisk.inputs.records.checked_batches import BatchMaker
 
 
 def open_predictions(
@@ -72,12 +71,12 @@ def open_frame(
 
     Examples
     --------
-    >>> import pyarrow as pa
-    >>> source = open_frame(pa.table({"y_true": ["cat", "dog"], "y_pred": ["dog", "dog"]}))
+    >>> import polars
+    >>> source = open_frame(polars.DataFrame({"y_true": ["cat", "dog"], "y_pred": ["dog", "dog"]}))
     >>> [batch.truth.texts() for batch in source.batches()]
     [['cat', 'dog']]
     """
-    from truerisk.inputs.records.arrow import FRAME, Frame  # noqa: PLC0415  (loads Arrow)
+    from truerisk.inputs.records.frames import FRAME, Frame  # noqa: PLC0415  (only frames)
 
     strictness = options or ReadingOptions()
     facts = FileFacts(path=str(FRAME), format="frame", compression=None, bytes=0)
@@ -174,7 +173,7 @@ class PredictionFiles:
             if columns[0] is None:
                 return None
             if name == "ids":
-                return np.array([one for ids in columns for one in ids.to_pylist()], dtype=object)
+                return np.array([one for ids in columns for one in ids.tolist()], dtype=object)
             return np.concatenate(columns)
 
         names = ("truth", "predicted", "score", "weight", "group", "ids")
@@ -184,9 +183,6 @@ class PredictionFiles:
 
     def batches(self) -> Iterator[Batch]:
         """Read all files from start to end; at the end, `files` and `notes` are complete."""
-        # Arrow is loaded when a file is read, not when its types are named.
-        from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds  # noqa: PLC0415
-
         maker = BatchMaker(self.roles, self.options, self.labels, self.groups)
         unique = UniqueIds()
         facts = list(self.files)
@@ -208,16 +204,15 @@ class PredictionFiles:
         self.files = tuple(facts)
         self.notes = (*self._opening_notes, *self._closing_notes(maker, facts))
 
-    def _ids_again(self) -> Iterator[tuple[str, int, Any]]:
-        from truerisk.inputs.records.checked_batches import as_text  # noqa: PLC0415 - as in `batches`
-
+    def _ids_again(self) -> Iterator[tuple[str, int, Strings]]:
         name = self.roles.id
         if name is not None:
             for source in self.sources:
                 for rows in source.rows(Selection(texts=(name,))):
-                    yield shown_path(source.path), rows.first_row, as_text(rows, name).fill_null("")
+                    ids, _ = as_strings(rows.columns[name], name, rows.places)
+                    yield shown_path(source.path), rows.first_row, ids
 
-    def _closing_notes(self, maker: "BatchMaker", facts: Sequence[FileFacts]) -> Iterator[str]:
+    def _closing_notes(self, maker: BatchMaker, facts: Sequence[FileFacts]) -> Iterator[str]:
         dropped, rows = sum(fact.dropped for fact in facts), sum(fact.rows or 0 for fact in facts)
         if dropped:
             by_column = ", ".join(f"{name} {count}" for name, count in maker.dropped.items())

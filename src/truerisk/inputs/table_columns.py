@@ -3,17 +3,16 @@
 import dataclasses
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 
 from truerisk.aliases import Array, Codes
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.arrow import as_floats, as_numpy
+from truerisk.inputs.records.columns import Column, Strings, as_floats
 from truerisk.inputs.records.encoding import LabelEncoder, encode
 from truerisk.inputs.records.places import Places, refusal
 from truerisk.inputs.roles import USUAL_NAMES
@@ -51,15 +50,15 @@ class Cells:
         self._codes: list[Codes] = []
         self._numbers: list[Array] = []
 
-    def add(self, array: Any, places: Places) -> None:  # noqa: ANN401
+    def add(self, column: Column, places: Places) -> None:
         """Take in the cells of one block."""
         if self.broken:
             return
         if self.is_text:
-            self.texts += self._words(array, places)
+            self.texts += self._words(column, places)
             return
         if self.may_be_numbers:
-            numbers = self._as_numbers(array, places)
+            numbers = self._as_numbers(column, places)
             if numbers is not None:
                 self._numbers.append(numbers)
                 return
@@ -68,7 +67,7 @@ class Cells:
             if self.broken:
                 self._numbers = []
                 return
-        self._codes += encode([self._encoder], [array], places)
+        self._codes += encode([self._encoder], [column], places)
 
     def numbers(self) -> Array:
         """Give all numbers, NaN where a cell is missing."""
@@ -87,62 +86,58 @@ class Cells:
         # Missing cells have negative codes of their own: all end at the last entry.
         return table[np.maximum(codes, -1)], tuple(words)
 
-    def _as_numbers(self, array: Any, places: Places) -> Array | None:  # noqa: ANN401
-        kind = array.type
-        if pa.types.is_dictionary(kind):
-            return self._as_numbers(array.dictionary_decode(), places)
-        if pa.types.is_boolean(kind):
-            array = array.cast(pa.uint8())
-            kind = array.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return self._parsed(array)
-        if pa.types.is_nested(kind) or pa.types.is_temporal(kind) or pa.types.is_binary(kind):
+    def _as_numbers(self, column: Column, places: Places) -> Array | None:
+        values = column.values
+        if column.is_text:
+            return self._parsed(column)
+        if values.dtype.kind == "b":
+            return _with_gaps(values.astype(np.float64), column)
+        if values.dtype.kind == "O":
             raise refusal(
                 places.path,
-                f"{shown(self.name)} must hold numbers or words; got {kind}. "
+                f"{shown(self.name)} must hold numbers or words; got {column.kind}. "
                 f"Cast it, or leave it out with --drop.",
             )
-        values = np.asarray(as_floats(array, self.name, places), np.float64)
-        if np.isinf(values).any():
-            row = int(np.argmax(np.isinf(values)))
+        numbers = np.asarray(as_floats(column, self.name, places), np.float64)
+        if np.isinf(numbers).any():
+            row = int(np.argmax(np.isinf(numbers)))
             raise places.refusal(
-                row, f"{shown(self.name)} must be a finite number; got {values[row]}."
+                row, f"{shown(self.name)} must be a finite number; got {numbers[row]}."
             )
-        return values
+        return numbers
 
-    def _parsed(self, array: Any) -> Array | None:  # noqa: ANN401
-        if self.missing == {""} and self.options.decimal == "." and not array.null_count:
-            try:
-                values = np.array(as_numpy(array.cast(pa.float64())))
-            except pa.ArrowInvalid:
-                pass
-            else:
-                # Arrow takes "nan" and "inf" for numbers, and rounds the digits of long ids.
-                if (np.abs(values) <= LARGEST_COUNT).all():
-                    return values
-        encoded = array.dictionary_encode()
-        table = np.empty(len(encoded.dictionary) + 1)
-        table[-1] = np.nan
-        for place, text in enumerate(encoded.dictionary.to_pylist()):
-            number = self._number(text)
+    def _parsed(self, column: Column) -> Array | None:
+        values, words = column.values, column.words
+        if isinstance(values, Strings):
+            numbers, states = values.numbers(self.options.decimal)
+            present = numbers[~np.isnan(numbers)]
+            # The digits of long ids would be rounded, and what is infinite is no number.
+            if not states.any() and (np.abs(present) <= LARGEST_COUNT).all():
+                return _with_gaps(numbers, column)
+            values, words = values.encoded()
+        table = np.full(len(words or ()) + 1, np.nan)
+        for place, text in enumerate(words or ()):
+            number = float("nan") if text is None else self._number(text)
             if number is None:
                 return None
             table[place] = number
-        indices = encoded.indices
-        rows = as_numpy(indices.fill_null(-1) if indices.null_count else indices)
-        return np.asarray(table[rows])
+        return _with_gaps(table[values], column)
 
     def _number(self, text: str) -> float | None:
         return float("nan") if text.strip() in self.missing else as_number(text, self.options)
 
-    def _words(self, array: Any, places: Places) -> list[str | None]:  # noqa: ANN401
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
-        if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-            raise refusal(places.path, f"{shown(self.name)} must hold texts; got {array.type}.")
-        cells: list[str | None] = array.to_pylist()
+    def _words(self, column: Column, places: Places) -> list[str | None]:
+        if not column.is_text:
+            raise refusal(places.path, f"{shown(self.name)} must hold texts; got {column.kind}.")
         missing = self.missing
+        cells = column.tolist()
         return [None if cell is None or cell.strip() in missing else cell for cell in cells]
+
+
+def _with_gaps(numbers: Array, column: Column) -> Array:
+    if column.null is not None:
+        numbers[column.null] = np.nan
+    return numbers
 
 
 def as_number(text: str, options: ReadingOptions) -> float | None:

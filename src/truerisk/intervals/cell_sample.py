@@ -11,24 +11,28 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Indices
 from truerisk.intervals.delta import (
     cell_gradient,
-    cluster_standard_error,
     standard_error,
     student_factor,
 )
 from truerisk.intervals.replicates import (
     acceleration_of,
     dirichlet_cells,
-    group_cells,
     multinomial_cells,
 )
-from truerisk.tallies.cells import BinaryCounts, Cells
+from truerisk.tallies.cells import BinaryCounts, Cells, ratio
+from truerisk.tallies.group_values import GroupValues, effective_groups
 from truerisk.tallies.votes import GroupedJudgements, Judgements
 
 Function = Callable[[NDArray[Any]], Any]
 
 EVERY_PAIR = 50  # up to this many classes, every pair of labels is a cell
 HALF_A_UNIT = 0.5
+ROUNDING = 1e-12  # of a sum of weights
+AT_ONCE = 2**20  # entries of the table of what is left without each group
 UNITS_IN_ALL = 2.0  # of the prior that may move a centre: half a unit for each cell of two classes
+
+
+TRUE_CLASS = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])  # of tp, fp, fn and tn
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,9 @@ class CellSample:
     """Totals of m cells, and how they vary.
 
     `design` takes totals (…, m) to the features (…, f) that the measures read; `prior` is what
-    smoothing adds to each cell, in units of one example (or one group), for so many `classes`;
-    `rows` counts the examples where the totals are sums of weights; `prior_unit` is what a unit of
-    the prior is, where it is none of the sample's own.
+    smoothing adds to each cell, in units of one example, for so many `classes`; `rows` counts the
+    examples where the totals are sums of weights; `by_group` holds the totals of each group, and
+    `class_by_group` the examples of each class in it.
     """
 
     totals: NDArray[Any]
@@ -49,7 +53,7 @@ class CellSample:
     rows: NDArray[np.int64] | None = None
     classes: int = 2
     judgements: Judgements | GroupedJudgements | None = None
-    prior_unit: float | None = None
+    class_by_group: NDArray[Any] | None = None
 
     @classmethod
     def of(cls, cells: Cells, cell_costs: Array | None = None) -> "CellSample":
@@ -66,6 +70,7 @@ class CellSample:
             rows,
             max(classes, 2),
             cells.judgements,
+            None if cells.by_group is None else cells.by_group @ cells.truth,
         )
 
     def collapsed(self, outcome: Indices) -> "CellSample":
@@ -75,14 +80,16 @@ class CellSample:
         """
         merge = np.zeros((len(outcome), 4))
         merge[np.arange(len(outcome)), outcome] = 1.0
+        by_group = None if self.by_group is None else self.by_group @ merge
         return CellSample(
             self.totals @ merge,
             np.eye(4),
             None if self.squares is None else self.squares @ merge,
-            None if self.by_group is None else self.by_group @ merge,
+            by_group,
             None if self.prior is None else np.where(self.prior @ merge > 0, HALF_A_UNIT, 0.0),
             None if self.rows is None else np.rint(self.rows @ merge).astype(np.int64),
             judgements=None if self.judgements is None else self.judgements.merged(outcome),
+            class_by_group=None if by_group is None else by_group @ TRUE_CLASS,
         )
 
     @cached_property
@@ -109,12 +116,9 @@ class CellSample:
 
     @cached_property
     def unit(self) -> float:
-        """How much one unit adds to the totals: 1, or the typical weight of an example or group."""
+        """How much one unit adds to the totals: 1, or the typical weight of an example."""
         if self.judgements is not None:
             return self.judgements.unit
-        if self.by_group is not None:
-            sizes = np.asarray(self.by_group.sum(axis=1), dtype=np.float64)
-            return float((sizes**2).sum() / sizes.sum())
         if self.squares is not None:
             return float(self.squares.sum() / self.totals.sum())
         return 1.0
@@ -138,18 +142,11 @@ class CellSample:
         """Add the prior: half a unit right and half a unit wrong to every class that occurs."""
         if self.prior is None:
             return self
-        unit = self.unit if self.prior_unit is None else self.prior_unit
-        added = unit * self.prior
-        groups = self.by_group
-        if groups is not None:
-            # Half a group that is all of one cell varies like this multiple of the cell itself.
-            own = np.diag(unit * np.sqrt(self.prior))
-            groups = np.vstack([groups, own[self.prior > 0]])
+        added = self.unit * self.prior
         return CellSample(
             self.totals + added,
             self.design,
-            None if self.squares is None else self.squares + unit * added,
-            groups,
+            None if self.squares is None else self.squares + self.unit * added,
             judgements=self.judgements,
         )
 
@@ -158,28 +155,24 @@ class CellSample:
         return np.asarray(self.design @ cell_gradient(function, self.features))
 
     def standard_error(self, gradient: Array) -> float:
-        """Give the delta-method standard error, robust to groups, weights and disagreement."""
+        """Give the delta-method standard error, robust to weights and disagreement."""
         if self.judgements is not None:
             variance, disagreement = self.judgements.variance(gradient)
             # What smoothing has added are examples that nobody judged.
             added = self.totals - self.judgements.totals(len(self.totals))
             extra = self.unit * float(np.maximum(added, 0.0) @ gradient**2)
             return float(np.sqrt(variance + (1 + disagreement) * extra))
-        if self.by_group is not None:
-            return cluster_standard_error(gradient, self.by_group)
         return standard_error(gradient, self.totals if self.squares is None else self.squares)
 
     def widening(self, level: float) -> float:
         """How much wider than the normal quantile few groups make an interval: Student's t."""
-        groups = 0 if self.by_group is None else len(self.by_group)
-        if isinstance(self.judgements, GroupedJudgements):
-            groups = self.judgements.units
+        groups = self.judgements.units if isinstance(self.judgements, GroupedJudgements) else 0
         return 1.0 if groups < 2 else student_factor(groups, level)
 
     @property
     def clustered(self) -> bool:
-        """Whether groups, not examples, are the units."""
-        return self.by_group is not None or isinstance(self.judgements, GroupedJudgements)
+        """Whether groups, not examples, are what refits judged."""
+        return isinstance(self.judgements, GroupedJudgements)
 
     @property
     def kind(self) -> str:
@@ -191,16 +184,53 @@ class CellSample:
 
     def acceleration(self, gradient: Array) -> float:
         """Give the skewness that BCa corrects for, of the influence of one unit."""
-        if self.by_group is not None:
-            return acceleration_of(self.by_group @ gradient, np.ones(len(self.by_group)))
         return acceleration_of(gradient, self.effective())
 
     def draw(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Resample the examples (or the groups) and give the features of each replicate."""
-        if self.by_group is not None:
-            return np.asarray(group_cells(self.by_group, replicates, rng) @ self.design)
+        """Resample the examples and give the features of each replicate."""
         counts = np.rint(self.effective()).astype(np.int64)
         return np.asarray(multinomial_cells(counts, replicates, rng) @ self.design)
+
+    def group_values(
+        self, function: Function, size: Callable[[NDArray[Any]], Any] | None = None
+    ) -> GroupValues:
+        """Give a function of the features without, and with twice, each group.
+
+        `size` is the denominator of a proportion: groups that add nothing to it do not count.
+        """
+        table = np.asarray(self.by_group)
+        table = table[table.any(axis=1)]
+        units = self.class_units
+        if size is not None:
+            sizes = np.asarray(size(table @ self.design), dtype=np.float64)
+            table, units = table[sizes > 0], effective_groups(sizes)
+        sides = []
+        step = max(1, AT_ONCE // max(self.design.shape))
+        for sign in (-1, 1):
+            parts = [
+                np.asarray(function(self._changed(sign * table[at : at + step]) @ self.design))
+                for at in range(0, len(table), step)
+            ]
+            sides.append(np.concatenate([np.zeros(0), *parts]))
+        return GroupValues(float(function(self.features)), sides[0], sides[1], units)
+
+    def _changed(self, change: NDArray[Any]) -> NDArray[Any]:
+        """Change the totals; what rounding leaves of nothing is nothing."""
+        totals = self.totals + change
+        return np.where(totals > ROUNDING * self.totals, totals, 0)
+
+    @cached_property
+    def class_units(self) -> float:
+        """The effective number of groups of a class: the harmonic mean over those that occur.
+
+        What is unknown of each class adds up, and the class in the fewest groups adds most.
+        """
+        table = self.by_group if self.class_by_group is None else self.class_by_group
+        if table is None:
+            return 0.0
+        columns = table.sum(axis=1)[:, None] if self.class_by_group is None else table
+        units = np.array([effective_groups(one) for one in columns.T if one.any()])
+        return float(ratio(len(units), (1 / units).sum()))
 
     def draw_posterior(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
         """Draw the cell shares from their posterior and give the features of each draw."""

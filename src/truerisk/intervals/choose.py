@@ -1,28 +1,30 @@
 """Which interval an estimate gets: the one place where that is decided.
 
 ======================  ====================================  ====================================
-measure                 independent examples, weighted or not groups, or votes of several refits on
+measure                 independent examples                  weights, or votes of several refits on
                                                               each example
 ======================  ====================================  ====================================
 k of n                  `proportion_interval`: exact          exact binomial at the effective size
-                        binomial; at the effective size
-averages over classes   `class_average`: shares of the        `cell_interval`
-                        classes (`class_averages.py`)
+                        binomial
+averages over classes   `class_average`: shares of the        weights: the same, at effective sizes;
+                        classes (`class_averages.py`)         votes: `cell_interval`
 any other of counts     `cell_interval`: delta method on      the same, with robust variance
                         smoothed cells, logit scale
-area under the ROC      `auc_interval`: DeLong, logit scale   Obuchowski's variance
+area under the ROC      `auc_interval`: DeLong, logit scale   weighted variance
 curve
-other rankings          `rankings.ranking_interval`:          `grouped_ranking_interval`: whole
-                        influence of the rows                 groups are drawn
-their averages          `average_interval`: errors of the     as if all classes erred together
+other rankings          `rankings.ranking_interval`:          the same, by squared weights
+                        influence of the rows
+their averages          `average_interval`: errors of the     the same
                         classes by their correlation
-their micro average     `pooled_interval`: binomial           binomial at the number of groups
-losses                  `mean_losses.loss_interval`: gamma    `mean_interval`: sums of the groups
-documents               `mean_interval`: normal on the        sums of the groups
+their micro average     `pooled_interval`: binomial           the same
+losses                  `mean_losses.loss_interval`: gamma    weighted sums
+documents               `mean_interval`: normal on the        weighted sums
                         logit scale; else KL bound
 scores of refits                                              `refit_interval`: as long as their
                                                               disagreement makes it
 ======================  ====================================  ====================================
+
+Rows in groups, weighted or not, get `group_jackknife` for every measure.
 
 On request, a measure of counts gets the delta method, smoothed or plain, a bootstrap of the cells
 or the posterior of the cells (`CELL_METHODS`); where one of these degenerates, the smoothed delta
@@ -51,13 +53,12 @@ from truerisk.intervals.class_averages import (
     weighted_interval,
 )
 from truerisk.intervals.delta import delta_interval, student_factor
+from truerisk.intervals.group_jackknife import group_jackknife
 from truerisk.intervals.rankings import units_of
 from truerisk.intervals.replicates import replicate_interval, replicates_for
 from truerisk.results import Interval
 from truerisk.tallies.cells import Cells, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
-from truerisk.tallies.ranking_replicates import cluster_auc_variance
-from truerisk.tallies.scored_rows import GroupedScores
 
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
@@ -74,10 +75,17 @@ def proportion_interval(
 ) -> Interval:
     """Give the interval of a measure that is k of n, through its monotone transform.
 
-    With weights or groups the binomial is taken at the effective size m = p(1 − p)/se², the size
-    at which independent examples would vary as much (Korn and Graubard, 1998).
+    With weights the binomial is taken at the effective size m = p(1 − p)/se², the size at which
+    independent examples would vary as much (Korn and Graubard, 1998).
     """
     proportion = function(sample.features)
+    if sample.by_group is not None:
+        transform = proportion.transform or float
+        ends = sorted((float(transform(0.0)), float(transform(1.0))))
+        values = sample.group_values(
+            lambda features: function(features).value, lambda features: function(features).n
+        )
+        return group_jackknife(values, level=level, measure_range=(ends[0], ends[1]))
     if sample.independent:
         inner = binomial_interval(
             int(np.rint(proportion.k)), int(np.rint(proportion.n)), level=level, method=method
@@ -108,8 +116,8 @@ def _effective_binomial(
     if 0 < value < 1:
         error = sample.standard_error(sample.gradient(share)) * sample.widening(level)
     if error > NO_SPREAD:
-        # Groups, weights and refits under which the share varies *less* than among as many
-        # independent examples are luck more often than structure.
+        # Weights and refits under which the share varies *less* than among as many independent
+        # examples are luck more often than structure.
         size = min(value * (1 - value) / error**2, most)
     interval = fractional_interval(value * size, size, level=level)
     return replace(interval, method=f"{sample.kind or 'effective_'}binomial")
@@ -155,6 +163,12 @@ def cell_interval(question: Question) -> Interval:
     """
     if np.isnan(question.value):
         return Interval(*question.measure_range, question.level, "undefined")
+    if question.sample.by_group is not None:
+        return group_jackknife(
+            question.sample.group_values(question.function),
+            level=question.level,
+            measure_range=question.measure_range,
+        )
     interval = None
     if np.isfinite(question.value):
         interval = CELL_METHODS[question.method](question)
@@ -171,9 +185,7 @@ def cell_interval(question: Question) -> Interval:
 
 
 def _named(kind: str, method: str) -> str:
-    return (
-        f"{kind}{method}" if kind in {"", "cluster_"} else kind + method.removeprefix("smoothed_")
-    )
+    return method if not kind else kind + method.removeprefix("smoothed_")
 
 
 def smoothed_delta(question: Question) -> Interval:
@@ -239,7 +251,7 @@ def plain_delta(question: Question) -> Interval | None:
 
 
 def bootstrap(question: Question) -> Interval | None:
-    """Resample the cells (or the groups), at a cost that does not depend on how many rows."""
+    """Resample the cells, at a cost that does not depend on how many rows."""
     gradient = question.sample.gradient(question.function)
     if not question.sample.standard_error(gradient) > 0:
         return None
@@ -284,86 +296,27 @@ def _of_replicates(
     return interval
 
 
-def auc_interval(ranking: Ranking, rows: GroupedScores | None, *, level: float) -> Interval:
-    """Give the interval of the area under the ROC curve; `rows` where they come in groups."""
+def auc_interval(ranking: Ranking, *, level: float) -> Interval:
+    """Give the interval of the area under the ROC curve."""
     if np.isnan(ranking.auc):
         return whole_range(level)
-    units = units_of(ranking) if rows is None else grouped_units(rows)
-    positives, negatives = (max(1, int(one)) for one in units)
-    if rows is None:
-        # The rarer class decides how well the variance is known.
-        widening = student_factor(min(positives, negatives), level)
-        variance = ranking.delong_variance * widening**2
-        return delong_interval(ranking.auc, variance, positives, negatives, level=level)
-    variance = cluster_auc_variance(rows.score, rows.is_positive, rows.group, rows.weight)
-    variance *= student_factor(rows.groups, level) ** 2
-    interval = delong_interval(ranking.auc, variance, positives, negatives, level=level)
-    return replace(interval, method=f"cluster_{interval.method}")
+    positives, negatives = (max(1, int(units)) for units in units_of(ranking))
+    # The rarer class decides how well the variance is known.
+    widening = student_factor(min(positives, negatives), level)
+    variance = ranking.delong_variance * widening**2
+    return delong_interval(ranking.auc, variance, positives, negatives, level=level)
 
 
-def grouped_ranking_interval(
-    name: str,
-    value: float,
-    drawn: Array | None,
-    rows: GroupedScores,
-    *,
-    level: float,
-) -> Interval:
-    """Give the bias-corrected bootstrap interval of groups, never shorter than the binomial one.
-
-    Maxima over thresholds lean upwards, and few positives hardly vary when they are resampled: by
-    simulation the bootstrap alone covers 0.5 to 0.95 at 10 to 50 positives, its hull with the exact
-    binomial interval at as many positives 0.90 to 1.  Without replicates (`drawn`), or where most
-    are undefined, it is the binomial interval alone.
-    """
-    if np.isnan(value):
-        return whole_range(level)
-    binomial = _binomial_of_ranks(name, value, grouped_units(rows), level)
-    if drawn is None or np.isnan(drawn).mean() > MAX_UNDEFINED:
-        return replace(binomial, method="cluster_binomial_of_positives")
-    ends, _ = replicate_interval(drawn, value, level=level, method="bca", measure_range=(0.0, 1.0))
-    return Interval(
-        min(ends.low, binomial.low), max(ends.high, binomial.high), level, "cluster_bootstrap_hull"
-    )
-
-
-def grouped_units(rows: GroupedScores) -> tuple[float, float]:
-    """Give the number of groups with positives, and with negatives."""
-    positive, negative = (
-        float(len(np.unique(rows.group[side]))) for side in (rows.is_positive, ~rows.is_positive)
-    )
-    return positive, negative
-
-
-def _binomial_of_ranks(
-    name: str, value: float, units: tuple[float, float], level: float
-) -> Interval:
-    """Give the interval the value would have as a share of the positives.
-
-    The Kolmogorov-Smirnov distance is recall plus specificity less 1, and varies as the mean of two
-    shares does, of so many positives and so many negatives.
-    """
-    if name == "ks":
-        size = 4 / (1 / units[0] + 1 / units[1])
-        half = fractional_interval((1 + value) / 2 * size, size, level=level)
-        return replace(half, low=max(0.0, 2 * half.low - 1), high=2 * half.high - 1)
-    # Sums of weights may leave the value of a perfect ranking a rounding above 1.
-    return fractional_interval(min(value, 1.0) * units[0], units[0], level=level)
-
-
-def pooled_interval(
-    value: float, ranking: Ranking, n: int, groups: int | None, *, level: float
-) -> Interval:
+def pooled_interval(value: float, ranking: Ranking, n: int, *, level: float) -> Interval:
     """Give the interval of a ranking of all (example, class) pairs: the micro average.
 
-    The pairs of one example are not independent: examples, or groups, are counted.
+    The pairs of one example are not independent: examples are counted.
     """
     if np.isnan(value):
         return whole_range(level)
     size = min(units_of(ranking)[0], float(n))
-    size, unit = (size, "examples") if groups is None else (min(size, float(groups)), "groups")
     interval = fractional_interval(value * size, size, level=level)
-    return replace(interval, method=f"binomial_of_{unit}")
+    return replace(interval, method="binomial_of_examples")
 
 
 def average_interval(
@@ -405,23 +358,16 @@ def mean_interval(
     *,
     level: float,
     measure_range: Ends = (0.0, 1.0),
-    grouped: bool = False,
 ) -> Interval:
     """Give the interval of a mean over examples: normal on the scale without ends.
 
-    With `grouped`, `error` and `units` are those of the groups.  Where no example differs from
-    another it is the KL bound, if there is a largest value.
+    Where no example differs from another it is the KL bound, if there is a largest value.
     """
     if not np.isfinite(value):
         return whole_range(level, measure_range)
     interval, high = None, measure_range[1]
-    if grouped:
-        error *= student_factor(units, level)
     if error > ROUNDING * value:
-        method = "cluster_delta" if grouped else "delta"
-        interval = delta_interval(
-            value, error, measure_range=measure_range, level=level, method=method
-        )
+        interval = delta_interval(value, error, measure_range=measure_range, level=level)
     if interval is not None:
         return interval
     if np.isinf(high):

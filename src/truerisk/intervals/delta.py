@@ -80,39 +80,6 @@ def standard_error(gradient: ArrayLike, cell_squares: ArrayLike) -> float:
     return math.sqrt(float(np.sum(squares[used] * slopes[used] ** 2)))
 
 
-def cluster_standard_error(gradient: ArrayLike, cells_by_group: ArrayLike) -> float:
-    r"""Give the standard error when examples come in independent groups.
-
-    .. math:: \sqrt{\frac{G}{G - 1} \sum_{g} (c_g \cdot \nabla f)^2}
-
-    The influence of a group is the sum of those of its examples, so whatever ties them together is
-    counted.  For measures of the shares of the cells; right for many groups.  NaN for one group.
-
-    `cells_by_group` is G × m: the totals of the cells, group by group.
-
-    References
-    ----------
-    .. [1] K.-Y. Liang and S. L. Zeger, "Longitudinal data analysis using generalized linear
-       models", Biometrika 73(1), 13-22, 1986. https://doi.org/10.1093/biomet/73.1.13
-
-    Examples
-    --------
-    >>> by_group = [[3, 0, 1, 4], [2, 1, 0, 5], [4, 0, 2, 2]]
-    >>> total = np.sum(by_group, axis=0)
-    >>> slopes = cell_gradient(lambda c: c[..., 0] / (c[..., 0] + c[..., 2]), total)
-    >>> round(cluster_standard_error(slopes, by_group), 4)
-    0.0722
-    """
-    table = np.asarray(cells_by_group, dtype=np.float64)
-    groups = table.shape[0]
-    if groups < 2:
-        return math.nan
-    slopes = np.asarray(gradient, dtype=np.float64).ravel()
-    used = table.any(axis=0)
-    influence = table[:, used] @ slopes[used]
-    return math.sqrt(groups / (groups - 1) * float(influence @ influence))
-
-
 def student_factor(units: float, level: float) -> float:
     r"""Say how much wider than the normal quantile few independent units make an interval.
 

@@ -1,47 +1,44 @@
 """What each interval was measured to cover: the figures of the audits, for those who quote them.
 
 The figures ship in measured_coverage.csv.  `python -m studies.audit pages` writes the file from the
-ledgers of the audits, and with it the pages of the documentation that show them in full: coverage,
-coverage-of-learners, coverage-of-perturbation, size-of-tests.
-
-What was not measured is not here: weights, for one, and most of what is done with groups.
+ledgers of the audits, and with it the pages of the documentation that show them in full.  What has
+no figure was not measured, and says so wherever it is shown.
 """
 
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, fields
 from functools import cache
 from importlib.resources import files
-from typing import Literal, get_args
+from typing import Any, TypeVar
 
-from truerisk.checks import check_choice, check_whole_number
-
-Page = Literal["coverage", "coverage-of-learners", "coverage-of-perturbation", "size-of-tests"]
+from truerisk.checks import check_whole_number
 
 FILE = "measured_coverage.csv"
-PAGES: tuple[str, ...] = get_args(Page)
-PERTURBATION: Page = "coverage-of-perturbation"
+PERTURBATION_FILE = "perturbation_coverage.csv"
 ANY = ""  # measure of a figure that holds for all that the method is made for
+DIFFERENCE = "difference of "  # before a measure, or before none for all of them
 THIS_MODEL, LEARNER = "this model", "the learner at this sample size"
+HELD_OUT, CHOSEN_ON = "held out", "chosen on"
+NOT_MEASURED = "not measured"
 # One is 1 minus the other, and so are the ends of their intervals.
-MIRRORED = {"accuracy": "error_rate"}
-# Method and losses of perturbation resampling as published, and of its default.
-PUBLISHED = ("perturbation_percentile", "training losses")
-DEFAULT = ("perturbation_effective_size", "cross-validated losses")
-LINEAR, NORMAL = "linear", "normal"
+MIRRORED = {"accuracy": "error_rate", "difference of accuracy": "difference of error_rate"}
+LINEAR = "linear"
 CLOSE = 1e-9  # logarithms of equal ratios differ by rounding
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageFigure:
     """How often one interval contained the truth, at sizes from `smallest` to `largest`.
 
-    `mean` and `least` are over the problems of the audit; `samples` were drawn from each of them, 0
-    where every outcome was summed instead.  `design` says how refits were made, and is empty where
-    there are none.  Figures of perturbation resampling are about one problem each: `classifier`,
-    the number of `features`, the distribution they have (`problem`) and the Bayes error.
+    `mean` and `least` are over the `cells` (problem × size) of an audit; at least `samples` were
+    drawn for each, 0 where every outcome was summed instead.  `role` says whether the method was
+    chosen on these problems.  `design` says how refits were made, and is empty where there are
+    none; `page` of the documentation has the cells.
     """
 
     page: str
@@ -50,74 +47,90 @@ class CoverageFigure:
     design: str
     target: str
     level: float
+    role: str
     smallest: int
     largest: int
+    cells: int
     samples: int
     mean: float
     least: float
-    classifier: str = ""
-    problem: str = ""
-    features: int = 0
-    bayes_error: float = math.nan
 
     @property
     def is_exact(self) -> bool:
         """Whether it was summed over all outcomes, not simulated."""
         return self.samples == 0
 
+    def words(self, level: float) -> str:
+        """Write the shares for an interval of this level.
 
-COLUMNS = tuple(field.name for field in fields(CoverageFigure))
-READ: dict[str, Callable[[str], object]] = {
-    field.name: {int: int, float: float, str: str}[field.type]  # type: ignore[index]
-    for field in fields(CoverageFigure)
-}
+        Examples
+        --------
+        >>> coverage_of("clopper_pearson", "recall").words(0.95)
+        '0.973 (least 0.950)'
+        """
+        at = "" if self.level == level else f"at {100 * self.level:g} %: "
+        return f"{at}{self.mean:.3f} (least {self.least:.3f})"
 
 
-def figures_as_csv(figures: Iterable[CoverageFigure]) -> str:
-    """Write figures as the file that ships with this package has them."""
+@dataclass(frozen=True, kw_only=True)
+class PerturbationFigure:
+    """What perturbation resampling covered at n examples with d features: lowest and highest share.
+
+    `published` is the form of the literature, `default` ours; the range is over the Bayes errors.
+    """
+
+    classifier: str
+    n: int
+    d: int
+    lowest_error: float
+    highest_error: float
+    samples: int
+    published_low: float
+    published_high: float
+    default_low: float
+    default_high: float
+
+
+def figures_as_csv(kind: type[Kind], figures: Iterable[Kind]) -> str:
+    """Write figures as the files that ship with this package have them."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(COLUMNS)
-    lines.writerows([_written(cell) for cell in astuple(figure)] for figure in figures)
+    lines.writerow(_columns(kind))
+    lines.writerows([_written(cell) for cell in astuple(one)] for one in figures)  # type: ignore[call-overload]
     return text.getvalue()
 
 
 @cache
 def all_figures() -> tuple[CoverageFigure, ...]:
     """Read the figures that ship with this package."""
-    text = files("truerisk.intervals").joinpath(FILE).read_text("utf-8")
-    return tuple(
-        CoverageFigure(**{column: READ[column](cell) for column, cell in line.items()})  # type: ignore[arg-type]
-        for line in csv.DictReader(text.splitlines())
-    )
+    return _read(CoverageFigure, FILE)
+
+
+@cache
+def perturbation_figures() -> tuple[PerturbationFigure, ...]:
+    """Read the figures of perturbation resampling."""
+    return _read(PerturbationFigure, PERTURBATION_FILE)
 
 
 def coverage_of(
     method: str,
     measure: str,
     *,
-    page: Page = "coverage",
     design: str = "",
     target: str = THIS_MODEL,
     level: float = 0.95,
 ) -> CoverageFigure | None:
     """Look up how often the interval of a measure was measured to contain the truth.
 
-    Figures at several sizes and problems become one: the least of all, and the mean of the means.
-    They are those of the measured level nearest to `level`.
+    Figures on problems that the method was not chosen on come before others, and among them those
+    of the level nearest to `level`.
 
     Parameters
     ----------
     method, measure
-        As an `Estimate` names them.
-    page
-        Which audit: of intervals for predictions, for learners, for SVMs by perturbation, or for
-        differences of two models.  The last measures how often the interval of two equally good
-        models contains 0.
+        As an `Estimate` names them; of a difference, "difference of " and the measure.
     design
-        How refits were made, for learners: "5 × 10 folds", "10 folds", "a third held out", "refits
-        of its own"; for perturbation: "training losses", "cross-validated losses", "5 × 5 folds",
-        "5 folds pooled".
+        How refits were made: "5 × 10 folds", "10 folds", "a third held out" …
     target
         What the interval is about.
     level
@@ -133,36 +146,29 @@ def coverage_of(
     >>> figure = coverage_of("clopper_pearson", "recall")
     >>> figure.is_exact, figure.least >= 0.95
     (True, True)
-    >>> coverage_of("cluster_binomial", "recall") is None
+    >>> coverage_of("clopper_pearson", "recall", design="seven halves") is None
     True
     """
-    check_choice(page, PAGES, "page")
-    measures = {measure, MIRRORED.get(measure, measure), ANY}
+    any_measure = DIFFERENCE if measure.startswith(DIFFERENCE) else ANY
+    measures = (any_measure, measure, MIRRORED.get(measure, measure))
     figures = [
         figure
         for figure in all_figures()
-        if (figure.page, figure.method) == (page, method)
+        if figure.method == method
         and figure.measure in measures
         and (figure.design, figure.target) == (design, target)
     ]
-    # What was summed over all outcomes is not put beside what was simulated.
-    figures = [figure for figure in figures if figure.measure == ANY] or figures
-    if not figures:
-        return None
-    nearest = min((figure.level for figure in figures), key=lambda one: (abs(one - level), one))
-    figures = [figure for figure in figures if figure.level == nearest]
-    return CoverageFigure(
-        page=page,
-        method=method,
-        measure=measure,
-        design=design,
-        target=target,
-        level=nearest,
-        smallest=min(figure.smallest for figure in figures),
-        largest=max(figure.largest for figure in figures),
-        samples=min(figure.samples for figure in figures),
-        mean=math.fsum(figure.mean for figure in figures) / len(figures),
-        least=min(figure.least for figure in figures),
+    # What was summed over all outcomes says more than what was simulated.
+    order = {HELD_OUT: 0, CHOSEN_ON: 1}
+    return min(
+        figures,
+        key=lambda one: (
+            measures.index(one.measure),
+            order[one.role],
+            abs(one.level - level),
+            one.level,
+        ),
+        default=None,
     )
 
 
@@ -190,19 +196,16 @@ def published_form_covers(n: int, d: int, classifier: str = LINEAR) -> str:
     """
     check_whole_number(n, "n", low=1)
     check_whole_number(d, "d", low=1)
-    plain = [one for one in all_figures() if (one.page, one.problem) == (PERTURBATION, NORMAL)]
-    own = [one for one in plain if one.classifier == classifier]
-    figures = own or [one for one in plain if one.classifier == LINEAR]
-    cells = {(one.smallest, one.features) for one in figures}
-    at = min(sorted(cells), key=lambda cell: _distance(n, d, *cell))
-    here = [one for one in figures if (one.smallest, one.features) == at]
-    errors = sorted({one.bayes_error for one in here})
+    figures = perturbation_figures()
+    own = [one for one in figures if one.classifier == classifier]
+    own = own or [one for one in figures if one.classifier == LINEAR]
+    here = min(own, key=lambda one: (*_distance(n, d, one.n, one.d), one.n, one.d))
     return (
-        f"Measured for {_named(here[0].classifier)} at n = {at[0]}, d = {at[1]} (Bayes error "
-        f"{_range(errors, 'g')}, {here[0].samples} data sets each): of the intervals promised for "
-        f"95 %, the published form (training, percentile) covered the error of "
-        f"{_shares(here, PUBLISHED)} of the models, the default (cross-validated, effective size) "
-        f"of {_shares(here, DEFAULT)}."
+        f"Measured for {_named(here.classifier)} at n = {here.n}, d = {here.d} (Bayes error "
+        f"{_range(here.lowest_error, here.highest_error)}, {here.samples} data sets each): of the "
+        f"intervals promised for 95 %, the published form (training, percentile) covered the error "
+        f"of {_shares(here.published_low, here.published_high)} of the models, the default "
+        f"(cross-validated, effective size) of {_shares(here.default_low, here.default_high)}."
     )
 
 
@@ -216,14 +219,26 @@ def _named(classifier: str) -> str:
     return names.get(classifier, f"{classifier} kernels")
 
 
-def _shares(figures: Sequence[CoverageFigure], form: tuple[str, str]) -> str:
-    shares = sorted(round(100 * one.mean) for one in figures if (one.method, one.design) == form)
-    return f"{_range(shares, 'd')} %"
+def _shares(low: float, high: float) -> str:
+    return f"{_range(round(100 * low), round(100 * high))} %"
 
 
-def _range(values: Sequence[float], form: str) -> str:
-    low, high = format(values[0], form), format(values[-1], form)
-    return low if low == high else f"{low} to {high}"
+def _range(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def _columns(kind: type[Any]) -> dict[str, Callable[[str], Any]]:
+    reading = {int: int, float: float, str: str}
+    return {one.name: reading[one.type] for one in fields(kind)}  # type: ignore[index]
+
+
+def _read(kind: type[Kind], name: str) -> tuple[Kind, ...]:
+    text = files("truerisk.intervals").joinpath(name).read_text("utf-8")
+    columns = _columns(kind)
+    return tuple(
+        kind(**{column: columns[column](cell) for column, cell in line.items()})
+        for line in csv.DictReader(text.splitlines())
+    )
 
 
 def _written(value: object) -> str:

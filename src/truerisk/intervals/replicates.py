@@ -201,29 +201,6 @@ def multinomial_cells(
     return drawn
 
 
-def group_cells(cells_by_group: ArrayLike, replicates: int, rng: np.random.Generator) -> Array:
-    """Resample whole groups with replacement: (replicates, m) cell totals.
-
-    For examples that come in independent groups; the total number of examples varies.
-
-    Examples
-    --------
-    >>> drawn = group_cells([[3, 1], [0, 2], [5, 5]], 100, np.random.default_rng(1))
-    >>> drawn.shape, float(drawn.min()), float(drawn[:, 0].max())
-    ((100, 2), 0.0, 15.0)
-    """
-    table = np.asarray(cells_by_group, dtype=np.float64)
-    groups = table.shape[0]
-    check_whole_number(replicates, "replicates", low=1)
-    drawn = np.empty((replicates, table.shape[1]))
-    rows = max(1, WEIGHTS_HELD // groups)
-    even = np.full(groups, 1 / groups)
-    for first in range(0, replicates, rows):
-        size = min(rows, replicates - first)
-        drawn[first : first + size] = rng.multinomial(groups, even, size=size) @ table
-    return drawn
-
-
 def dirichlet_cells(
     counts: ArrayLike, replicates: int, rng: np.random.Generator, prior_total: float = 2.0
 ) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.intervals.measured_coverage import CoverageFigure
+from truerisk.intervals.measured_coverage import NOT_MEASURED, CoverageFigure
 from truerisk.reporting.document import Block, Chapter, Facts, Pictures, Table
 from truerisk.results import Interval, Reportable
 
@@ -30,7 +30,7 @@ class Use:
     interval: Interval
     of: str
     measured: CoverageFigure | None
-    unmeasured: str = "not measured"
+    unmeasured: str = NOT_MEASURED
 
 
 def _none(_: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -23,7 +23,14 @@ from truerisk.aliases import Array
 from truerisk.checks import check_number, check_whole_number
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.one_vs_rest import ClassWeight, Targets, check_cost, targets_of, upper_bounds
+from truerisk.svm.one_vs_rest import (
+    ClassWeight,
+    Targets,
+    check_cost,
+    is_plain_target,
+    targets_of,
+    upper_bounds,
+)
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
 
@@ -83,9 +90,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
     ) -> "Prepared":
         """Check the examples and bring them into the form that every class and every C share."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, order="C"
-        )
+        if _is_plain(X) and is_plain_target(y) and len(X) == len(y):
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            X, y = validate_data(
+                self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, order="C"
+            )
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -232,3 +243,15 @@ def _has_both_classes(y: Array, upper: Array) -> bool:
 
 def _bias_is_loose(solution: Solution) -> bool:
     return bool(solution.alpha.any()) and not solution.stable
+
+
+def _is_plain(X: Any) -> bool:  # noqa: ANN401
+    """Whether examples need none of scikit-learn's checks, which take as long as a small fit."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.size > 0
+        and X.flags.c_contiguous
+        and bool(np.isfinite(X).all())
+    )

@@ -38,13 +38,7 @@ class Targets:
 
 def targets_of(y: Any) -> Targets:  # noqa: ANN401
     """Find the classes of `y` and the binary problems they make."""
-    from sklearn.utils.multiclass import (  # noqa: PLC0415  (costs start-up time)
-        check_classification_targets,
-        type_of_target,
-    )
-
-    check_classification_targets(y)
-    if type_of_target(y, input_name="y").startswith("multilabel"):
+    if not is_plain_target(y) and _is_multilabel(y):
         table = np.asarray(y.todense() if hasattr(y, "tocsr") else y)
         # The solvers take rows that lie in one piece.
         signs = np.where(np.ascontiguousarray(table.T) == 1, 1.0, -1.0)
@@ -61,6 +55,21 @@ def targets_of(y: Any) -> Targets:  # noqa: ANN401
         np.where(codes == np.arange(len(classes))[:, None], 1.0, -1.0),
         False,  # noqa: FBT003
     )
+
+
+def is_plain_target(y: Any) -> bool:  # noqa: ANN401
+    """Whether `y` is one label per example beyond doubt."""
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU"
+
+
+def _is_multilabel(y: Any) -> bool:  # noqa: ANN401
+    from sklearn.utils.multiclass import (  # noqa: PLC0415  (costs start-up time)
+        check_classification_targets,
+        type_of_target,
+    )
+
+    check_classification_targets(y)
+    return bool(type_of_target(y, input_name="y").startswith("multilabel"))
 
 
 def check_cost(C: float) -> float:

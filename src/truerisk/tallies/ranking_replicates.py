@@ -9,15 +9,12 @@ fixed.  With no more than that many scores, the replicates are those of the rows
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_same_length, check_whole_number
-from truerisk.errors import InputError
-from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking import (
     LEVELS,
     RECALL_SLACK,
@@ -26,7 +23,6 @@ from truerisk.tallies.ranking import (
     Ranking,
     as_labels,
     as_scores,
-    as_weights,
     at_steps,
     refuse_nan,
 )
@@ -288,90 +284,35 @@ def _blocks(replicates: int, width: int) -> Iterator[int]:
         yield min(size, replicates - start)
 
 
-def cluster_replicates(
-    scores: ArrayLike,
-    is_positive: ArrayLike,
-    groups: ArrayLike,
-    names: Sequence[str],
-    *,
-    weight: ArrayLike | None = None,
-    replicates: int = 1000,
-    rng: np.random.Generator,
+def values_of_weights(
+    scores: ArrayLike, is_positive: ArrayLike, weights: Array, names: Sequence[str]
 ) -> dict[str, Array]:
-    """Resample whole groups of rows, and give the measures of each resample.
+    """Give the measures of one ranking under many weightings of its rows.
 
-    Rows of one group are drawn together, and what they have in common counts once.  The cost
-    of a replicate grows with the number of rows.
+    Parameters
+    ----------
+    scores, is_positive
+        One entry per row.
+    weights
+        (R, n): what each row counts, in each weighting.
+    names
+        Keys of `FORMULAS`.
+
+    Examples
+    --------
+    >>> weights = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    >>> values_of_weights([3, 2, 1], [True, False, True], weights, ["average_precision"])
+    {'average_precision': array([0.83333333, 1.        ])}
     """
     check_names(names)
-    check_whole_number(replicates, "replicates", low=1)
     column, positive = as_scores(scores), as_labels(is_positive)
-    n = check_same_length(scores=column, is_positive=positive)
+    check_same_length(scores=column, is_positive=positive)
     refuse_nan(column)
-    weights = np.ones(n) if weight is None else as_weights(weight, n)
-    codes = _group_codes(groups, n)
-    order = np.lexsort((codes, positive, -column.astype(np.float64)))
+    order = np.argsort(-column.astype(np.float64), kind="stable")
     ordered = column[order] + column.dtype.type(0)
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    of_row, positive, weights = codes[order], positive[order], weights[order]
-    n_groups = int(codes.max()) + 1
+    of_rows, positive = weights[:, order], positive[order]
+    positives = np.add.reduceat(np.where(positive, of_rows, 0.0), starts, axis=1)
+    negatives = np.add.reduceat(np.where(positive, 0.0, of_rows), starts, axis=1)
     single = np.zeros(len(starts), dtype=bool), np.full(len(starts), 0.5)
-    drawn: dict[str, list[Array]] = {name: [] for name in names}
-    for size in _blocks(replicates, n):
-        times = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=size)
-        of_rows = times[:, of_row] * weights
-        positives = np.add.reduceat(np.where(positive, of_rows, 0), starts, axis=1)
-        negatives = np.add.reduceat(np.where(positive, 0, of_rows), starts, axis=1)
-        measured = evaluate(Binned(positives, negatives, single[1], single[0]), names)
-        for name, values in measured.items():
-            drawn[name].append(values)
-    return {name: np.concatenate(values) for name, values in drawn.items()}
-
-
-def cluster_auc_variance(
-    scores: ArrayLike,
-    is_positive: ArrayLike,
-    groups: ArrayLike,
-    weight: ArrayLike | None = None,
-) -> float:
-    """Variance of the AUC when rows come in groups that are drawn together.
-
-    With X_g and Y_g the sums of placement − AUC over the positives and negatives of group g: G₊/(G₊
-    − 1) ΣX²/P² + G₋/(G₋ − 1) ΣY²/N² + 2G/(G − 1) ΣXY/(PN).  Groups of one row give DeLong's. Valid
-    for many groups; NaN when a class occurs in fewer than two.
-    Source: N. A. Obuchowski, Biometrics 53(2), 567-578, 1997.
-    """
-    column, positive = as_scores(scores), as_labels(is_positive)
-    n = check_same_length(scores=column, is_positive=positive)
-    refuse_nan(column)
-    codes = _group_codes(groups, n)
-    weights = np.ones(n) if weight is None else as_weights(weight, n)
-    # Sums in an order of their own: no digit may depend on how the rows are spread over files.
-    order = np.lexsort((weights, positive, column))
-    column, positive = column[order], positive[order]
-    weights, codes = weights[order], codes[order]
-    with_positives = len(np.unique(codes[positive & (weights > 0)]))
-    with_negatives = len(np.unique(codes[~positive & (weights > 0)]))
-    if min(with_positives, with_negatives) < 2:
-        return np.nan
-    n_positive, n_negative = float(weights[positive].sum()), float(weights[~positive].sum())
-    placed = np.empty(n)
-    for rows in (positive, ~positive):
-        placed[rows] = share_below(column[rows], column[~rows], weights[~rows])
-    placed[~positive] = 1 - placed[~positive]
-    auc = float(weights[positive] @ placed[positive]) / n_positive
-    size = int(codes.max()) + 1
-    off = weights * (placed - auc)
-    of_positives = np.bincount(codes, weights=np.where(positive, off, 0), minlength=size)
-    of_negatives = np.bincount(codes, weights=np.where(positive, 0, off), minlength=size)
-    first = fsum(of_positives**2) / n_positive**2 * with_positives / (with_positives - 1)
-    second = fsum(of_negatives**2) / n_negative**2 * with_negatives / (with_negatives - 1)
-    crossed = fsum(of_positives * of_negatives) / (n_positive * n_negative) * size / (size - 1)
-    return float(first + second + 2 * crossed)
-
-
-def _group_codes(groups: ArrayLike, n: int) -> Indices:
-    column = np.asarray(groups)
-    if column.shape != (n,):
-        raise InputError(f"`groups` must have one entry per example; got shape {column.shape}.")
-    return np.unique(column, return_inverse=True)[1]
+    return evaluate(Binned(positives, negatives, single[1], single[0]), names)

@@ -1,11 +1,6 @@
-"""Scored rows that are needed one by one: of grouped examples, and of all classes side by side.
+"""Scored rows that are needed one by one: in groups, of all classes side by side, of two models."""
 
-Rows of a group vary together; the scores of several classes show how far their rankings err
-together.
-"""
-
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,148 +10,247 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.documents import LEVELS, eleven_precisions
+from truerisk.tallies.group_values import (
+    GroupValues,
+    area_values,
+    mean_of_classes,
+    ranking_values,
+    ratio_values,
+    sums_of_groups,
+)
 from truerisk.tallies.losses import LOSSES
+from truerisk.tallies.ranking import rank
+from truerisk.tallies.ranking_influences import mean_influences, ranking_influences
+from truerisk.tallies.ranking_replicates import values_of
 
 MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
+DOCUMENTS = "eleven_point_documents"
 
 
 @dataclass(frozen=True)
-class GroupedScores:
-    """Scores, whether the rows are positive, and the group that each row belongs to.
+class ScoredRows:
+    """The scores of n examples for c classes, and which examples belong to each class.
 
-    `complement` is the probability of the other of two classes, where it is given for itself.
+    `group` is the group that each row belongs to; `complement` is the probability of the other of
+    two classes, where it is given for itself.
     """
 
     score: NDArray[Any]
-    is_positive: Flags
-    group: NDArray[Any]
-    weight: Array | None
+    truth: Flags
+    weight: Array | None = None
+    group: Indices | None = None
     complement: Array | None = None
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self.score)
+
+    @property
+    def classes(self) -> int:
+        """How many classes are scored."""
+        return int(self.score.shape[1])
 
     @cached_property
     def groups(self) -> int:
-        """How many groups there are."""
-        return len(np.unique(self.group))
+        """How many groups there are; 0 without groups."""
+        return 0 if self.group is None else len(np.unique(self.group))
+
+    @property
+    def codes(self) -> Indices:
+        """The groups, of rows that have some."""
+        if self.group is None:
+            raise TypeError("Rows without groups have no values by group.")
+        return self.group
+
+    @cached_property
+    def weights(self) -> Array:
+        """The weights, 1 where none are given."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
+    @cached_property
+    def strata(self) -> Indices:
+        """What is true of each example, as a number."""
+        packed = np.packbits(self.truth, axis=1)
+        return np.unique(packed, axis=0, return_inverse=True)[1].ravel()
+
+    @cached_property
+    def rarest(self) -> int:
+        """Independent examples, or groups, of the rarest class or of its opposite."""
+        sides = [side for column in self.truth.T for side in (column, ~column)]
+        if self.group is None:
+            counts = [int(np.count_nonzero(side)) for side in sides]
+        else:
+            counts = [len(np.unique(self.group[side])) for side in sides]
+        return min((count for count in counts if count), default=0)
+
+    @cached_property
+    def that_count(self) -> "ScoredRows":
+        """The rows of positive weight, their groups numbered from 0 on."""
+        taken = np.flatnonzero(self.weights > 0)
+        rows = self.taken(taken)
+        if rows.group is None:
+            return rows
+        return replace(rows, group=np.unique(rows.group, return_inverse=True)[1])
+
+    def taken(self, at: Indices) -> "ScoredRows":
+        """Take some rows, in this order."""
+        return ScoredRows(
+            self.score[at],
+            self.truth[at],
+            None if self.weight is None else self.weight[at],
+            None if self.group is None else self.group[at],
+            None if self.complement is None else self.complement[at],
+        )
+
+    def losses(self, name: str) -> Array | None:
+        """Give the loss, or the precision, of each example; None for what is no mean of these."""
+        if name == DOCUMENTS:
+            return np.asarray(eleven_precisions(self.score, self.truth).sum(axis=1) / LEVELS)
+        if name not in LOSSES:
+            return None
+        score = self.score.astype(np.float64)
+        if self.classes == 1:
+            return LOSSES[name](score[:, 0], self.truth[:, 0], self.complement)
+        return LOSSES[name](score, self.truth.argmax(axis=1))
+
+    def influences(self, name: str, average: str | None = None) -> Array:
+        """Give what each example adds to the error of a measure, or its average, to first order."""
+        losses = self.losses(name)
+        if losses is not None:
+            return mean_influences(losses, self.weights)
+        if average == "micro":
+            pairs = self.pairs
+            flat = ranking_influences(pairs.score[:, 0], pairs.truth[:, 0], pairs.weight, [name])
+            return np.asarray(flat[name].reshape(self.score.shape).sum(axis=1))
+        each = np.array([self._of_class(name, at) for at in range(self.classes)])
+        taken = ~np.isnan(each).any(axis=1)
+        support = self.weights @ self.truth
+        shares = np.where(taken, support if average == "weighted" else 1.0, 0.0)
+        if not shares.any():
+            return np.full(self.n, np.nan)
+        total = shares.sum()
+        summed = (shares[taken] / total) @ each[taken]
+        if average == "weighted":
+            # The shares of the classes vary, too.
+            values = np.array([self._value_of_class(name, at) for at in range(self.classes)])
+            off = np.where(taken, values - float(shares[taken] @ values[taken]) / total, 0.0)
+            summed = summed + self.weights * (self.truth @ off) / total
+        return np.asarray(summed)
+
+    def _of_class(self, name: str, at: int) -> Array:
+        score, truth = self.score[:, at], self.truth[:, at]
+        return ranking_influences(score, truth, self.weight, [name])[name]
+
+    def _value_of_class(self, name: str, at: int) -> float:
+        return values_of(rank(self.score[:, at], self.truth[:, at], self.weight), name)
+
+    def correlations(self, names: Sequence[str]) -> dict[str, Array]:
+        """Give how far the classes err together by each measure: K × K correlations.
+
+        A class whose value does not vary, or is undefined, is taken to err on its own.
+        """
+        return {
+            name: _correlation(np.array([self._of_class(name, at) for at in range(self.classes)]))
+            for name in names
+        }
+
+    @cached_property
+    def pairs(self) -> "ScoredRows":
+        """All (example, class) pairs as rows of one ranking: the micro average."""
+        times = self.classes
+        return ScoredRows(
+            self.score.reshape(-1, 1),
+            self.truth.reshape(-1, 1),
+            None if self.weight is None else np.repeat(self.weight, times),
+            None if self.group is None else np.repeat(self.group, times),
+        )
+
+    def group_values(self, name: str, average: str | None = None) -> GroupValues:
+        """Give a measure, or its average over the classes, without and with twice each group."""
+        rows = self.that_count
+        losses = rows.losses(name)
+        if losses is not None:
+            defined = ~np.isnan(losses)
+            weights = np.where(defined, rows.weights, 0.0)
+            sums = sums_of_groups(rows.codes, weights * np.where(defined, losses, 0.0))
+            return ratio_values(sums, sums_of_groups(rows.codes, weights))
+        if average == "micro":
+            return rows.pairs.values_of_class(name, 0)
+        each = [self.values_of_class(name, at) for at in range(rows.classes)]
+        if average is None and len(each) == 1:
+            return each[0]
+        support = None
+        if average == "weighted":
+            support = np.array(
+                [sums_of_groups(rows.codes, rows.weights * one) for one in rows.truth.T]
+            )
+        return mean_of_classes(each, support)
+
+    def values_of_class(self, name: str, at: int) -> GroupValues:
+        """Give a measure of one class's ranking, without and with twice each group."""
+        if (name, at) not in self._by_class:
+            rows = self.that_count
+            score, truth, group = rows.score[:, at], rows.truth[:, at], rows.codes
+            self._by_class[name, at] = (
+                area_values(score, truth, group, rows.weight)
+                if name == "roc_auc"
+                else ranking_values(score, truth, group, rows.weight, [name])[name]
+            )
+        return self._by_class[name, at]
+
+    @cached_property
+    def _by_class(self) -> dict[tuple[str, int], GroupValues]:
+        return {}
 
 
-def joined(parts: Sequence[GroupedScores]) -> GroupedScores:
-    """Put the rows of several batches together, their groups numbered by content."""
-    weights = [part.weight for part in parts if part.weight is not None]
-    complements = [part.complement for part in parts if part.complement is not None]
-    rows = GroupedScores(
-        np.concatenate([part.score for part in parts]),
-        np.concatenate([part.is_positive for part in parts]),
-        np.concatenate([part.group for part in parts]),
-        np.concatenate(weights) if weights else None,
-        np.concatenate(complements) if complements else None,
+def joined(parts: Sequence[ScoredRows]) -> ScoredRows:
+    """Put the rows of several batches together, in an order that depends on their content.
+
+    Groups are numbered by content, too: no sum depends on the order of the rows.
+    """
+
+    def together(name: str) -> Any:  # noqa: ANN401
+        columns = [getattr(part, name) for part in parts]
+        return None if columns[0] is None else np.concatenate(columns)
+
+    rows = ScoredRows(
+        *(together(name) for name in ("score", "truth", "weight", "group", "complement"))
     )
-    return replace(rows, group=_numbered_by_content(rows))
+    ranks = _ranks(rows)
+    if rows.group is not None:
+        rows = replace(rows, group=_numbered_by_content(rows.group, ranks))
+    keys = (ranks,) if rows.group is None else (rows.group, ranks)
+    return rows.taken(np.lexsort(keys))
 
 
-def _numbered_by_content(rows: GroupedScores) -> Indices:
+def _ranks(rows: ScoredRows) -> Indices:
+    """Rank the rows by what they hold, their groups apart."""
+    keys = [*rows.score.T, *rows.truth.T]
+    keys += [one for one in (rows.weight, rows.complement) if one is not None]
+    order = np.lexsort(keys)
+    changes = np.zeros(rows.n, dtype=bool)
+    for key in keys:
+        changes[1:] |= key[order][1:] != key[order][:-1]
+    ranks = np.empty(rows.n, dtype=np.intp)
+    ranks[order] = np.cumsum(changes)
+    return ranks
+
+
+def _numbered_by_content(group: Indices, ranks: Indices) -> Indices:
     """Give each group a number that depends on what is in it, not on the order of the rows."""
-    keys = [rows.score.astype(np.float64), rows.is_positive]
-    keys += [] if rows.weight is None else [rows.weight]
-    ranks = np.unique(np.column_stack(keys), axis=0, return_inverse=True)[1].ravel()
-    order = np.lexsort((ranks, rows.group))
-    members = np.split(order, np.flatnonzero(np.diff(rows.group[order])) + 1)
+    order = np.lexsort((ranks, group))
+    members = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
     numbers = np.empty(len(ranks), dtype=np.intp)
     for number, one in enumerate(sorted(members, key=lambda rows_of: ranks[rows_of].tolist())):
         numbers[one] = number
     return numbers
 
 
-def document_averages(by_label: Mapping[str, GroupedScores]) -> Array:
-    """Give the average of the eleven precisions of each row; NaN where no category is correct."""
-    score = np.column_stack([rows.score for rows in by_label.values()])
-    truth = np.column_stack([rows.is_positive for rows in by_label.values()])
-    return np.asarray(eleven_precisions(score, truth).sum(axis=1) / LEVELS)
-
-
-def loss_of_rows(name: str, by_label: Mapping[str, GroupedScores]) -> Array:
-    """Give the log loss or the Brier score of each row; the scores are probabilities."""
-    columns = [rows.score.astype(np.float64) for rows in by_label.values()]
-    if len(columns) == 1:
-        rows = next(iter(by_label.values()))
-        return LOSSES[name](columns[0], rows.is_positive, rows.complement)
-    truth = np.column_stack([rows.is_positive for rows in by_label.values()])
-    return LOSSES[name](np.column_stack(columns), truth.argmax(axis=1))
-
-
-def error_of_mean(values: Array, rows: GroupedScores) -> float:
-    """Give the standard error of the mean of values that come in independent groups.
-
-    √(G/(G − 1) · Σ_g (Σ wᵢ(xᵢ − x̄))²) / Σ wᵢ.  Right for many groups; NaN for one.  Rows without a
-    value, or of weight 0, are left out.
-    """
-    weight = np.ones(len(values)) if rows.weight is None else rows.weight
-    used = np.flatnonzero(~np.isnan(values) & (weight > 0))
-    # One order for the sums, whatever the order of the rows.
-    used = used[np.lexsort((values[used], weight[used], rows.group[used]))]
-    codes = np.unique(rows.group[used], return_inverse=True)[1]
-    groups = int(codes.max(initial=-1)) + 1
-    total = math.fsum(weight[used])
-    if groups < 2:
-        return math.nan
-    mean = math.fsum(weight[used] * values[used]) / total
-    influence = np.bincount(codes, weights=weight[used] * (values[used] - mean))
-    return math.sqrt(groups / (groups - 1) * math.fsum(influence**2)) / total
-
-
-@dataclass(frozen=True)
-class JointScores:
-    """Scores and truth of n examples and K classes."""
-
-    score: Array
-    truth: Flags
-    weight: Array | None = None
-
-    def correlations(self, names: Sequence[str]) -> dict[str, Array]:
-        """Give the K × K correlations of the errors of the classes, for each measure.
-
-        They are those of what each row adds to the area under the ROC curve of each class; for any
-        other measure, to its average precision.  A class whose value is undefined, or to which all
-        rows add alike, is taken to err on its own.
-        """
-        rows = np.hstack([self.score, self.truth.astype(np.float64)])
-        order = np.lexsort(rows.T)
-        weight = np.ones(len(order)) if self.weight is None else self.weight[order]
-        areas, precisions = np.zeros(self.score.shape), np.zeros(self.score.shape)
-        for at in range(self.score.shape[1]):
-            areas[:, at], precisions[:, at] = _influence(
-                self.score[order, at], self.truth[order, at], weight
-            )
-        of_areas, of_precisions = _correlation(areas.T), _correlation(precisions.T)
-        return {name: of_areas if name == "roc_auc" else of_precisions for name in names}
-
-
-def _influence(score: Array, positive: Flags, weight: Array) -> tuple[Array, Array]:
-    """Give what each row adds to the area under the ROC curve, and to the average precision."""
-    of_positive, of_negative = np.where(positive, weight, 0.0), np.where(positive, 0.0, weight)
-    n_positive, n_negative = float(of_positive.sum()), float(of_negative.sum())
-    if not (n_positive > 0 and n_negative > 0):
-        return np.zeros(len(score)), np.zeros(len(score))
-    _, place = np.unique(-score, return_inverse=True)
-    positives, negatives = (np.bincount(place, weights=one) for one in (of_positive, of_negative))
-    tp, fp = np.cumsum(positives), np.cumsum(negatives)
-    beaten = (n_negative - fp + negatives / 2) / n_negative
-    beating = (tp - positives / 2) / n_positive
-    area = float(positives @ beaten) / n_positive
-    retrieved = np.maximum(tp + fp, np.finfo(float).tiny)
-    precision, share = tp / retrieved, positives / retrieved
-    gives = np.cumsum((share * (1 - precision))[::-1])[::-1]
-    takes = np.cumsum((share * precision)[::-1])[::-1]
-    average = float(positives @ precision) / n_positive
-    areas = np.where(
-        positive, (beaten - area)[place] / n_positive, (beating - area)[place] / n_negative
-    )
-    precisions = np.where(positive, (precision - average + gives)[place], -takes[place])
-    return weight * areas, weight * precisions / n_positive
-
-
-def _correlation(influence: Array) -> Array:
-    lengths = np.sqrt((influence**2).sum(axis=1))
-    directions = influence / np.where(lengths > 0, lengths, 1.0)[:, None]
+def _correlation(influences: Array) -> Array:
+    centred = np.nan_to_num(influences)
+    lengths = np.sqrt((centred**2).sum(axis=1))
+    directions = centred / np.where(lengths > 0, lengths, 1.0)[:, None]
     correlation = np.asarray(directions @ directions.T)
     np.fill_diagonal(correlation, 1.0)
     return correlation

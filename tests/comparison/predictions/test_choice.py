@@ -3,8 +3,8 @@ import pytest
 
 from truerisk.comparison.predictions.choice import value_of_scores
 from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.model_scores import ModelScores
 from truerisk.evaluation import evaluate
+from truerisk.tallies.scored_rows import ScoredRows
 
 
 def coins(models=8, n=60):
@@ -68,12 +68,12 @@ def test_an_example_that_counts_twice_is_worth_two(measure):
     score = rng.dirichlet(np.ones(3), size=40) + 0.2 * np.eye(3)[label]
     score /= score.sum(axis=1, keepdims=True)
     times = rng.integers(0, 3, size=40)
-    value = value_of_scores(measure, ModelScores(score, np.eye(3, dtype=bool)[label]))
+    value = value_of_scores(measure, ScoredRows(score, np.eye(3, dtype=bool)[label]))
     rows = np.repeat(np.arange(40), times)
     expected = evaluate(label[rows], y_score=score[rows], probabilities=True, measures=(measure,))
     assert value(times[None].astype(float)) == pytest.approx([expected[measure].value])
 
 
 def test_examples_that_never_count_leave_nothing():
-    value = value_of_scores("log_loss", ModelScores(np.full((2, 1), 0.5), np.ones((2, 1), bool)))
+    value = value_of_scores("log_loss", ScoredRows(np.full((2, 1), 0.5), np.ones((2, 1), bool)))
     assert np.isnan(value(np.zeros((1, 2)))).all()

@@ -150,7 +150,7 @@ def test_groups_are_the_units_of_the_test():
     right, wrong = (result[name].difference.interval for name in ("accuracy", "error_rate"))
     assert (wrong.low, wrong.high) == pytest.approx((-right.high, -right.low))
     for measure in ("f1", "roc_auc", "average_precision", "log_loss"):
-        assert result[measure].method.startswith("cluster_")
+        assert result[measure].method == "group_jackknife"
 
 
 def test_micro_averages_of_single_labels_are_judged_as_the_accuracy_they_are():

@@ -1,50 +1,49 @@
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.inputs.records import checked_batches as ids_module
-from truerisk.inputs.records.checked_batches import UniqueIds, hashes
+from truerisk.inputs.records.checked_batches import UniqueIds
+from truerisk.inputs.records.columns import Strings
 
 
-def strings(texts):
-    return pa.array(texts, pa.large_string())
+def hashes(texts):
+    return Strings.of(texts).hashes()
 
 
 @given(st.lists(st.text(max_size=20), min_size=1))
 def test_equal_texts_and_only_they_have_equal_hashes(texts):
-    found = hashes(strings(texts)).tolist()
+    found = hashes(texts).tolist()
     assert len(set(found)) == len(set(texts))
-    assert found == [hashes(strings([text]))[0] for text in texts]
+    assert found == [hashes([text])[0] for text in texts]
 
 
 def test_a_slice_hashes_like_a_copy():
     texts = ["", "a", "abcdefgh", "abcdefghi", "é"]
-    assert hashes(strings(texts).slice(2)).tolist() == hashes(strings(texts[2:])).tolist()
+    assert Strings.of(texts)[np.arange(2, 5)].hashes().tolist() == hashes(texts[2:]).tolist()
 
 
 def test_the_length_of_a_text_is_part_of_its_hash():
-    found = hashes(strings(["a", "a\0", "a\0\0", ""]))
+    found = hashes(["a", "a\0", "a\0\0", ""])
     assert len(set(found.tolist())) == 4
 
 
 def test_neighbouring_numbers_do_not_collide():
     texts = [str(number) for number in range(200_000)]
-    assert len(np.unique(hashes(strings(texts)))) == len(texts)
+    assert len(np.unique(hashes(texts))) == len(texts)
 
 
 def test_every_bit_of_the_hash_is_used():
-    found = hashes(strings([str(number) for number in range(20_000)]))
+    found = hashes([str(number) for number in range(20_000)])
     shares = [np.mean((found >> np.uint64(bit)) & np.uint64(1)) for bit in range(64)]
     assert min(shares) > 0.45
     assert max(shares) < 0.55
 
 
 def test_a_collision_of_hashes_is_no_repetition(monkeypatch):
-    monkeypatch.setattr(ids_module, "hashes", lambda ids: np.zeros(len(ids), np.uint64))
-    different, repeated = strings(["a", "b"]), strings(["a", "b", "a"])
+    monkeypatch.setattr(Strings, "hashes", lambda self: np.zeros(len(self), np.uint64))
+    different, repeated = Strings.of(["a", "b"]), Strings.of(["a", "b", "a"])
     for ids in (different, repeated):
         unique = UniqueIds()
         unique.add(ids)

@@ -6,8 +6,10 @@ import pytest
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.arrow import plain_columns
 from truerisk.inputs.records.encoding import MISSING, LabelEncoder, encode
 from truerisk.inputs.records.places import Places
+from truerisk.inputs.records.rows import Selection
 
 PLACES = Places(Path("p.parquet"), lambda row: f"row {row + 1}")
 
@@ -17,8 +19,13 @@ def encoder(book=None, *, may_be_empty=False, **options):
     return LabelEncoder("y", book, ReadingOptions(**options), may_be_empty=may_be_empty)
 
 
+def column(array, options=None):
+    batch = pa.RecordBatch.from_arrays([array], ["y"])
+    return plain_columns(batch, Selection(labels=("y",)), PLACES, options or ReadingOptions())["y"]
+
+
 def codes(one, array):
-    return encode([one], [array], PLACES)[0].tolist()
+    return encode([one], [column(array, one.options)], PLACES)[0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -88,7 +95,9 @@ def test_categories_that_no_row_has_are_no_labels():
 def test_columns_that_share_a_book_share_its_codes_row_by_row():
     book = LabelBook()
     truth, pred = encode(
-        [encoder(book), encoder(book)], [pa.array(["a", "c"]), pa.array(["b", "a"])], PLACES
+        [encoder(book), encoder(book)],
+        [column(pa.array(["a", "c"])), column(pa.array(["b", "a"]))],
+        PLACES,
     )
     assert book.texts == ("a", "b", "c")
     assert (truth.tolist(), pred.tolist()) == ([0, 2], [1, 0])
@@ -131,5 +140,5 @@ def test_labels_of_every_type_are_spelt_as_the_options_say(kind):
     book = LabelBook()
     options = ReadingOptions(numeric_labels=True, label_map={"1": "yes"})
     values = pa.array([True, False]).cast(kind) if kind != pa.string() else pa.array(["1", "0.0"])
-    encode([LabelEncoder("y", book, options, may_be_empty=False)], [values], PLACES)
+    encode([LabelEncoder("y", book, options, may_be_empty=False)], [column(values)], PLACES)
     assert book.texts == (("1", "0") if kind == pa.bool_() else ("yes", "0"))

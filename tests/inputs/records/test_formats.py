@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import pyarrow as pa
 import pytest
 
 import truerisk as tr
 from truerisk.inputs.records import formats
+from truerisk.inputs.records.columns import text_column
 from truerisk.inputs.records.formats import ENDINGS, FORMATS, Format
 from truerisk.inputs.records.places import Places
 from truerisk.inputs.records.rows import Rows
@@ -26,7 +26,7 @@ class PairsFile:
 
     def rows(self, selection):
         pairs = [line.split(">") for line in Path(self.path).read_text().splitlines()[1:]]
-        columns = dict(zip(self.columns, map(pa.array, zip(*pairs, strict=True)), strict=True))
+        columns = dict(zip(self.columns, map(text_column, zip(*pairs, strict=True)), strict=True))
         places = Places(self.path, lambda row: f"pair {row + 1}")
         yield Rows({name: columns[name] for name in selection.columns}, len(pairs), 1, places)
 

@@ -46,7 +46,7 @@ def test_a_listed_label_that_holds_the_separator_is_refused(write, read):
 
 def test_ids_may_be_numbers_or_text_but_not_lists(write, read):
     _, (batch,) = read(write('{"id": 9007199254740993, "y_true": 1, "y_pred": 1}', "p.jsonl"))
-    assert batch.ids.to_pylist() == ["9007199254740993"]
+    assert batch.ids.tolist() == ["9007199254740993"]
     with refused("line 1: 'id' must be a string or a number; got ["):
         read(write('{"id": [1], "y_true": 1, "y_pred": 1}', "p.jsonl"))
 

@@ -2,11 +2,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import truerisk as tr
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.intervals.measured_coverage import LEARNER, coverage_of
-from truerisk.reporting.sections.coverage import EXACT, is_weighted, promise_table, uses_of
+from truerisk.reporting.render.formats import formatted
+from truerisk.reporting.render.terminal import print_result
+from truerisk.reporting.sections.coverage import EXACT, MARK, is_weighted, promise_table, uses_of
 from truerisk.results import Comparison, Estimate, Interval
 
 TRUTH = np.array([0, 1, 1, 0] * 30)
@@ -78,10 +81,10 @@ def test_other_refits_were_not_measured(make_learner):
 
 def test_a_difference_is_told_how_often_0_was_covered():
     told = rows(tr.compare(TRUTH, TRUTH, 1 - TRUTH, measures=["error_rate"]))
-    found = coverage_of("tango", "error_rate", page="size-of-tests")
+    found = coverage_of("tango", "difference of error_rate")
     assert told["tango"][0] == "difference of Error rate"
     assert told["tango"][2] == share(found.mean)
-    assert told["tango"][-1].startswith("two equally good models: how often it contains 0; n = 100")
+    assert told["tango"][-1].startswith("two equally good models, how often it contains 0: ")
     assert told["clopper pearson"][0] == "Error rate"
 
 
@@ -151,6 +154,45 @@ def test_what_promises_nothing_is_left_out(make_learner):
     assert promise_table(whole) is None
 
 
+def test_every_row_says_what_was_measured_of_its_interval():
+    found = coverage_of("clopper_pearson", "recall")
+    [row] = scored(measures=["recall"]).to_rows()
+    assert row["measured"] == found.words(0.95) == "0.973 (least 0.950)"
+    weighted = scored(measures=["recall"], sample_weight=np.linspace(1, 2, 120))
+    assert {row["measured"] for row in weighted.to_rows()} == {"not measured with weights"}
+    tables = tr.compare(TRUTH, TRUTH, 1 - TRUTH, measures=["error_rate"]).to_rows()
+    of_difference = coverage_of("tango", "difference of error_rate").words(0.95)
+    assert [row["measured"] for row in tables] == [found.words(0.95)] * 2 + [of_difference]
+
+
+def test_an_undefined_row_promises_nothing():
+    [row] = tr.evaluate([1, 1], [1, 1], pos_label=1, measures=["specificity"]).to_rows()
+    assert (row["interval"], row["measured"]) == ("undefined", "")
+
+
+def test_json_lists_what_was_measured_of_each_interval():
+    [one] = scored(measures=["recall"]).to_dict()["coverage"]
+    assert (one["interval"], one["of"], one["least"]) == ("clopper_pearson", "recall", 0.9501)
+    weighted = scored(measures=["recall"], sample_weight=np.linspace(1, 2, 120)).to_dict()
+    assert (weighted["coverage"][0]["mean"], weighted["coverage"][0]["samples"]) == (None, None)
+
+
+def test_the_terminal_marks_what_was_not_measured(capsys):
+    console = Console(width=100)
+    print_result(scored(measures=["recall"]), console)
+    assert MARK not in capsys.readouterr().out
+    print_result(scored(measures=["recall"], sample_weight=np.linspace(1, 2, 120)), console)
+    shown = capsys.readouterr().out
+    assert f"effective_binomial{MARK} " in shown
+    assert f"{MARK} coverage not measured with weights: effective binomial" in shown
+
+
+def test_tables_of_other_formats_have_the_note_too():
+    result = scored(measures=["recall"], sample_weight=np.linspace(1, 2, 120))
+    for form in ("markdown", "latex"):
+        assert "coverage not measured with weights" in formatted(result, form)
+
+
 def test_weights_of_scores_alone_are_seen():
     assert is_weighted(tr.evaluate(TRUTH, y_score=SCORE, sample_weight=np.linspace(1, 2, 120)))
     assert not is_weighted(tr.evaluate(TRUTH, y_score=SCORE))
@@ -173,10 +215,7 @@ def test_weights_of_scores_alone_are_seen():
 def test_a_learner_is_told_what_was_measured_of_such_refits(make_learner, refits, design, target):
     evaluation = make_learner(target=target, **refits)
     [use] = uses_of(evaluation)
-    page = "coverage-of-learners"
-    found = coverage_of(
-        use.interval.method, "error_rate", page=page, design=design, target=target
-    )  # fmt: skip
+    found = coverage_of(use.interval.method, "error_rate", design=design, target=target)
     assert use.measured == found
     assert found is not None
     [row] = promise_table(evaluation).rows

@@ -5,21 +5,20 @@ import pytest
 
 from studies.audit import learner_coverage
 from studies.audit.learner_coverage import (
-    DEFAULT,
+    AGREEMENT,
     INTERVALS,
-    MEASURES,
+    LEARNER,
+    MODEL,
+    NAMES,
     YARDSTICK,
     Sample,
     all_cells,
-    coverage_of,
+    coverage_cells,
     ends_from,
     measure_cells,
-    measure_ends,
-    measure_truth,
 )
 from studies.audit.learner_problems import PROBLEMS
-from studies.audit.learner_refits import LEARNERS, Cell, Refits, run_cell
-from truerisk.intervals.agreement import agreement_interval
+from studies.audit.learner_refits import FURTHER_INTERVALS, LEARNERS, Cell, Refits
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.results import Interval, as_plain
 
@@ -46,7 +45,8 @@ def refits(wrong, truth):
 
 
 def rows_of(found):
-    return coverage_of(CELL, ends_from(found), found.errors)
+    rows = coverage_cells(CELL, ends_from(found), found.errors)
+    return {(row.method, row.design, row.target): row for row in rows}
 
 
 def test_each_interval_is_that_of_the_product():
@@ -78,24 +78,27 @@ def test_both_truths_are_counted(monkeypatch):
         share = float(one.losses.mean())
         return Interval(share - 0.01, share + 0.01, 0.95, "narrow")
 
-    monkeypatch.setattr(learner_coverage, "INTERVALS", {DEFAULT: around, YARDSTICK: around})
+    monkeypatch.setattr(learner_coverage, "INTERVALS", {AGREEMENT: around, YARDSTICK: around})
     # Values .1, .2, .2, .4; models at .1, .2, .2, .3; their mean is .2.
     rows = rows_of(refits([5, 10, 10, 20], [0.1, 0.2, 0.2, 0.3]))
-    assert rows[0].truth == pytest.approx(0.2)
-    assert (rows[0].model, rows[0].learner) == (0.75, 0.5)
-    assert rows[0].mean_width == pytest.approx(0.02)
-    assert rows[0].relative_width == pytest.approx(1)
+    of_t = [rows["corrected_t", "5 × 10 folds", target] for target in (MODEL, LEARNER)]
+    assert [row.coverage for row in of_t] == [0.75, 0.5]
+    own = rows["agreement_binomial", "5 × 10 folds", MODEL]
+    assert (own.coverage, own.rival, own.rival_coverage) == (0.75, "corrected_t", 0.75)
+    assert (own.width, own.rival_width) == (pytest.approx(0.02), pytest.approx(0.02))
 
 
 def test_samples_without_an_interval_count_neither_way():
     rows = rows_of(refits([0, 10, 10, 7], [0.5, 0.2, 0.9, 0.14]))
-    found = {row.interval: row for row in rows}
     # No error at all, or one in every fold: the folds do not differ.
-    assert (found[YARDSTICK].defined, found[YARDSTICK].undefined) == (1, 3)
-    assert found[YARDSTICK].model == 1.0
-    assert (found[DEFAULT].defined, found[DEFAULT].model) == (4, 0.5)
-    only_the_last = binomial_interval(7, 50).width / INTERVALS[YARDSTICK](sample(7)).width
-    assert found[DEFAULT].relative_width == pytest.approx(only_the_last)
+    of_t = rows["corrected_t", "5 × 10 folds", MODEL]
+    assert (of_t.samples, of_t.undefined, of_t.coverage) == (1, 3, 1.0)
+    own = rows["agreement_binomial", "5 × 10 folds", MODEL]
+    assert (own.samples, own.coverage) == (4, 0.5)
+
+
+def test_every_interval_has_the_name_of_an_estimate():
+    assert set(NAMES) == {*INTERVALS, *FURTHER_INTERVALS}
 
 
 def test_every_problem_size_and_learner_is_a_cell():
@@ -111,44 +114,4 @@ def test_the_figures_do_not_depend_on_the_number_of_processes():
     one = list(measure_cells(cells))
     two = list(measure_cells(cells, n_jobs=2))
     assert as_plain(one) == as_plain(two)
-    assert [rows[0].cell for rows in one] == cells
-
-
-OVERLAPPING = Cell(problem="overlapping", n=60, learner="naive Bayes", samples=3, fresh=1000)
-
-
-@pytest.fixture(scope="module")
-def real_refits():
-    return run_cell(OVERLAPPING)
-
-
-def test_the_error_rate_gets_the_interval_that_is_audited(real_refits):
-    # The audit reads it off the losses, the product off the votes: the same rule.
-    product = measure_ends(real_refits, ("error_rate",))["error_rate"]
-    assert product == pytest.approx(ends_from(real_refits)["agreement"], rel=1e-9)
-
-
-def test_recall_gets_the_rule_of_agreement_among_the_positives(real_refits):
-    found = measure_ends(real_refits, ("recall",))["recall"]
-    for ends, losses, positive in zip(found, real_refits.losses, real_refits.positive, strict=True):
-        among = agreement_interval(losses[:, positive])
-        assert ends == pytest.approx([1 - among.high, 1 - among.low], rel=1e-6)
-
-
-def test_the_truth_is_that_of_the_table_of_fresh_examples(real_refits):
-    # Of 1000: 400 positive, 100 missed, 150 false alarms.
-    one = dataclasses.replace(real_refits, truth=np.array([[0.1, 0.15]]), prevalence=0.4)
-    truth = measure_truth(one)
-    assert list(truth) == list(MEASURES)
-    assert truth["recall"] == pytest.approx([300 / 400])
-    assert truth["specificity"] == pytest.approx([450 / 600])
-    assert truth["precision"] == pytest.approx([300 / 450])
-    assert truth["f1"] == pytest.approx([2 * 300 / (400 + 450)])
-
-
-def test_what_is_undefined_has_no_interval(real_refits):
-    # All positives are missed and no negative is called positive: no precision.
-    none = dataclasses.replace(
-        real_refits, losses=np.repeat(real_refits.positive[:, np.newaxis], 5, axis=1)
-    )
-    assert np.isnan(measure_ends(none, ("precision",))["precision"]).all()
+    assert [rows[0].n for rows in one] == [30, 40]

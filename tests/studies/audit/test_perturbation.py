@@ -6,6 +6,7 @@ import pytest
 from scipy.special import ndtr
 
 from studies.audit import perturbation as study
+from studies.audit.pages import DEFAULT
 from studies.audit.perturbation import (
     FORMS,
     INTERVALS,
@@ -16,7 +17,6 @@ from studies.audit.perturbation import (
     plane_error,
     run_sample,
 )
-from studies.audit.perturbation_page import DEFAULT
 from truerisk import LinearSVM, perturbation
 
 CELL = PerturbationCell(classifier="linear", n=50, d=2, error=0.3)

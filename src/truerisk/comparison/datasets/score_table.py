@@ -60,7 +60,7 @@ def read_scores(
     places: list[tuple[Places, int]] = []
     for rows in file.rows(Selection(texts=file.columns)):
         for name, column in cells.items():
-            column.extend(rows.columns[name].to_pylist())
+            column.extend(rows.columns[name].tolist())
         places += [(rows.places, row) for row in range(rows.count)]
     fingerprint.check_unchanged(path)
     if not places:

@@ -1,5 +1,6 @@
 """The best of several models, and what it is worth without the luck it was chosen by."""
 
+import math
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.comparison.predictions.comparisons import Chosen
-from truerisk.comparison.predictions.model_scores import ModelScores
 from truerisk.comparison.predictions.paired_cells import PairedCells, count_function, joint_cells
 from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_of_counts
 from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.tallies.ranking import rank
+from truerisk.tallies.cells import ratio
+from truerisk.tallies.ranking_replicates import values_of_weights
+from truerisk.tallies.scored_rows import ScoredRows
 
 ValueOfWeights = Callable[[Array], Array]  # how often each example counts, (R, n) → values, (R,)
 
@@ -24,6 +26,8 @@ REPLICATES_OF_SCORES = 200  # each ranks all examples again
 MAX_ROWS = 2 * 10**7  # examples × models × replicates
 MIN_REPLICATES = 100
 MAX_ENTRIES = 2**20  # of the table of draws held at once
+POISSON = np.array([1 / math.factorial(times) for times in range(13)]) / math.e
+POISSON[-1] += 1 - POISSON.sum()
 
 
 def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
@@ -49,11 +53,7 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
         return None
     sign = -1.0 if find_measure(base_and_average(name)[0]).higher_is_better is False else 1.0
     best = max(values, key=lambda at: sign * values[at])
-    functions = [_value_of_weights(paired, at, name) for at in values]
-    able = [function for function in functions if function is not None]
-    if len(able) < len(functions):
-        return None
-    values_of_winners = _choose_again(paired, able, sign, name)
+    values_of_winners = _choose_again(paired, sign, list(values), name)
     if not len(values_of_winners):
         return None
     corrected = replace(
@@ -70,27 +70,24 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
     )
 
 
-def _choose_again(
-    paired: PairedMeasures, functions: list[ValueOfWeights], sign: float, name: str
-) -> Array:
+def _choose_again(paired: PairedMeasures, sign: float, models: list[int], name: str) -> Array:
     """Choose on units drawn with replacement; give the winners' values on those not drawn."""
     joined = paired.rows
-    units = np.arange(joined.n) if joined.group is None else joined.group
-    size = int(units.max()) + 1
+    rows, sizes = _columns(paired, models, name)
+    functions = [_value_of_weights(paired, model, name, rows) for model in models]
+    if any(function is None for function in functions):
+        return np.zeros(0)
+    units = np.arange(len(rows)) if joined.group is None else joined.group
     seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]
     rng = np.random.default_rng(seed)
-    most = REPLICATES if is_of_counts(name) else REPLICATES_OF_SCORES
-    times = max(MIN_REPLICATES, min(most, MAX_ROWS // (joined.n * len(functions))))
-    block = max(1, MAX_ENTRIES // joined.n)
+    max_times = REPLICATES if is_of_counts(name) else REPLICATES_OF_SCORES
+    times = max(MIN_REPLICATES, min(max_times, MAX_ROWS // (len(rows) * len(functions))))
+    block = max(1, MAX_ENTRIES // len(rows))
     of_winners: list[float] = []
     for start in range(0, times, block):
-        rows = min(block, times - start)
-        drawn = np.stack(
-            [np.bincount(rng.integers(size, size=size), minlength=size)[units] for _ in range(rows)]
-        ).astype(np.float64)
-        left = (drawn == 0).astype(np.float64)
-        inside = np.stack([sign * function(drawn) for function in functions])
-        outside = np.stack([function(left) for function in functions])
+        drawn, left = _draw(units, sizes, min(block, times - start), rng)
+        inside = np.stack([sign * one(drawn) for one in functions if one is not None])
+        outside = np.stack([one(left) for one in functions if one is not None])
         defined = np.where(np.isnan(inside), -np.inf, inside)
         winners = defined == defined.max(axis=0)
         # Of winners that are even, any might have been chosen.
@@ -100,13 +97,56 @@ def _choose_again(
     return np.asarray(values[np.isfinite(values)])
 
 
-def _value_of_weights(paired: PairedMeasures, model: int, name: str) -> ValueOfWeights | None:
-    """Give a measure of one model as a function of how often each example counts."""
-    weight = 1.0 if paired.rows.weight is None else paired.rows.weight
+def _columns(
+    paired: PairedMeasures, models: list[int], name: str
+) -> tuple[Indices, Indices | None]:
+    """Give the rows to weigh, and how many others each stands for; None where it is for itself.
+
+    Examples that all models treat alike are one cell.  Cells are drawn where that takes less time.
+    """
+    joined = paired.rows
+    every = np.arange(joined.n)
+    if not is_of_counts(name) or joined.group is not None or joined.weight is not None:
+        return every, None
+    columns = [joined.truth, *(np.asarray(joined.predicted[at]) for at in models)]
+    _, first, counts = np.unique(
+        np.column_stack(columns), axis=0, return_index=True, return_counts=True
+    )
+    if len(first) * len(POISSON) > joined.n:
+        return every, None
+    return first, counts
+
+
+def _draw(
+    units: Indices, sizes: Indices | None, times: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw rows, or groups, with replacement; give how often each came, and which did not.
+
+    Of a cell of m examples each is drawn a number of times that follows Poisson's distribution: how
+    many are drawn 0, 1, 2, … times is multinomial, and the cost does not depend on m.
+    """
+    if sizes is not None:
+        counts = rng.multinomial(sizes, POISSON, size=(times, len(sizes)))
+        return counts @ np.arange(len(POISSON), dtype=np.float64), counts[..., 0].astype(np.float64)
+    number = int(units.max()) + 1
+    drawn = np.stack(
+        [
+            np.bincount(rng.integers(number, size=number), minlength=number)[units]
+            for _ in range(times)
+        ]
+    ).astype(np.float64)
+    return drawn, (drawn == 0).astype(np.float64)
+
+
+def _value_of_weights(
+    paired: PairedMeasures, model: int, name: str, rows: Indices
+) -> ValueOfWeights | None:
+    """Give a measure of one model as a function of how often each of the rows counts."""
+    weight = 1.0 if paired.rows.weight is None else paired.rows.weight[rows]
     function: ValueOfWeights | None
     if is_of_counts(name):
         pair = (model, model)
-        places = joint_cells(paired.rows, pair)[1]
+        places = joint_cells(paired.rows, pair)[1][rows]
         zero = paired.request.zero_division
         function = value_of_counts(name, paired.cells(pair), places, paired.average_over, zero)
     else:
@@ -121,7 +161,7 @@ def value_of_counts(
     over: Flags | None,
     zero_division: float,
 ) -> ValueOfWeights | None:
-    """Give a measure of counts of the second model; `at` is the joint cell of each example.
+    """Give a measure of counts of the second model; `at` is the joint cell of each column.
 
     None for an average over examples, and for what is no measure of counts.
     """
@@ -141,35 +181,35 @@ def value_of_counts(
     return values
 
 
-def value_of_scores(name: str, scores: ModelScores) -> ValueOfWeights:
+def value_of_scores(name: str, scores: ScoredRows) -> ValueOfWeights:
     """Give a measure of scores."""
     base, average = base_and_average(name)
-    rows = scores.rows_of_loss(name)
+    rows = scores.losses(name)
     if rows is not None:
-        return lambda weights: np.array([_mean(rows, one) for one in weights])
-    measure = find_measure(base)
+        return lambda weights: _mean(rows, weights)
 
-    def ranked(score: NDArray[Any], truth: Flags, weights: Array) -> float:
-        taken = weights > 0
-        if not taken.any():
-            return np.nan
-        return float(measure.value(rank(score[taken], truth[taken], weights[taken])))
+    def ranked(score: NDArray[Any], truth: Flags, weights: Array) -> Array:
+        return values_of_weights(score, truth, weights, [base])[base]
 
-    def value(weights: Array) -> float:
-        classes = scores.score.shape[1]
+    def values(weights: Array) -> Array:
         if average == "micro":
-            return ranked(scores.score.ravel(), scores.truth.ravel(), np.repeat(weights, classes))
-        each = np.array(
-            [ranked(scores.score[:, k], scores.truth[:, k], weights) for k in range(classes)]
+            pairs = scores.pairs
+            repeated = np.repeat(weights, scores.classes, axis=1)
+            return ranked(pairs.score[:, 0], pairs.truth[:, 0], repeated)
+        each = np.stack(
+            [
+                ranked(score, truth, weights)
+                for score, truth in zip(scores.score.T, scores.truth.T, strict=True)
+            ],
+            axis=1,
         )
         support = weights @ scores.truth
         return _mean(each, support if average == "weighted" else (support > 0).astype(np.float64))
 
-    return lambda weights: np.array([value(one) for one in weights])
+    return values
 
 
-def _mean(values: Array, weights: Array) -> float:
-    used = ~np.isnan(values) & (weights > 0)
-    if not used.any():
-        return np.nan
-    return float(np.average(values[used], weights=weights[used]))
+def _mean(values: Array, weights: Array) -> Array:
+    """Average along the last axis what is defined and has weight."""
+    used = np.where(np.isnan(values), 0.0, weights)
+    return np.asarray(ratio((used * np.nan_to_num(values)).sum(axis=-1), used.sum(axis=-1)))

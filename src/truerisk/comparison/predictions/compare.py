@@ -74,29 +74,23 @@ def compare(
     measure                 test of its difference
     ======================  ==================================================================
     accuracy, error_rate    McNemar's mid-p test (exact and asymptotic beside it), Tango's
-                            interval; with groups a t-test of the groups' totals
+                            interval
     other measures of       delta method on the joint cells (truth, first, second), half an
     counts, and averages    example added to each kind of discord; t, degrees by class
     roc_auc                 paired DeLong, on Student's t with degrees of freedom by class (the
-                            normal test beside it); its averages by the same influences
+                            normal test beside it)
     log_loss, brier_score,  mean of the differences of the examples
     eleven_point_documents
-    other rankings          mean and standard error of resamples that both models share, on
-                            Student's t with as many degrees as the rarer class has examples,
-                            less one
+    other rankings, and     influences of the examples, as DeLong's of the area, on Student's t
+    averages of rankings    with degrees of freedom by class
     ======================  ==================================================================
 
-    Measured at 95 % with normal scores, 250 to 800 samples per setting.  Equally good models are
-    declared different, or the true difference of others is missed, in these shares of the samples:
-    at n = 300 (prevalence 0.2 and 0.05) counts 0.02 to 0.06, areas 0.04 to 0.06, other rankings
-    0.01 to 0.05; at n = 100 (prevalence 0.2) counts 0.02 to 0.06, areas 0.04; at n = 1000
-    (prevalence 0.05) counts 0.03 to 0.04, areas 0.05.
-
-    With groups everything is about groups: they, not rows, are drawn, summed and counted.  The
-    p-values of the pairs by the main measure (the first of `measures`; else the error rate) are
-    adjusted by Holm, and the best model's value for its having been chosen; neither is adjusted for
-    the number of measures.  Models that agree on every example have p = 1 and an interval around 0
-    that narrows with the number of examples.
+    With groups every measure is compared by the jackknife over groups
+    (`intervals/group_jackknife.py`), test and interval alike.  How often each test errs is measured
+    in docs/size-of-tests.md.  The p-values of the pairs by the main measure (the first of
+    `measures`; else the error rate) are adjusted by Holm, and the best model's value for its having
+    been chosen; neither is adjusted for the number of measures.  Models that agree on every example
+    have p = 1 and an interval around 0 that narrows with the number of examples.
 
     Parameters
     ----------
@@ -120,10 +114,13 @@ def compare(
     level
         Confidence level.
     interval
-        Of the difference of error rates: "tango", "newcombe", "bonett_price" or "wald".
-    replicates, random_state
-        Of the bootstrap.
-    betas, costs, binomial, cell_interval, zero_division, average_over, probabilities, threshold
+        Of the difference of error rates: "tango", "newcombe", "bonett_price" or "wald".  With
+        groups: "mover" for differences of areas of very good models.
+    random_state
+        Of the correction of the best model.
+    betas, costs, replicates, binomial, cell_interval, zero_division, average_over, probabilities
+        As for `evaluate`.
+    threshold
         As for `evaluate`.
     max_classes
         As for `evaluate`.
@@ -176,7 +173,12 @@ def compare_joined(
     progress: Progress | None = None,
 ) -> Comparisons:
     """Compare models whose predictions are coded alike, from arrays or files."""
-    check_choice(interval, PAIRED_DIFFERENCES, "interval")
+    check_choice(interval, (*PAIRED_DIFFERENCES, "mover"), "interval")
+    if interval == "mover" and joined.group is None:
+        raise InputError(
+            "`interval` must not be 'mover' without groups: it is the interval of a difference of "
+            "areas of rows in groups."
+        )
     if request.reject is not None:
         raise InputError(
             "`reject` must not be given to a comparison: models that refuse different examples are "
@@ -215,7 +217,7 @@ def compare_joined(
         omnibus=_omnibus(paired),
         best=chosen_here(paired, main),
         notes=(*joined.notes, *_notes(paired, evaluations)),
-        settings=_settings(joined, request, region, None if _by_other_rules(paired) else interval),
+        settings=_settings(joined, request, region, _interval_used(paired)),
         source=joined.source,
     )
     return replace(result, verdict=tuple(verdict_of(result)))
@@ -281,6 +283,11 @@ def _omnibus(paired: PairedMeasures) -> OmnibusTest | None:
 def _by_other_rules(paired: PairedMeasures) -> bool:
     """Whether examples are not all for themselves and alike, as tables of counts need them."""
     return paired.rows.group is not None or paired.rows.weight is not None
+
+
+def _interval_used(paired: PairedMeasures) -> PairedMethod | None:
+    """Name the interval that was chosen, where the choice makes a difference."""
+    return None if _by_other_rules(paired) and paired.interval != "mover" else paired.interval
 
 
 def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Iterator[str]:

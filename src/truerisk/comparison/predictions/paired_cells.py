@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.comparison.predictions.joined import JoinedPredictions
-from truerisk.comparison.spread import Spread, satterthwaite
+from truerisk.comparison.spread import Spread, satterthwaite, spread_of_groups
 from truerisk.intervals.cell_sample import CellSample, Function
 from truerisk.measures.averages import AVERAGES, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
+from truerisk.tallies.group_values import effective_groups
 
 EVERY_WRONG = 10  # up to this many classes, every wrong label has a joint cell
 HALF_A_UNIT = 0.5
@@ -114,21 +115,8 @@ class PairedCells:
             cells.squares,
             cells.by_group,
             self.prior,
-            prior_unit=self._unit_of_discord,
+            class_by_group=None if cells.by_group is None else cells.by_group @ cells.truth,
         )
-
-    @cached_property
-    def _unit_of_discord(self) -> float | None:
-        """How many examples of a group the models differ on, typically, where they differ at all.
-
-        None without groups, or where they never differ: a unit is then an example, or a group.
-        """
-        groups = self.first.by_group
-        if groups is None:
-            return None
-        right = [(one.truth == one.predicted).all(axis=1) for one in self.both]
-        differ = np.asarray(groups[:, right[0] != right[1]].sum(axis=1), dtype=np.float64)
-        return float((differ**2).sum() / differ.sum()) if differ.any() else None
 
     def difference(self, name: str, over: Flags | None, zero: float) -> Spread:
         """Give how the difference of a measure of counts varies."""
@@ -143,9 +131,14 @@ class PairedCells:
             function = count_function(name, self.first.labels, self.pos_label, over, zero)
         if function is None:
             raise TypeError(f"{name} is no measure of counts.")
-        spread = spread_of_cells(sample, _difference_of(function), self._strata)
         low, high = measure.measure_range
-        return replace(spread, scale=self._largest_cost if math.isinf(high - low) else high - low)
+        scale = self._largest_cost if math.isinf(high - low) else high - low
+        if sample.by_group is not None:
+            values = sample.group_values(_difference_of(function))
+            units = effective_groups(sample.by_group.sum(axis=1))
+            return spread_of_groups(values.value, values.without, units, scale)
+        spread = spread_of_cells(sample, _difference_of(function), self._strata)
+        return replace(spread, scale=scale)
 
     @property
     def _largest_cost(self) -> float:
@@ -181,13 +174,11 @@ def spread_of_cells(sample: CellSample, difference: Function, strata: Indices) -
 
     The variance is that of the smoothed cells: two models that agree on every example are not
     taken to agree on all others.  The value stays as it is.  Student's t with the
-    degrees of freedom of the true classes (`satterthwaite`), or of the groups.
+    degrees of freedom of the true classes (`satterthwaite`).
     """
     smooth = sample.smoothed()
     gradient = smooth.gradient(difference)
     error = smooth.standard_error(gradient)
-    if sample.by_group is not None:
-        return Spread(error, len(sample.by_group) - 1.0)
     if math.isnan(error):
         return Spread(error)
     totals = smooth.totals if smooth.squares is None else smooth.squares

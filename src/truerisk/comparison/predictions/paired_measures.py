@@ -1,16 +1,16 @@
 r"""Two models on the same examples, measure by measure: which test, which interval.
 
 ==========================  ==============================  ====================================
-measure                     independent examples            weights, or several rows per group
+measure                     independent examples            weighted examples
 ==========================  ==============================  ====================================
-accuracy, error rate        McNemar's mid-p, Tango          groups: t of the groups' totals;
-                                                            weights: as any other of counts
-any other of counts         delta method, joint cells       the same, robust variance, t
-area under the ROC curve    DeLong, paired                  influences, summed over groups, t
-its averages                influences of the examples      the same
-losses, documents           mean of the differences         the same, summed over groups, t
-other rankings              paired bootstrap, t             whole groups are drawn, t
+accuracy, error rate        McNemar's mid-p, Tango          as any other of counts
+any other of counts         delta method, joint cells, t    the same, robust variance
+area under the ROC curve    DeLong, paired, t               influences of the examples, t
+other rankings, averages    influences of the examples, t   the same
+losses, documents           mean of the differences         the same
 ==========================  ==============================  ====================================
+
+Rows in groups, weighted or not: the jackknife over groups, for every measure.
 """
 
 import math
@@ -25,7 +25,7 @@ from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
 from truerisk.comparison.predictions.paired_cells import PairedCells
-from truerisk.comparison.predictions.paired_difference import PairedMethod, by_groups
+from truerisk.comparison.predictions.paired_difference import PairedMethod
 from truerisk.comparison.predictions.paired_scores import PairedScores
 from truerisk.comparison.predictions.right_answers import (
     PairTable,
@@ -33,8 +33,10 @@ from truerisk.comparison.predictions.right_answers import (
     within_region,
 )
 from truerisk.comparison.predictions.text_tests import tests_beside
+from truerisk.comparison.spread import without_spread
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
+from truerisk.intervals.group_jackknife import METHOD
 from truerisk.labels import in_order
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure
@@ -121,7 +123,7 @@ class PairedMeasures:
     @cached_property
     def scores(self) -> PairedScores:
         """What the scores have to offer."""
-        return PairedScores(self.rows, self.tallies, self.request)
+        return PairedScores(self.rows, self.tallies, self.request, self.interval == "mover")
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -130,26 +132,27 @@ class PairedMeasures:
 
     def _outcome(self, pair: Pair, name: str, value: float, region: float | None) -> TestOutcome:
         table = self.table(pair)
-        if table is not None and self.rows.weight is None and self._is_of_right_answers(name):
-            of_errors = name == "error_rate"
-            if self.rows.group is None:
-                return by_table(
-                    table,
-                    of_errors=of_errors,
-                    level=self.request.level,
-                    method=self.interval,
-                    region=region,
-                    plans=len(self.rows.names) <= MAX_PLANNED,
-                )
-            first, second = (np.asarray(self.right[at], dtype=np.float64) for at in pair)
-            differences = first - second if of_errors else second - first
-            return by_groups(differences, self.rows.group)
+        plain = self.rows.weight is None and self.rows.group is None
+        if table is not None and plain and self._is_of_right_answers(name):
+            return by_table(
+                table,
+                of_errors=name == "error_rate",
+                level=self.request.level,
+                method="tango" if self.interval == "mover" else self.interval,
+                region=region,
+                plans=len(self.rows.names) <= MAX_PLANNED,
+            )
         if not is_of_counts(name):
             return self.scores.outcome(pair, name, value)
-        spread = self.cells(pair).difference(name, self.average_over, self.request.zero_division)
-        method = "paired_delta" if self.rows.group is None else "cluster_paired_delta"
+        cells = self.cells(pair)
+        spread = cells.difference(name, self.average_over, self.request.zero_division)
         is_open = spread.is_zero and not math.isnan(value)
-        return spread.outcome(value, method, (NO_VARIATION,) if is_open else ())
+        if self.rows.group is None:
+            return spread.outcome(value, "paired_delta", (NO_VARIATION,) if is_open else ())
+        if is_open:
+            units = cells.sample.class_units
+            return without_spread(value, units, width=spread.scale, method=METHOD)
+        return spread.outcome(value, METHOD)
 
     def _is_of_right_answers(self, name: str) -> bool:
         """Whether a measure is the share of right, or of wrong, answers, by whatever name."""

@@ -1,1 +1,1 @@
-"""Records of files: CSV, JSON lines, Parquet, svmlight → checked Arrow batches."""
+"""Records of files: CSV, JSON lines, Parquet, svmlight → checked batches."""

@@ -7,34 +7,22 @@ seen by 64-bit hashes, 8 bytes per row, and confirmed by the ids themselves.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
 from truerisk.aliases import Codes, Flags
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook, LabelColumn
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.arrow import all_finite, as_floats, as_numpy, filled
+from truerisk.inputs.records.columns import Floats, Hashes, Strings, as_floats, as_strings
 from truerisk.inputs.records.encoding import MISSING, LabelEncoder, encode
 from truerisk.inputs.records.places import such_rows
-from truerisk.inputs.records.rows import Batch, Floats, Rows
+from truerisk.inputs.records.rows import Batch, Rows
 from truerisk.inputs.roles import ResolvedRoles
 
-Hashes = NDArray[np.uint64]
-WORD = 8
 EXAMPLES = 3
 CONFIRMED = 1000
-# Multipliers of the finaliser of MurmurHash3, which is a bijection of 64-bit integers.
-FIRST, SECOND, START = (
-    np.uint64(0xFF51AFD7ED558CCD),
-    np.uint64(0xC4CEB9FE1A85EC53),
-    np.uint64(0x9E3779B97F4A7C15),
-)
 
 
 class BatchMaker:
@@ -71,7 +59,7 @@ class BatchMaker:
         if keep is not None:
             codes = {name: column[keep] for name, column in codes.items()}
             numbers = {name: column[keep] for name, column in numbers.items()}
-            ids = ids.filter(keep) if ids is not None else None
+            ids = ids[keep] if ids is not None else None
         self._check_infinite(rows, numbers, keep)
         self._check_weight(rows, numbers, keep)
 
@@ -95,10 +83,10 @@ class BatchMaker:
     def _codes(self, rows: Rows, missing: dict[str, Flags]) -> dict[str, Codes]:
         by_column: dict[str, Codes] = {}
         for encoders in (self.labels, self.groups):
-            arrays = [rows.columns[encoder.column] for encoder in encoders]
             if not encoders:
                 continue
-            columns = encode(encoders, arrays, rows.places)
+            labels = [rows.columns[encoder.column] for encoder in encoders]
+            columns = encode(encoders, labels, rows.places)
             for encoder, codes in zip(encoders, columns, strict=True):
                 by_column[encoder.column] = codes
                 if len(codes) and codes.min() < 0:
@@ -116,18 +104,17 @@ class BatchMaker:
                     f"{shown(name)} must hold {self._score_width} numbers per row, as before; "
                     f"got {values.shape[1]}.",
                 )
-        if not all_finite(values):
+        if not np.isfinite(values).all():
             nan = np.isnan(values)
             if nan.any():
                 missing[name] = _by_row(nan)
         return values
 
-    def _ids(self, rows: Rows, missing: dict[str, Flags]) -> Any | None:  # noqa: ANN401
+    def _ids(self, rows: Rows, missing: dict[str, Flags]) -> Strings | None:
         name = self.roles.id
         if name is None:
             return None
-        ids = as_text(rows, name)
-        empty = is_empty(ids)
+        ids, empty = as_strings(rows.columns[name], name, rows.places)
         if empty.any():
             missing[name] = empty
         return ids
@@ -153,7 +140,7 @@ class BatchMaker:
 
     def _check_infinite(self, rows: Rows, numbers: dict[str, Floats], keep: Flags | None) -> None:
         for name in self.roles.score_columns:
-            if self.options.allow_inf or all_finite(numbers[name]):
+            if self.options.allow_inf or np.isfinite(numbers[name]).all():
                 continue
             wrong = _by_row(np.isinf(numbers[name]))
             raise self._refused(
@@ -212,54 +199,6 @@ def _reading(line: str | None) -> str:
     return "" if line is None else f" in the line {shown(line)}"
 
 
-def hashes(ids: Any) -> Hashes:  # noqa: ANN401
-    """Hash Arrow large strings without nulls, eight bytes at a time for all rows together."""
-    _, offset_buffer, data = ids.buffers()
-    ends = np.frombuffer(offset_buffer, np.int64)[ids.offset : ids.offset + len(ids) + 1]
-    starts, lengths = ends[:-1], np.diff(ends)
-    text = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-    text = np.concatenate([text[: ends[-1]], np.zeros(WORD, np.uint8)])
-    words = as_strided(text.view(np.uint8), (len(text) - WORD + 1, WORD), (1, 1))
-    result: Hashes = lengths.astype(np.uint64) * START
-    for position in range(0, int(lengths.max(initial=0)), WORD):
-        left = np.flatnonzero(lengths > position)
-        # A copy of eight bytes a row; the bytes beyond the end of an id count as zero.
-        chunk = words[starts[left] + position].copy()
-        over = np.arange(WORD) >= (lengths[left] - position)[:, None]
-        chunk[over] = 0
-        result[left] = _mixed(result[left] ^ chunk.view(np.uint64)[:, 0])
-    return _mixed(result)
-
-
-def _mixed(values: Hashes) -> Hashes:
-    with np.errstate(over="ignore"):
-        values = (values ^ (values >> np.uint64(33))) * FIRST
-        values = (values ^ (values >> np.uint64(33))) * SECOND
-        return values ^ (values >> np.uint64(33)) ^ (START >> np.uint64(1))
-
-
-def as_text(rows: Rows, name: str) -> Any:  # noqa: ANN401
-    """Give a column of ids as Arrow strings."""
-    array = rows.columns[name]
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if pa.types.is_floating(array.type) or pa.types.is_nested(array.type):
-        raise rows.places.refusal(
-            0,
-            f"{shown(name)} must hold ids, text or integers; got {array.type}. "
-            f"Cast it where it is written: digits may already be lost.",
-        )
-    return array.cast(pa.large_string())
-
-
-def is_empty(ids: Any) -> Flags:  # noqa: ANN401
-    """Return which rows have no id."""
-    from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
-
-    lengths = as_numpy(filled(compute.binary_length(ids), 0))
-    return np.asarray(lengths == 0)
-
-
 class UniqueIds:
     """Collects the hashes of ids as they pass, and refuses them at the end if one came twice.
 
@@ -270,12 +209,12 @@ class UniqueIds:
     def __init__(self) -> None:
         self._parts: list[Hashes] = []
 
-    def add(self, ids: Any) -> None:  # noqa: ANN401
+    def add(self, ids: Strings) -> None:
         """Take in the ids of one batch."""
         if len(ids):
-            self._parts.append(hashes(ids))
+            self._parts.append(ids.hashes())
 
-    def check(self, column: str, again: Callable[[], Iterator[tuple[str, int, Any]]]) -> None:
+    def check(self, column: str, again: Callable[[], Iterator[tuple[str, int, Strings]]]) -> None:
         """Refuse ids that came twice; `again` reads (file, first row, ids) once more."""
         if not self._parts:
             return
@@ -289,8 +228,8 @@ class UniqueIds:
         seen: dict[str, str] = {}
         repeated: list[str] = []
         for file, first_row, ids in again():
-            for row in np.flatnonzero(np.isin(hashes(ids), suspects)).tolist():
-                text = ids[row].as_py()
+            for row in np.flatnonzero(np.isin(ids.hashes(), suspects)).tolist():
+                text = ids.text(row)
                 place = f"row {first_row + row} of {file}"
                 if text in seen and len(repeated) < EXAMPLES:
                     repeated.append(f"{shown(text)} in {seen[text]} and {place}")

@@ -1,4 +1,4 @@
-"""CSV files: strict, and parsed by Arrow in blocks of whole records."""
+"""CSV files: strict, and parsed in blocks of whole records."""
 
 import csv
 import io
@@ -7,23 +7,26 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
+import numpy as np
 
+from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.columns import Column, Strings
 from truerisk.inputs.records.places import Places, refusal, such_rows
 from truerisk.inputs.records.rows import Rows, Selection, ahead, in_order
 from truerisk.inputs.records.text_blocks import (
-    BOM,
     Block,
     TextBytes,
     blocks,
+    cells_of_records,
     check_block,
     check_line_ends,
+    check_no_blank,
     check_quotes,
 )
+from truerisk.kernels import text
 
 DELIMITERS = ",;\t|"
 SNIFFED_LINES = 100
@@ -32,7 +35,6 @@ MISSING_NUMBERS = [
     "", "NA", "N/A", "#N/A", "na", "n/a", "nan", "NaN", "NAN", "-nan", "-NaN", "null", "NULL",
     "None", "none", "?",
 ]  # fmt: skip
-LABEL = pa.dictionary(pa.int32(), pa.string())
 
 
 class CsvFile:
@@ -53,7 +55,7 @@ class CsvFile:
         if first is None:
             raise refusal(path, "must hold predictions; the file is empty.")
         check_block(first, max_line=options.max_line_bytes)
-        check_line_ends(first, may_be_blank=True)
+        check_line_ends(first)
         if not first.text_of(0).strip():
             raise refusal(path, "must start with a header; the first line is blank.", "line 1")
         self.delimiter = options.delimiter or sniff(first, options.decimal)
@@ -80,84 +82,69 @@ class CsvFile:
 
     def _parsed(self, block: Block, selection: Selection) -> Rows:
         check_block(block, max_line=self.options.max_line_bytes)
-        check_line_ends(block, may_be_blank=len(self.columns) == 1)
+        check_line_ends(block)
         check_quotes(block, self.delimiter)
-        try:
-            table = self._table(block, selection)
-        except pa.ArrowInvalid as error:
-            raise self._explained(block, selection, error) from None
-        if table.num_rows != block.rows:
-            raise refusal(
-                self.path,
-                f"must have one row per record; {block.rows} records gave {table.num_rows} rows.",
-                f"from line {block.first_line}",
-            )
-        arrays = {
-            name: table.column(str(self.columns.index(name))).combine_chunks()
-            for name in selection.columns
-        }
-        columns = {
-            name: array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
-            for name, array in arrays.items()
-        }
+        cells = self._cells(block, selection)
+        columns: dict[str, Column] = {}
+        for name, strings in cells.items():
+            if name in selection.numbers:
+                columns[name] = Column(self._numbers(block, name, strings), "double")
+            elif name in selection.labels:
+                codes, words = strings.encoded()
+                columns[name] = Column(codes, "string", words=words)
+            else:
+                columns[name] = Column(strings, "string")
         places = Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
         return Rows(columns, block.rows, block.first_row, places)
 
-    def _table(self, block: Block, selection: Selection, handler: object = None) -> pa.Table:
+    def _cells(self, block: Block, selection: Selection) -> dict[str, Strings]:
         # Columns go by their position: names may be doubled among those that are not used.
-        kinds = dict.fromkeys(selection.labels, LABEL)
-        kinds |= dict.fromkeys(selection.numbers, pa.float64())
-        kinds |= dict.fromkeys(selection.texts, pa.string())
-        types = {str(self.columns.index(name)): kind for name, kind in kinds.items()}
-        # Arrow drops a byte order mark, though one that opens a block belongs to its first cell.
-        data = BOM + block.data if block.data.startswith(BOM) else block.data
-        return arrow_csv.read_csv(
-            pa.BufferReader(data),
-            arrow_csv.ReadOptions(
-                use_threads=False,
-                block_size=len(data) + 1,
-                column_names=[str(position) for position in range(len(self.columns))],
-            ),
-            arrow_csv.ParseOptions(
-                delimiter=self.delimiter,
-                newlines_in_values=block.quoted,
-                ignore_empty_lines=False,
-                invalid_row_handler=handler,
-            ),
-            arrow_csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=MISSING_NUMBERS,
-                strings_can_be_null=False,
-                check_utf8=False,
-                decimal_point=self.options.decimal,
-            ),
-        )
+        names = list(dict.fromkeys(selection.columns))
+        slots = np.full(len(self.columns), -1, np.int32)
+        for slot, name in enumerate(names):
+            slots[self.columns.index(name)] = slot
+        starts = np.empty((len(names), block.rows), np.int64)
+        ends = np.empty_like(starts)
+        doubled = np.zeros((len(names), block.rows if block.quoted else 0), np.uint8)
+        delimiter = ord(self.delimiter)
+        ragged = text.split_cells(block.data, delimiter, slots, starts, ends, doubled)
+        if ragged >= 0:
+            check_no_blank(block)
+            raise self._ragged(block)
+        cells = {}
+        for slot, name in enumerate(names):
+            data = block.data
+            rows = np.flatnonzero(doubled[slot])
+            if len(rows):
+                tail = np.empty(int((ends[slot, rows] - starts[slot, rows]).sum()), np.uint8)
+                size = text.undouble(data, starts[slot], ends[slot], rows, tail, len(data))
+                data += tail[:size].tobytes()
+            cells[name] = Strings(data, starts[slot], ends[slot])
+        return cells
 
-    def _explained(self, block: Block, selection: Selection, error: Exception) -> InputError:
-        """Find the row that Arrow could not parse; slow, once, and only for the message."""
-        ragged: list[arrow_csv.InvalidRow] = []
+    def _numbers(self, block: Block, name: str, cells: Strings) -> Array:
+        values, states = cells.numbers(self.options.decimal)
+        rows = np.flatnonzero(states)
+        wrong = []
+        for row, cell in zip(rows.tolist(), cells[rows].tolist(), strict=True):
+            number = self._number(cell.strip())
+            if number is None:
+                wrong.append(row)
+            else:
+                values[row] = number
+        if wrong:
+            raise self._not_a_number(block, name, cells.text(wrong[0]), wrong)
+        return values
 
-        def keep(row: arrow_csv.InvalidRow) -> str:
-            ragged.append(row)
-            return "skip"
-
-        as_text = Selection(texts=selection.columns)
-        table = self._table(block, as_text, keep)
-        if ragged:
-            return self._ragged(block, ragged)
-        for name in selection.numbers:
-            cells = table.column(str(self.columns.index(name))).to_pylist()
-            wrong = [row for row, cell in enumerate(cells) if not self._is_number(cell)]
-            if wrong:
-                return self._not_a_number(block, name, cells[wrong[0]], wrong)
-        return refusal(self.path, f"cannot be parsed ({error}).", f"from line {block.first_line}")
-
-    def _is_number(self, cell: str) -> bool:
+    def _number(self, cell: str) -> float | None:
+        """Read what is no plain number of at most 19 digits: more of them, or a word."""
+        if cell in MISSING_NUMBERS:
+            return float("nan")
         mark = re.escape(self.options.decimal)
         number = rf"[+-]?((\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?|inf|infinity|nan)"
-        text = cell.strip()
-        return text in MISSING_NUMBERS or re.fullmatch(number, text, re.IGNORECASE) is not None
+        if re.fullmatch(number, cell, re.IGNORECASE | re.ASCII) is None:
+            return None
+        return float(cell.replace(self.options.decimal, "."))
 
     def _not_a_number(self, block: Block, name: str, cell: str, wrong: list[int]) -> InputError:
         other = "," if self.options.decimal == "." else "."
@@ -171,19 +158,22 @@ class CsvFile:
             f"line {block.line_of(wrong[0])}",
         )
 
-    def _ragged(self, block: Block, ragged: list[arrow_csv.InvalidRow]) -> InputError:
-        first = ragged[0]
+    def _ragged(self, block: Block) -> InputError:
+        expected = len(self.columns)
+        cells = cells_of_records(block, self.delimiter)
+        wrong = np.flatnonzero(cells != expected)
+        first = int(wrong[0])
+        record = block.text_of(first)
         remedy = ""
-        if first.actual_columns > first.expected_columns:
+        if cells[first] > expected:
             remedy = " Put cells that hold the delimiter in quotes."
-            if self.delimiter == "," and re.search(r"\d,\d", first.text):
+            if self.delimiter == "," and re.search(r"\d,\d", record):
                 remedy = " Numbers with decimal commas need another delimiter, or quotes."
         return refusal(
             self.path,
-            f"must have {first.expected_columns} cells, as the header has; "
-            f"got {first.actual_columns}: {shown(first.text)}"
-            f"{such_rows(len(ragged), block.first_row + block.rows - 1)}.{remedy}",
-            f"line {block.line_of(first.number - 1)}",
+            f"must have {expected} cells, as the header has; got {cells[first]}: {shown(record)}"
+            f"{such_rows(len(wrong), block.first_row + block.rows - 1)}.{remedy}",
+            f"line {block.line_of(first)}",
         )
 
 

@@ -1,4 +1,4 @@
-"""Columns of an Arrow file → codes of a LabelBook, with work for each distinct value, not each row.
+"""Columns → codes of a LabelBook, with work for each distinct value, not each row.
 
 A column is first turned into *keys*, small integers that stand for its distinct values: the
 indices of a dictionary, or integers less their minimum.  A table from keys to codes does the rest.
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from truerisk.aliases import Codes, Flags
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.arrow import as_numpy, nulls
+from truerisk.inputs.records.columns import Column, Floats, Strings
 from truerisk.inputs.records.places import Places, refusal
 from truerisk.labels import Spelling
 
 UNKNOWN, MISSING = -1, -2
+FLOATING = {"halffloat", "float", "double"}
 TABLE_RANGE = 2**20  # integers whose range is below this go through a table, others through a hash
 
 
@@ -62,49 +62,36 @@ class LabelEncoder:
         # A cell of several labels is trimmed as a whole; its parts are spelt where it is split.
         self._spell = Spelling(strip=options.strip) if may_be_empty else options.spelling
         self.whole_floats = False
-        self._dictionary: pa.Array | None = None
+        self._words: Sequence[str | None] | None = None
         self._texts: list[str] = []
-        self._dictionary_codes: Codes = np.empty(0, np.int32)
+        self._word_codes: Codes = np.empty(0, np.int32)
         self._integer_codes: Codes = np.empty(0, np.int32)
         self._lowest = 0
         self._kind = ""
 
-    def keys(self, array: Any, places: Places) -> Keys:  # noqa: ANN401
+    def keys(self, column: Column, places: Places) -> Keys:
         """Prepare a batch; the book is not changed."""
-        try:
-            return self._keys(array, places)
-        except UnicodeDecodeError as error:
-            raise refusal(
-                places.path,
-                f"{shown(self.column)} must be UTF-8; got {shown(error.object)}.",
-            ) from None
-
-    def _keys(self, array: Any, places: Places) -> Keys:  # noqa: ANN401
-        kind = array.type
-        if pa.types.is_dictionary(kind):
-            return self._of_dictionary(array)
-        if pa.types.is_null(kind):
-            return self._of_dictionary(array.cast(pa.string()).dictionary_encode())
-        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-            array = self._joined(array, places)
-            kind = array.type
-        if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
-            return self._of_integers(array)
-        if pa.types.is_floating(kind):
-            return self._of_integers(self._whole(array, places))
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return self._of_dictionary(array.dictionary_encode())
+        values = column.values
+        if column.words is not None:
+            return self._of_words(values, column.words, column.null)
+        if isinstance(values, Strings):
+            return self._of_words(*values.encoded(), column.null)
+        if values.dtype.kind in "biu":
+            return self._of_integers(values, column.null)
+        if values.dtype.kind == "f" and values.ndim == 1 and column.kind in FLOATING:
+            return self._of_integers(*self._whole(values, places))
         raise refusal(
             places.path,
             f"{shown(self.column)} must hold labels: text, integers or booleans; "
-            f"got {kind}. Cast it to strings.",
+            f"got {column.kind}. Cast it to strings.",
         )
 
-    def _of_dictionary(self, array: Any) -> Keys:  # noqa: ANN401
-        values = array.dictionary
-        if self._dictionary is None or not self._dictionary.equals(values):
-            self._dictionary = values
-            self._texts = ["" if text is None else text for text in _as_text(values)]
+    def _of_words(
+        self, keys: NDArray[Any], words: Sequence[str | None], null: Flags | None
+    ) -> Keys:
+        if self._words is None or self._words != words:
+            self._words = words
+            self._texts = ["" if text is None else text for text in words]
             if self._spell:
                 self._texts = [self._spell(text) for text in self._texts]
             codes = np.array(self.book.find(self._texts, UNKNOWN), np.int32)
@@ -112,20 +99,12 @@ class LabelEncoder:
                 codes = np.array([MISSING], np.int32)  # every row is null
             elif not self.may_be_empty:
                 codes[[text == "" for text in self._texts]] = MISSING
-            codes[np.flatnonzero(nulls(values))] = MISSING
-            self._dictionary_codes = codes
-        null = nulls(array) if array.null_count else None
-        indices = array.indices.fill_null(0) if null is not None else array.indices
-        return Keys(as_numpy(indices), self._dictionary_codes, self._texts.__getitem__, null)
+            codes[[place for place, text in enumerate(words) if text is None]] = MISSING
+            self._word_codes = codes
+        return Keys(keys, self._word_codes, self._texts.__getitem__, null)
 
-    def _of_integers(self, array: Any) -> Keys:  # noqa: ANN401
-        null = nulls(array) if array.null_count else None
-        is_bool = pa.types.is_boolean(array.type)
-        if null is not None:
-            # The least value, and not zero: the range stays that of the column.
-            array = array.fill_null(False if is_bool else _least(array))
-        values = as_numpy(array)
-        if is_bool:
+    def _of_integers(self, values: NDArray[Any], null: Flags | None) -> Keys:
+        if values.dtype.kind == "b":
             self._range("bool", 0, 1)
             return Keys(
                 values.view(np.uint8),
@@ -133,10 +112,13 @@ class LabelEncoder:
                 lambda key: self._spell(str(bool(key))),
                 null,
             )
+        if null is not None and null.any():
+            # A value that is there, and not zero: the range stays that of the column.
+            values = np.where(null, values[int(np.argmin(null))], values)
         low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
         if high - low >= TABLE_RANGE or not self._range(str(values.dtype), low, high):
-            hashed = self._of_dictionary(array.dictionary_encode())
-            return Keys(hashed.keys, hashed.codes, hashed.text_of, null)
+            distinct, places = np.unique(values, return_inverse=True)
+            return self._of_words(places, list(map(str, distinct.tolist())), null)
         lowest = self._lowest
         # Subtraction in the type of the column could overflow: int8 127 - (-128).
         wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
@@ -159,11 +141,10 @@ class LabelEncoder:
         self._integer_codes, self._lowest = codes, low
         return True
 
-    def _whole(self, array: Any, places: Places) -> Any:  # noqa: ANN401
-        values = as_numpy(array).astype(np.float64)
+    def _whole(self, values: Floats, places: Places) -> tuple[NDArray[np.int64], Flags]:
         missing = np.isnan(values)
-        filled = np.where(missing, 0.0, values)
-        wrong = (np.floor(filled) != filled) | (np.abs(filled) > LARGEST_COUNT)
+        whole = np.where(missing, 0.0, values).astype(np.float64)
+        wrong = (np.floor(whole) != whole) | (np.abs(whole) > LARGEST_COUNT)
         if wrong.any():
             row = int(np.argmax(wrong))
             raise places.refusal(
@@ -173,34 +154,11 @@ class LabelEncoder:
                 "column to integers or strings.",
             )
         self.whole_floats = True
-        return pa.array(filled.astype(np.int64), mask=missing)
-
-    def _joined(self, array: Any, places: Places) -> Any:  # noqa: ANN401
-        separator = self.options.multilabel_separator
-        if separator is None:
-            raise refusal(
-                places.path,
-                f"{shown(self.column)} must hold one label per row; got {array.type}. "
-                f"Use --multilabel-sep for several labels per example.",
-            )
-        from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
-
-        labels = array.cast(pa.list_(pa.string()))
-        flat = labels.flatten()
-        wrong = compute.or_(
-            compute.match_substring(flat, separator), compute.equal(flat, pa.scalar(""))
-        )
-        if flat.null_count or compute.any(wrong).as_py():
-            raise refusal(
-                places.path,
-                f"{shown(self.column)} must hold labels that are not empty and do not contain "
-                f"{separator!r}. Choose another --multilabel-sep.",
-            )
-        return compute.binary_join(labels, separator)
+        return whole.astype(np.int64), missing
 
 
 def encode(
-    encoders: Sequence[LabelEncoder], arrays: Sequence[Any], places: Places
+    encoders: Sequence[LabelEncoder], columns: Sequence[Column], places: Places
 ) -> tuple[Codes, ...]:
     """Give the codes of columns that share one book; MISSING where there is no label.
 
@@ -208,7 +166,7 @@ def encode(
     not depend on how the rows were cut into batches.
     """
     prepared = [
-        encoder.keys(array, places) for encoder, array in zip(encoders, arrays, strict=True)
+        encoder.keys(column, places) for encoder, column in zip(encoders, columns, strict=True)
     ]
     looked_up = [keys.looked_up() for keys in prepared]
     new: list[tuple[int, int, int]] = []
@@ -235,17 +193,3 @@ def encode(
         keys.looked_up() if (codes == UNKNOWN).any() else codes
         for keys, codes in zip(prepared, looked_up, strict=True)
     )
-
-
-def _least(array: Any) -> int:  # noqa: ANN401
-    from pyarrow import compute  # noqa: PLC0415  (costs start-up time)
-
-    return compute.min(array).as_py() or 0
-
-
-def _as_text(values: Any) -> list[str | None]:  # noqa: ANN401
-    if pa.types.is_string(values.type):
-        return values.to_pylist()  # type: ignore[no-any-return]
-    if pa.types.is_boolean(values.type):
-        return [None if value is None else str(value) for value in values.to_pylist()]
-    return values.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]

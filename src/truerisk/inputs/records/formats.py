@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
+from truerisk.errors import ResourceError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import (
     GZIP_MAGIC,
@@ -109,7 +110,15 @@ def recognise(path: Path, options: ReadingOptions) -> tuple[FileFacts, Fingerpri
 def open_reader(facts: FileFacts, path: Path, options: ReadingOptions) -> Reader:
     """Open a file with the reader of its format, which is loaded when a file needs it."""
     file_format = next(one for one in FORMATS if one.name == facts.format)
-    module = import_module(f"truerisk.inputs.records.{file_format.module}")
+    try:
+        module = import_module(f"truerisk.inputs.records.{file_format.module}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != "pyarrow":
+            raise
+        raise ResourceError(
+            f"{shown_path(path)}: {file_format.name.title()} files need the package pyarrow: "
+            "`pip install 'truerisk[arrow]'`."
+        ) from None
     reader: Reader = getattr(module, file_format.reader)(path, facts.compression, options)
     return reader
 

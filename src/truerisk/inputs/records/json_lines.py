@@ -2,27 +2,57 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.columns import Column, Strings, text_column
 from truerisk.inputs.records.places import Places, refusal
-from truerisk.inputs.records.rows import Rows, Selection, ahead
+from truerisk.inputs.records.rows import Rows, Selection, ahead, in_order
 from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
+from truerisk.kernels import text as kernel
 
 HEAD_BYTES = 2**16
+MAX_KEYS = 64  # an object with more goes through Python's own decoder
+# Kinds of values, as the kernel numbers them; ODD ones are Python's.
+ABSENT, NULL, TRUE, FALSE, NUMBER, STRING, ESCAPED, LIST, ODD = range(9)
 
 
 class Literal(str):
     """A number as it was written."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of one key: where they lie in a block, their kinds, and those of odd rows."""
+
+    data: bytes
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
+    odd: dict[int, Any]
+
+    def value(self, row: int) -> Any:  # noqa: ANN401
+        """Return a value as Python has it, a number as it is written."""
+        kind, text = self.kinds[row], self.data[self.starts[row] : self.ends[row]].decode()
+        if kind in {ABSENT, NULL}:
+            return None
+        if kind == ODD:
+            return self.odd[row]
+        if kind in {TRUE, FALSE}:
+            return bool(kind == TRUE)
+        if kind == STRING:
+            return text
+        return DECODER.decode(f'"{text}"' if kind == ESCAPED else text)
 
 
 class JsonLinesFile:
@@ -44,8 +74,8 @@ class JsonLinesFile:
     def rows(self, selection: Selection) -> Iterator[Rows]:
         """Read the selected keys from start to end."""
         source = TextBytes(self.path, self.compression, self.options)
-        for block in ahead(self._blocks(source, self.options.block_bytes)):
-            yield self._parsed(block, selection)
+        data = ahead(self._blocks(source, self.options.block_bytes))
+        yield from in_order(lambda block: self._parsed(block, selection), data)
         self.sha256 = source.sha256
 
     def records(
@@ -78,24 +108,43 @@ class JsonLinesFile:
         return blocks(source, size, quotes=False, has_header=False, max_line=limit)
 
     def _parsed(self, block: Block, selection: Selection) -> Rows:
-        names = selection.columns
-        cells: tuple[list[Any], ...] = tuple([] for _ in names)
-        # Objects do not stay: thousands of live ones would be walked by the collector.
-        for _, record in self._objects(block):
-            for name, column in zip(names, cells, strict=True):
-                column.append(record.get(name))
-        columns: dict[str, Any] = {}
-        for name, column in zip(names, cells, strict=True):
+        check_block(block, max_line=self.options.max_line_bytes)
+        names = list(dict.fromkeys(selection.columns))
+        values = self._values(block, names)
+        columns: dict[str, Column] = {}
+        for name, cells in zip(names, values, strict=True):
             if name in selection.numbers:
-                columns[name] = self._numbers(block, name, column)
-            elif name in selection.labels:
-                texts = [self._label(block, row, name, cell) for row, cell in enumerate(column)]
-                columns[name] = self._strings(block, name, texts).dictionary_encode()
+                columns[name] = self._numbers(block, name, cells)
             else:
-                texts = [self._text(block, row, name, cell) for row, cell in enumerate(column)]
-                columns[name] = self._strings(block, name, texts)
+                text = self._label if name in selection.labels else self._text
+                columns[name] = self._texts(block, name, cells, text)
         places = Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
         return Rows(columns, block.rows, block.first_row, places)
+
+    def _values(self, block: Block, names: list[str]) -> list["Values"]:
+        """Find the values of the keys; rows that are not plain go through Python's decoder."""
+        data = block.data
+        parts = [name.encode() for name in names]
+        name_ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+        starts = np.zeros((len(names), block.rows), np.int64)
+        ends = np.zeros_like(starts)
+        kinds = np.zeros(starts.shape, np.uint8)
+        keys = np.empty((MAX_KEYS, 3), np.int64)
+        odd: list[dict[int, Any]] = [{} for _ in names]
+        row = position = 0
+        while True:
+            row, position = kernel.split_objects(
+                data, row, position, b"".join(parts), name_ends, keys, starts, ends, kinds
+            )
+            if row == block.rows:
+                break
+            end = data.index(b"\n", position)
+            record = self._object(block, row, data[position:end])
+            kinds[:, row] = ODD
+            for name, of_row in zip(names, odd, strict=True):
+                of_row[row] = record.get(name)
+            row, position = row + 1, end + 1
+        return [Values(data, *column) for column in zip(starts, ends, kinds, odd, strict=True)]
 
     def _object(self, block: Block, row: int, line: bytes) -> dict[str, Any]:
         try:
@@ -115,16 +164,31 @@ class JsonLinesFile:
             raise self._refusal(block, row, f"must be one JSON object; got {shown(text)}.")
         return value
 
-    def _strings(self, block: Block, name: str, texts: list[str | None]) -> pa.Array:
-        try:
-            return pa.array(texts, pa.string())
-        except UnicodeEncodeError as error:
-            row = texts.index(error.object)
-            raise self._refusal(
-                block,
-                row,
-                f"{shown(name)} must be text; got {shown(error.object)}, half of a character.",
-            ) from None
+    def _texts(
+        self,
+        block: Block,
+        name: str,
+        cells: "Values",
+        text: Callable[[Block, int, str, object], str | None],
+    ) -> Column:
+        """Make a column of texts; `text` makes one of a value that is none."""
+        null = (cells.kinds == ABSENT) | (cells.kinds == NULL)
+        strings = Strings(block.data, cells.starts, cells.ends)
+        rows = np.flatnonzero((cells.kinds != NUMBER) & (cells.kinds != STRING) & ~null)
+        if len(rows):
+            others = [text(block, row, name, cells.value(row)) for row in rows.tolist()]
+            made = text_column(
+                others, lambda at, cell: self._half(block, int(rows[at]), name, cell)
+            )
+            strings = strings.followed_by(made.values, rows)
+            if made.null is not None:
+                null[rows[made.null]] = True
+        return Column(strings, "string", null=null if null.any() else None)
+
+    def _half(self, block: Block, row: int, name: str, text: str) -> InputError:
+        return self._refusal(
+            block, row, f"{shown(name)} must be text; got {shown(text)}, half of a character."
+        )
 
     def _text(self, block: Block, row: int, name: str, value: object) -> str | None:
         if value is None or isinstance(value, str):
@@ -156,10 +220,34 @@ class JsonLinesFile:
             )
         return separator.join(label for label in labels if label is not None)
 
-    def _numbers(self, block: Block, name: str, values: list[Any]) -> pa.Array:
-        if not any(isinstance(value, list) for value in values):
-            numbers = [self._number(block, row, name, value) for row, value in enumerate(values)]
-            return pa.array(np.array(numbers, np.float64))
+    def _numbers(self, block: Block, name: str, cells: "Values") -> Column:
+        kinds = cells.kinds
+        if (kinds == LIST).any() or any(isinstance(one, list) for one in cells.odd.values()):
+            return Column(self._matrix(block, name, cells), "list")
+        plain = kinds == NUMBER
+        strings = Strings(block.data, cells.starts, cells.ends)
+        values, states = strings.numbers()
+        values[~plain] = np.nan
+        rows = np.flatnonzero((plain & (states != 0)) | (~plain & (kinds > NULL)))
+        for row in rows.tolist():
+            values[row] = self._number(block, row, name, cells.value(row))
+        return Column(values, "double")
+
+    def _matrix(self, block: Block, name: str, cells: "Values") -> NDArray[np.float64]:
+        plain = cells.kinds == LIST
+        if plain.all():
+            first = cells.value(0)
+            shape = (len(plain), max(len(first), 1))
+            starts, ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
+            if kernel.split_lists(block.data, cells.starts, cells.ends, starts, ends) < 0:
+                values, states = Strings(block.data, starts.ravel(), ends.ravel()).numbers()
+                for place in np.flatnonzero(states).tolist():
+                    start, end = starts.flat[place], ends.flat[place]
+                    values[place] = float(block.data[start:end])
+                return values.reshape(shape)
+        return self._matrix_of(block, name, [cells.value(row) for row in range(len(plain))])
+
+    def _matrix_of(self, block: Block, name: str, values: list[Any]) -> NDArray[np.float64]:
         width = next(len(value) for value in values if isinstance(value, list))
         table = np.full((len(values), width), np.nan)
         for row, value in enumerate(values):
@@ -173,7 +261,7 @@ class JsonLinesFile:
                     f"got {shown(value)}.",
                 )
             table[row] = [self._number(block, row, name, entry) for entry in value]
-        return pa.FixedSizeListArray.from_arrays(pa.array(table.ravel()), width)
+        return table
 
     def _number(self, block: Block, row: int, name: str, value: object) -> float:
         if value is None:

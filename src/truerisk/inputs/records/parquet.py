@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import MIB, ReadingOptions
+from truerisk.inputs.records.arrow import plain_columns
 from truerisk.inputs.records.places import Places, read_failure, refusal, shown_path
 from truerisk.inputs.records.rows import Rows, Selection, ahead
 
@@ -37,6 +38,14 @@ class ParquetFile:
         self.row_groups: list[int] | None = None  # all of them
         self.rows_before = 0
 
+    def row_group_lengths(self) -> list[int] | None:
+        """List the rows of each row group; None if the file is damaged, which reading says."""
+        try:
+            footer = parquet.read_metadata(self.path)
+        except DAMAGE:
+            return None
+        return [footer.row_group(at).num_rows for at in range(footer.num_row_groups)]
+
     def part(self, row_groups: Sequence[int], first_row: int) -> "ParquetFile":
         """Return a reader of some row groups, the first row of which is `first_row` of the file."""
         part = copy.copy(self)
@@ -58,7 +67,7 @@ class ParquetFile:
             try:
                 row = 1
                 for batch in ahead(self._batches(selection)):
-                    yield self._numbered(batch, row)
+                    yield self._numbered(batch, row, selection)
                     row += batch.num_rows
                 if row != self.count + 1:
                     raise refusal(
@@ -69,10 +78,10 @@ class ParquetFile:
             finally:
                 stop.set()
 
-    def _numbered(self, batch: pa.RecordBatch, first_row: int) -> Rows:
+    def _numbered(self, batch: pa.RecordBatch, first_row: int, selection: Selection) -> Rows:
         first_row += self.rows_before
-        columns = {name: batch.column(name) for name in batch.schema.names}
         places = Places(self.path, lambda row: f"row {first_row + row}")
+        columns = plain_columns(batch, selection, places, self.options)
         return Rows(columns, batch.num_rows, first_row, places)
 
     def _batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""What readers hand on: rows as Arrow columns, then checked batches; both ahead of their use."""
+"""What readers hand on: rows as columns, then checked batches; both ahead of their use."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelColumn
+from truerisk.inputs.records.columns import Column, Floats, Strings
 from truerisk.inputs.records.places import Places
 
 T = TypeVar("T")
 S = TypeVar("S")
 WORKERS = 2  # parsing saturates the memory bus of small machines beyond this
-Floats = NDArray[np.float32] | Array
 
 
 @dataclass(frozen=True)
@@ -37,9 +34,9 @@ class Selection:
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of one file: Arrow arrays by column, not yet checked for missing values."""
+    """Some rows of one file: their columns, not yet checked for missing values."""
 
-    columns: Mapping[str, Any]
+    columns: Mapping[str, Column]
     count: int
     first_row: int
     places: Places
@@ -75,7 +72,7 @@ def records(
         yield from own(names)
         return
     for rows in reader.rows(Selection(texts=names)):
-        columns = [rows.columns[name].to_pylist() for name in names]
+        columns = [rows.columns[name].tolist() for name in names]
         for row, cells in enumerate(zip(*columns, strict=True)):
             yield dict(zip(names, cells, strict=True)), partial(rows.places.refusal, row)
 
@@ -95,7 +92,7 @@ class Batch:
     score: Floats | None
     group: LabelColumn | None
     weight: Array | None
-    ids: Any | None
+    ids: Strings | None
 
     def __len__(self) -> int:
         columns = (self.truth, self.pred, self.score, self.group, self.weight, self.ids)

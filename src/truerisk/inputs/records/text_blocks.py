@@ -18,11 +18,13 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import MIB, ReadingOptions
 from truerisk.inputs.records.places import GZIP_MAGIC, read_failure, refusal
+from truerisk.kernels import text as kernel
 
 BOM = codecs.BOM_UTF8
 GZIP_READ = MIB // 4
 RATIO_FLOOR = MIB  # below this even an honest file of equal rows may expand a thousandfold
 QUOTE, NEWLINE, RETURN = 34, 10, 13
+LINE_ENDS = b"\r\n"
 COMMON_CELL_ENDS = b",;\t|\r\n"
 
 
@@ -223,7 +225,7 @@ def blocks(
     def block(data: bytes) -> Block:
         nonlocal line, row, offset
         quoted = quotes and QUOTE in data
-        lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE))
+        lines = kernel.count_byte(memoryview(data), NEWLINE)
         rows = len(record_ends(data, quoted=True)) if quoted else lines
         made = Block(source.path, data, line, row, rows, offset, quoted)
         line, row, offset = line + lines, row + rows, offset + len(data)
@@ -260,7 +262,9 @@ def _last_end(data: bytes, *, quotes: bool) -> int:
         end = int(ends[-1]) + 1 if len(ends) else 0
     else:
         end = data.rfind(b"\n") + 1
-    body = len(data[:end].rstrip(b"\r\n"))
+    body = end
+    while body and data[body - 1] in LINE_ENDS:
+        body -= 1
     return data.find(b"\n", body) + 1 if body else 0
 
 
@@ -312,20 +316,22 @@ def check_block(block: Block, *, max_line: int) -> None:
             raise _too_long(block, int(starts[int(np.argmax(lengths > max_line))]))
 
 
-def check_line_ends(block: Block, *, may_be_blank: bool) -> None:
-    """Refuse a CR that ends no line, and a blank line among the rows."""
+def check_line_ends(block: Block) -> None:
+    """Refuse a CR that ends no line."""
     data = block.data
     if RETURN in data:
         returns = positions_of(data, RETURN)
         lone = returns[np.frombuffer(data, np.uint8)[returns + 1] != NEWLINE]
         for position in lone[_outside(block, lone)][:1].tolist():
             raise block.refusal(position, "must end lines in LF or CR LF; got a CR alone.")
-    blank = data.startswith((b"\n", b"\r\n")) or b"\n\n" in data or b"\n\r\n" in data
-    if blank and not may_be_blank:
-        starts = np.append(0, record_ends(data, quoted=block.quoted)[:-1] + 1)
-        first = np.frombuffer(data, np.uint8)[starts]
-        for position in starts[(first == NEWLINE) | (first == RETURN)][:1].tolist():
-            raise block.refusal(position, "must have a row in every line; this one is blank.")
+
+
+def check_no_blank(block: Block) -> None:
+    """Refuse a blank line among the rows."""
+    starts = np.append(0, record_ends(block.data, quoted=block.quoted)[:-1] + 1)
+    first = np.frombuffer(block.data, np.uint8)[starts]
+    for position in starts[(first == NEWLINE) | (first == RETURN)][:1].tolist():
+        raise block.refusal(position, "must have a row in every line; this one is blank.")
 
 
 def check_quotes(block: Block, delimiter: str) -> None:
@@ -377,6 +383,14 @@ def _outside(block: Block, positions: Indices) -> Flags:
         return np.ones(len(positions), bool)
     before = np.searchsorted(positions_of(block.data, QUOTE), positions)
     return np.asarray(before % 2 == 0)
+
+
+def cells_of_records(block: Block, delimiter: str) -> Indices:
+    """Count the cells of each record."""
+    ends = record_ends(block.data, quoted=block.quoted)
+    marks = positions_of(block.data, ord(delimiter))
+    marks = marks[_outside(block, marks)]
+    return np.bincount(np.searchsorted(ends, marks), minlength=len(ends)) + 1
 
 
 def _around(block: Block, position: int) -> str:

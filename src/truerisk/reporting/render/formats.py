@@ -12,6 +12,7 @@ from typing import Any
 from truerisk.reporting.document import Table
 from truerisk.reporting.escaping import csv_text, latex, markdown
 from truerisk.reporting.presenter import presenter_of
+from truerisk.reporting.sections.coverage import unmeasured_note
 from truerisk.results import Reportable, as_plain, estimate_row
 
 COUNTS = ("n", "settled_by")  # floats in the tidy rows, where one may be undefined
@@ -61,8 +62,10 @@ def _csv_cell(column: str, cell: Any) -> Any:  # noqa: ANN401
 
 
 def as_markdown(result: Reportable) -> str:
-    """Write the tables in Markdown."""
-    return "\n\n".join(map(markdown_table, presenter_of(result).tables(result)))
+    """Write the tables in Markdown, and which intervals were not measured."""
+    note = unmeasured_note(result)
+    tables = map(markdown_table, presenter_of(result).tables(result))
+    return "\n\n".join([*tables, *([markdown(note)] if note else [])])
 
 
 def markdown_table(table: Table) -> str:
@@ -77,9 +80,11 @@ def markdown_table(table: Table) -> str:
 
 
 def as_latex(result: Reportable) -> str:
-    """Write the tables in LaTeX, with the rules of booktabs."""
-    tables = "\n\n".join(map(latex_table, presenter_of(result).tables(result)))
-    return f"% needs \\usepackage{{booktabs}}\n{tables}"
+    """Write the tables in LaTeX, with booktabs, and which intervals were not measured."""
+    note = unmeasured_note(result)
+    tables = map(latex_table, presenter_of(result).tables(result))
+    parts = "\n\n".join([*tables, *([latex(note)] if note else [])])
+    return f"% needs \\usepackage{{booktabs}}\n{parts}"
 
 
 def latex_table(table: Table) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 from truerisk.reporting.document import FactList, Sentences, Table
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import presenter_of
+from truerisk.reporting.sections.coverage import unmeasured_note
 from truerisk.reporting.wording import UNDEFINED
 
 MAX_IN_A_LINE = 2000
@@ -27,6 +28,9 @@ def print_result(result: Any, console: Console, **options: Any) -> None:  # noqa
             print_facts(block.facts, console)
         elif isinstance(block, Sentences):
             print_sentences(block.texts, console, block.heading)
+    note = unmeasured_note(result)
+    if note:
+        console.print(Text(note, style="dim"))
 
 
 def print_sentences(sentences: Iterable[str], console: Console, heading: str | None = None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
     Band,
     Bars,
@@ -24,8 +25,8 @@ from truerisk.reporting.document import (
     forest_of,
     sentences,
 )
-from truerisk.reporting.presenter import Presenter
-from truerisk.reporting.sections.coverage import refit_uses
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.sections.coverage import with_intervals
 from truerisk.reporting.sections.provenance import unit_of
 from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of, written
 from truerisk.results import Estimate, Resampled
@@ -146,6 +147,15 @@ def estimate_facts(estimate: Any) -> Facts:  # noqa: ANN401
     yield "the numbers are about", estimate.target
 
 
+def estimate_uses(estimate: Any) -> Iterator[Use]:  # noqa: ANN401
+    """Look up what was measured of the interval; of refits nobody knows the design here."""
+    for interval, one in with_intervals([estimate]):
+        measured = coverage_of(
+            interval.method, one.measure, target=one.target, level=interval.level
+        )
+        yield Use(interval, one.measure, measured)
+
+
 def estimate_pictures(result: Estimate) -> Pictures:
     """Draw the refits where there are several, else the estimate on its interval."""
     if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
@@ -157,6 +167,6 @@ def estimate_pictures(result: Estimate) -> Pictures:
 PRESENTER = Presenter(
     chapter=estimate_chapter,
     facts=estimate_facts,
-    intervals=lambda found: refit_uses([found], ""),
+    intervals=estimate_uses,
     pictures=estimate_pictures,
 )

@@ -41,7 +41,7 @@ from truerisk.reporting.document import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, by_rules
-from truerisk.reporting.sections.coverage import prediction_uses
+from truerisk.reporting.sections.coverage import marks_of, prediction_uses
 from truerisk.reporting.sections.explorer import explorer_section
 from truerisk.reporting.sections.forest import forest_row
 from truerisk.reporting.sections.provenance import (
@@ -275,10 +275,11 @@ def measure_table(evaluation: Evaluation) -> Table:
     """Give one row per measure: value, interval, method, examples."""
     heading = interval_heading(evaluation.level, evaluation.values())
     columns = heads("Measure", "#Value", f"#{heading}", "Method", "#n")
-    rows = []
+    rows, mark = [], marks_of(evaluation)
     for name, estimate in evaluation.items():
         words = written(estimate)
         method = NO_INTERVAL if estimate.interval is None else estimate.interval.method
+        method += mark(estimate)
         rows.append((title_of(name), words.value, words.interval, method, count(estimate.n)))
     return Table("Measures", columns, tuple(rows))
 
@@ -289,8 +290,9 @@ def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None)
         return None
     names = measures or tuple(next(iter(evaluation.by_class.values())))
     columns = heads("Class", *(Column(title_of(name), numeric=True) for name in names))
+    mark = marks_of(evaluation)
     rows = tuple(
-        (label, *(with_interval(estimates[name]) for name in names))
+        (label, *(with_interval(one) + mark(one) for one in (estimates[name] for name in names)))
         for label, estimates in evaluation.by_class.items()
     )
     sure = interval_subtitle(evaluation.level, evaluation.values())
@@ -513,8 +515,9 @@ def a_better_threshold(evaluation: Evaluation) -> Iterator[str]:
 def badly_calibrated(evaluation: Evaluation) -> Iterator[str]:
     """Ask for recalibration, where probabilities are surely not what comes true."""
     table = evaluation.curves.get("thresholds")
-    grouped = getattr(evaluation.tallies, "by_group", None) is not None
-    if not isinstance(table, Sweep) or "brier_score" not in evaluation or grouped:
+    if not isinstance(table, Sweep) or "brier_score" not in evaluation:
+        return
+    if has_code(evaluation.notes, "grouped"):
         return
     if table.tp.dtype.kind not in "iu" or table.threshold[-1] < 0 or table.threshold[1] > 1:
         return

@@ -15,7 +15,8 @@ from truerisk.reporting.document import (
     sentences,
     table_section,
 )
-from truerisk.reporting.presenter import Presenter
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.estimate import estimate_uses
 from truerisk.reporting.wording import spoken, written
 
 
@@ -59,6 +60,12 @@ def gate_facts(result: GateResult) -> Facts:
         yield "file", str(getattr(file, "path", file))
 
 
+def gate_uses(result: GateResult) -> Iterator[Use]:
+    """Look up what was measured of the intervals that the claims rest on."""
+    for one in result.checks:
+        yield from estimate_uses(one.estimate)
+
+
 def gate_pictures(result: GateResult) -> Pictures:
     """Draw the estimates that the claims are about."""
     yield "claims", forest_of([one.estimate for one in result.checks])
@@ -69,5 +76,6 @@ PRESENTER = Presenter(
     blocks=gate_blocks,
     tables=lambda result: [checks_table(result)],
     facts=gate_facts,
+    intervals=gate_uses,
     pictures=gate_pictures,
 )

@@ -151,9 +151,7 @@ def one_repetition(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     error = evaluation.get("error_rate")
     if error is None or error.interval is None or "cluster" in error.interval.method:
         return  # of groups it was not measured
-    measured = coverage_of(
-        "pooled_binomial", "error_rate", page="coverage-of-learners", design="10 folds"
-    )
+    measured = coverage_of("pooled_binomial", "error_rate", design="10 folds")
     if measured is not None:
         yield (
             "Repeat the cross-validation: intervals by one repetition were measured to cover "

@@ -7,7 +7,7 @@ from typing import Any
 
 from truerisk.comparison.datasets.bayesian import HierarchicalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
-from truerisk.intervals.measured_coverage import coverage_of
+from truerisk.intervals.measured_coverage import DIFFERENCE, coverage_of
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.document import (
     SENTENCE,
@@ -568,8 +568,8 @@ def over_datasets_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
     for pair in result.pairs:
         if pair.interval is not None:
-            requested = {"page": "size-of-tests", "level": pair.interval.level}
-            yield Use(pair.interval, PAIR, coverage_of(pair.interval.method, "", **requested))
+            ends = pair.interval
+            yield Use(ends, PAIR, coverage_of(ends.method, DIFFERENCE, level=ends.level))
 
 
 def over_datasets_steps(result: Any) -> Iterator[str]:  # noqa: ANN401

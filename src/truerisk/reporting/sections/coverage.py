@@ -1,22 +1,32 @@
 """Does each interval keep its promise: what was measured of those that a result uses."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from truerisk.intervals.measured_coverage import LEARNER, PERTURBATION, CoverageFigure, coverage_of
+from truerisk.intervals.measured_coverage import (
+    CHOSEN_ON,
+    DIFFERENCE,
+    LEARNER,
+    NOT_MEASURED,
+    CoverageFigure,
+    coverage_of,
+)
 from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
-from truerisk.reporting.wording import MAX_NAMED, NO_INTERVAL, count, percent, spoken, title_of
-from truerisk.results import Estimate, Interval
+from truerisk.reporting.wording import (
+    MAX_NAMED,
+    NO_INTERVAL,
+    count,
+    counted,
+    percent,
+    spoken,
+    title_of,
+)
+from truerisk.results import Estimate, Interval, Row
 
 ELSEWHERE = "at "  # begins where something was measured, if at another level than promised
-SAMPLES = {
-    "coverage": "populations of two to four classes",
-    "coverage-of-learners": "problems whose truth is known",
-    "coverage-of-perturbation": "problems whose truth is known",
-    "size-of-tests": "two equally good models: how often it contains 0",
-}
+MARK = "°"  # after an interval whose coverage was not measured
 # They promise nothing: one stands for no value, the other is all there is.
 NO_PROMISE = {"undefined", "whole_range"}
 REPEATED, ONCE, HELD_OUT, OWN = (
@@ -27,7 +37,7 @@ REPEATED, ONCE, HELD_OUT, OWN = (
 )
 EXACT = "clopper_pearson"
 NEITHER = "not measured for this way of estimating"
-DIFFERENCE, OF_HELD_OUT = "difference of ", "held out: "
+OF_HELD_OUT = "held out: "
 
 
 def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:  # noqa: ANN401
@@ -37,17 +47,19 @@ def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
     """
     groups: dict[tuple[Any, ...], list[Use]] = {}
     for use in uses_of(result, rivals):
-        match = use.measured
-        where = use.unmeasured if match is None else _where(match, use.interval.level)
-        key = (use.interval.method, use.interval.level, match is None, where)
-        groups.setdefault(key, []).append(use)
+        one = use.measured
+        alike: tuple[Any, ...] = (use.unmeasured,)
+        if one is not None:
+            of_difference = one.measure.startswith(DIFFERENCE)
+            alike = (one.page, one.design, one.target, one.level, one.role, of_difference)
+        groups.setdefault((use.interval.method, use.interval.level, *alike), []).append(use)
     if not groups:
         return None
     columns = heads(
         "Interval", "Of", "#Promised", "#Covered on average", "#At least", "Measured on"
     )
     rows = [
-        (spoken(key[0]), _of(uses), percent(key[1]), *_shares(uses), key[3])
+        (spoken(key[0]), _of(uses), percent(key[1]), *_shares(uses), _where(uses, key[1]))
         for key, uses in groups.items()
     ]
     return Table("Does each interval keep its promise?", columns, tuple(rows))
@@ -79,19 +91,28 @@ def _shares(uses: list[Use]) -> tuple[str, str]:
     return f"{100 * mean:.1f} %", f"{least} ({_title(worst)})" if differ else least
 
 
-def _where(result: CoverageFigure, level: float) -> str:
-    sizes = count(result.smallest)
-    if result.largest > result.smallest:
-        sizes = f"{sizes} to {count(result.largest)}"
+def _where(uses: list[Use], level: float) -> str:
+    """Say on what was measured, of intervals that differ in their measures only."""
+    every = [use.measured for use in uses if use.measured is not None]
+    if not every:
+        return uses[0].unmeasured
+    result, smallest = every[0], min(one.smallest for one in every)
+    largest = max(one.largest for one in every)
+    sizes = f"{count(smallest)} to {count(largest)}" if largest > smallest else count(smallest)
     if result.is_exact:
         words = f"every outcome, none left out; n = {sizes}"
     else:
-        words = f"{SAMPLES[result.page]}; n = {sizes}, {count(result.samples)} samples each"
+        samples = count(min(one.samples for one in every))
+        cells = counted(max(one.cells for one in every), "cell")
+        words = f"{cells}, n = {sizes}, {samples} samples each"
+        if result.measure.startswith(DIFFERENCE):
+            words = f"two equally good models, how often it contains 0: {words}"
+    chosen = "; it was chosen on these problems" if result.role == CHOSEN_ON else ""
     refits = f"; {result.design}" if result.design else ""
     about = "; the learner's value" if result.target == LEARNER else ""
     at = f"{ELSEWHERE}{percent(result.level)}, not {percent(level)}: "
     text = "" if result.level == level else at
-    return f"{text}{words}{refits}{about} (docs/{result.page}.md)"
+    return f"{text}{words}{refits}{about}{chosen} (docs/{result.page}.md)"
 
 
 def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # noqa: ANN401
@@ -105,6 +126,82 @@ def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # n
         if use.interval.method not in NO_PROMISE and key not in seen:
             seen.add(key)
             yield use
+
+
+def with_measured(result: Any, rows: Iterable[Row]) -> list[Row]:  # noqa: ANN401
+    """Fill the column "measured" of tidy rows: what the interval of the row covered."""
+    uses = _by_use(result)
+    every = list(rows)
+    for row in every:
+        if row["interval"] and not row["measured"] and row["interval"] not in NO_PROMISE:
+            use = uses.get((row["interval"], row["level"], _of_row(row)))
+            row["measured"] = NOT_MEASURED if use is None else measured_words(use)
+    return every
+
+
+def _of_row(row: Row) -> str:
+    """Say what the interval of a row is of, as uses have it."""
+    if row.get("against"):
+        return f"{DIFFERENCE}{row['measure']}"
+    return f"{OF_HELD_OUT}{row['measure']}" if row.get("estimate") == "holdout" else row["measure"]
+
+
+def _by_use(result: Any) -> dict[tuple[str, float, str], Use]:  # noqa: ANN401
+    return {(use.interval.method, use.interval.level, use.of): use for use in uses_of(result)}
+
+
+def measured_words(use: Use) -> str:
+    """Say in short what was measured of an interval, or why nothing was."""
+    measured, level = use.measured, use.interval.level
+    return use.unmeasured if measured is None else measured.words(level)
+
+
+def measured_facts(result: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    """Give what was measured of each interval of a result as plain values, for JSON."""
+    return [
+        {
+            "interval": use.interval.method,
+            "of": use.of,
+            "level": use.interval.level,
+            "measured": measured_words(use),
+            **{
+                name: None if use.measured is None else getattr(use.measured, name)
+                for name in ("mean", "least", "cells", "samples", "role", "page")
+            },
+        }
+        for use in uses_of(result)
+    ]
+
+
+def marks_of(result: Any) -> Callable[[Estimate], str]:  # noqa: ANN401
+    """Give the mark of an estimate of a result: ° where its coverage was not measured."""
+    uses = _by_use(result)
+
+    def mark(estimate: Estimate) -> str:
+        ends = estimate.interval
+        if ends is None or ends.method in NO_PROMISE:
+            return ""
+        use = uses.get((ends.method, ends.level, estimate.measure))
+        return MARK if use is None or use.measured is None else ""
+
+    return mark
+
+
+def unmeasured_note(result: Any) -> str:  # noqa: ANN401
+    """Name the intervals of a result whose coverage was not measured; empty where there is none.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate
+    >>> unmeasured_note(evaluate([0, 1, 1], [0, 1, 0], sample_weight=[1, 2, 1], measures=["f1"]))
+    '° coverage not measured with weights: effective binomial'
+    """
+    reasons: dict[str, dict[str, None]] = {}
+    for use in uses_of(result):
+        if use.measured is None:
+            reasons.setdefault(use.unmeasured, {})[spoken(use.interval.method)] = None
+    parts = (f"{reason}: {', '.join(names)}" for reason, names in reasons.items())
+    return f"{MARK} coverage {'; '.join(parts)}" if reasons else ""
 
 
 def prediction_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
@@ -125,7 +222,6 @@ def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
             result = coverage_of(
                 interval.method,
                 estimate.measure,
-                page="coverage-of-learners",
                 design=design,
                 target=estimate.target,
                 level=interval.level,
@@ -159,25 +255,16 @@ def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:
 
 def svm_coverage(interval: Interval, measure: str, design: str) -> CoverageFigure | None:
     """Look up what was measured of an interval where it is about SVMs."""
-    return coverage_of(
-        interval.method, measure, page=PERTURBATION, design=design, level=interval.level
-    )
+    return coverage_of(interval.method, measure, design=design, level=interval.level)
 
 
 def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # noqa: ANN401
     """Look up what was measured of the interval of a difference."""
     for interval, estimate in with_intervals([one.difference]):
-        result = None
+        result, of = None, f"{DIFFERENCE}{estimate.measure}"
         if not weighted:
-            result = coverage_of(
-                interval.method,
-                estimate.measure,
-                page="size-of-tests",
-                target=estimate.target,
-                level=interval.level,
-            )
-        reason = _why_not(interval.method, weighted=weighted)
-        yield Use(interval, f"{DIFFERENCE}{estimate.measure}", result, reason)
+            result = coverage_of(interval.method, of, target=estimate.target, level=interval.level)
+        yield Use(interval, of, result, _why_not(interval.method, weighted=weighted))
 
 
 def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401
@@ -208,4 +295,4 @@ def _why_not(method: str, *, weighted: bool = False, design: str | None = None) 
         return "not measured with weights"
     if "cluster" in method:
         return "not measured with groups"
-    return "not measured for these refits" if design == "" else "not measured"
+    return "not measured for these refits" if design == "" else NOT_MEASURED

@@ -27,7 +27,7 @@ from truerisk.measures.thresholds import (
 from truerisk.reporting.document import SENTENCE, Axis, Section
 from truerisk.reporting.escaping import json_for_page, visible
 from truerisk.reporting.wording import count, percent, title_of
-from truerisk.results import Evaluation, as_plain
+from truerisk.results import Evaluation, as_plain, has_code
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking import breakeven_of
 
@@ -169,12 +169,9 @@ def _makes_the_predictions(evaluation: Evaluation, table: Sweep, row: int) -> bo
 def _no_intervals(evaluation: Evaluation, table: Sweep) -> str:
     """Say why counts alone would give no interval here; nothing where they do."""
     cells = evaluation.tallies if isinstance(evaluation.tallies, Cells) else None
-    methods = [one.interval.method for one in evaluation.values() if one.interval is not None]
     if cells is not None and cells.judgements is not None:
         reason = "Several refits judged each example"
-    elif (cells is not None and cells.by_group is not None) or any(
-        method.startswith("cluster_") for method in methods
-    ):
+    elif has_code(evaluation.notes, "grouped"):
         reason = "The examples come in groups"
     elif _is_weighted(table):
         reason = "The examples are weighted"

@@ -1,0 +1,146 @@
+"""Audit: how often each interval covered on samples of the user's own data."""
+
+from collections.abc import Iterator, Sequence
+
+from truerisk.estimation.audit import Audit, AuditedInterval
+from truerisk.intervals.measured_coverage import coverage_of
+from truerisk.reporting.document import (
+    Block,
+    Chapter,
+    Entry,
+    FactList,
+    Facts,
+    Forest,
+    Pictures,
+    Sentences,
+    Table,
+    Tile,
+    heads,
+    sentences,
+    table_section,
+)
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.sections.coverage import with_intervals
+from truerisk.reporting.sections.forest import estimate_forest
+from truerisk.reporting.sections.provenance import setting_facts, source_facts
+from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of
+
+MAX_TILES = 4
+MAX_SHOWN = 40  # rows on a terminal; formats and the page have all of them
+MAX_DRAWN = 60
+
+
+def audit_chapter(result: Audit) -> Chapter:
+    """Give all that a page says of an audit."""
+    among = result.all_intervals[:MAX_DRAWN]
+    return Chapter(
+        title="Do the intervals keep their promise on these data?",
+        subtitle=f"{counted(result.drawn, 'sample')} of {counted(result.size, 'row')} · "
+        f"{spoken(result.subject)} · {percent(result.level)} intervals",
+        verdict=sentences(result.verdict),
+        tiles=tuple(Tile.of(one.name, one.estimate) for one in among[:MAX_TILES]),
+        sections=(
+            estimate_forest(
+                "How often each interval covered",
+                "Interval of",
+                [Entry(one.name, one.estimate, spoken(one.method)) for one in among],
+                f"The dot is the share of the samples; {_promise(result)}.",
+            ),
+            table_section(audit_table(result, result.all_intervals)),
+        ),
+        notes=sentences(result.notes),
+    )
+
+
+def _promise(result: Audit) -> str:
+    return f"an interval that keeps its promise covers {100 * result.promised:.1f} %"
+
+
+def audit_table(result: Audit, intervals: Sequence[AuditedInterval]) -> Table:
+    """Give one row per interval: how often it covered, how long it is, which one it is.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> found = tr.audit([0, 1] * 50, [0, 1, 1, 1] * 25, size=20, samples=20, random_state=0,
+    ...                  measures=["accuracy"])
+    >>> audit_table(found, found.all_intervals).rows[0][0]
+    'Accuracy'
+    """
+    columns = heads("Interval of", "#Value", "#Covered", "#±", "#Width", "Method", "#Samples")
+    short = {id(one) for one in result.too_short}
+    rows = [
+        (
+            f"{one.name}{' (too short)' if id(one) in short else ''}",
+            number(one.value),
+            f"{100 * one.coverage:.1f} %",
+            f"{100 * one.error:.1f}",
+            number(one.width),
+            one.method,
+            count(one.samples),
+        )
+        for one in intervals
+    ]
+    title = f"How often each interval covered; {100 * result.promised:.1f} % is promised"
+    return Table(title, columns, tuple(rows))
+
+
+def audit_blocks(result: Audit) -> Iterator[Block]:
+    """Give what a terminal shows: the verdict, the table, the notes, and what was assumed."""
+    yield Sentences(result.verdict)
+    yield audit_table(result, result.all_intervals[:MAX_SHOWN])
+    left = len(result.all_intervals) - MAX_SHOWN
+    if left > 0:
+        yield Sentences([f"{counted(left, 'interval')} more: --json, --csv and --html show them."])
+    yield Sentences(result.notes, "Notes")
+    yield FactList([*audit_facts(result), *source_facts(result.source)])
+
+
+def audit_facts(result: Audit) -> Facts:
+    """Say what was drawn, in pairs of words."""
+    yield "audited", spoken(result.subject)
+    yield "rows of a sample", count(result.size)
+    yield "rows in all", count(result.n)
+    yield "samples", count(result.drawn)
+    yield "confidence level", percent(result.level)
+    yield from setting_facts(result.settings)
+
+
+def audit_steps(result: Audit) -> Iterator[str]:
+    """Say what to do about intervals that are too short here."""
+    for one in result.too_short[:1]:
+        yield (
+            f"Read the {percent(one.level)} interval of {one.name} as one of "
+            f"{100 * one.coverage:.0f} %, or take larger samples: `truerisk audit --size "
+            f"{2 * result.size}` says what they would cover."
+        )
+    if not result.too_short:
+        name = next(iter(result), "")
+        yield (
+            f"Rely on the interval of {title_of(name)} and the others at this size; a larger test "
+            "set makes them shorter: `truerisk plan`."
+        )
+
+
+def audit_uses(result: Audit) -> Iterator[Use]:
+    """List the intervals of the coverages themselves, which are exact."""
+    for interval, one in with_intervals(one.estimate for one in result.all_intervals):
+        measured = coverage_of(interval.method, one.measure, level=interval.level)
+        yield Use(interval, one.measure, measured)
+
+
+def audit_pictures(result: Audit) -> Pictures:
+    """Draw the coverages on their intervals."""
+    rows = [Entry(one.name, one.estimate) for one in result.all_intervals[:MAX_DRAWN]]
+    yield "coverage", Forest(rows=rows, axis="share of the samples covered", note=_promise(result))
+
+
+PRESENTER = Presenter(
+    chapter=audit_chapter,
+    blocks=audit_blocks,
+    tables=lambda result: [audit_table(result, result.all_intervals)],
+    facts=audit_facts,
+    next_steps=audit_steps,
+    intervals=audit_uses,
+    pictures=audit_pictures,
+)

@@ -1,0 +1,255 @@
+r"""A measure with each group of rows left out, and with each group counted twice.
+
+Everything that is said of rows in groups rests on these values: intervals and paired differences
+(`intervals/group_jackknife.py`).  Ratios and areas under the ROC curve have them in closed form;
+other measures of a ranking are computed anew for each group, or, where that takes too long, taken
+from the influences of the rows.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array, Flags, Indices
+from truerisk.tallies.cells import ratio
+from truerisk.tallies.placements import share_below
+from truerisk.tallies.ranking import rank
+from truerisk.tallies.ranking_influences import ranking_influences
+from truerisk.tallies.ranking_replicates import values_of, values_of_weights
+
+MAX_EXACT = 2**21  # groups × rows of a ranking that is computed anew for each group
+AT_ONCE = 2**17  # entries of a table (groups, rows)
+ROUNDING = 1e-12  # of a sum of weights, what is left of it without all its terms
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """The value of a measure, without each of G groups, and with each of them twice.
+
+    `units` is the number of equal groups that would be as informative, by what the groups add to
+    the denominator of the measure.
+    """
+
+    value: float
+    without: Array
+    twice: Array
+    units: float
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(self.without)
+
+
+def effective_groups(sizes: Array) -> float:
+    r"""Give the number of equal groups that would be as informative as these (Kish).
+
+    .. math:: \Bigl(\sum_g N_g\Bigr)^2 \Big/ \sum_g N_g^2
+
+    Examples
+    --------
+    >>> effective_groups(np.array([2, 2, 2])), effective_groups(np.array([8, 1, 1]))
+    (3.0, 1.5151515151515151)
+    """
+    column = np.asarray(sizes, dtype=np.float64)
+    total = math.fsum(column)
+    return total**2 / math.fsum(column**2) if total > 0 else 0.0
+
+
+def sums_of_groups(group: Indices, values: Array | None, groups: int = 0) -> Array:
+    """Add up the values of the rows of each group, or count the rows; codes from 0 on."""
+    return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
+
+
+def ratio_values(top: Array, bottom: Array) -> GroupValues:
+    r"""Give the values of a ratio of two sums: :math:`(S \mp S_g) / (N \mp N_g)`.
+
+    Only groups that add to the denominator count.
+
+    Examples
+    --------
+    >>> values = ratio_values(np.array([1, 0, 3, 0]), np.array([2, 2, 4, 0]))
+    >>> values.value, values.without.tolist(), values.twice.tolist()
+    (0.5, [0.5, 0.6666666666666666, 0.25], [0.5, 0.4, 0.5833333333333334])
+    """
+    taken = bottom > 0
+    s, n = (np.asarray(part[taken], dtype=np.float64) for part in (top, bottom))
+    total, size = math.fsum(s), math.fsum(n)
+    return GroupValues(
+        float(ratio(total, size)),
+        np.asarray(ratio(total - s, _rest(size, n))),
+        np.asarray(ratio(total + s, size + n)),
+        effective_groups(n),
+    )
+
+
+def _rest(total: float, parts: Array) -> Array:
+    """Take each part off the total; what rounding leaves of nothing is nothing."""
+    left: Array = np.where(total - parts > ROUNDING * total, total - parts, 0.0)
+    return left
+
+
+def area_values(
+    score: NDArray[Any], is_positive: Flags, group: Indices, weight: Array | None = None
+) -> GroupValues:
+    r"""Give the values of the area under the ROC curve.
+
+    With :math:`r_g` the pairs that positives of the group win, :math:`c_g` those that its negatives
+    lose, :math:`w_g` such pairs within it (ties count half) and M all pairs won:
+
+    .. math:: A_{(g)} = \frac{M - r_g - c_g + w_g}{(P - P_g)(N - N_g)}, \qquad
+              A^{+g} = \frac{M + r_g + c_g + w_g}{(P + P_g)(N + N_g)}
+
+    in O(n log n).  `group` holds codes from 0 on.
+
+    Examples
+    --------
+    >>> values = area_values(np.array([4.0, 3, 2, 1]), np.array([True, False, True, False]),
+    ...                      np.array([0, 0, 1, 1]))
+    >>> values.value, values.without.tolist(), values.twice.round(4).tolist()
+    (0.75, [1.0, 1.0], [0.7778, 0.7778])
+    """
+    groups = int(group.max()) + 1
+    weights = np.ones(len(score)) if weight is None else weight
+    column = score.astype(np.float64)
+    sizes = [
+        sums_of_groups(group[side], weights[side], groups) for side in (is_positive, ~is_positive)
+    ]
+    positives, negatives = (math.fsum(one) for one in sizes)
+    units = min(effective_groups(one) for one in sizes)
+    if min(positives, negatives) <= 0:
+        nothing = np.full(groups, np.nan)
+        return GroupValues(math.nan, nothing, nothing, units)
+    up, down = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+    beaten = share_below(column[up], column[down], weights[down]) * negatives
+    beaten_by = (1 - share_below(column[down], column[up], weights[up])) * positives
+    won = sums_of_groups(group[up], weights[up] * beaten, groups)
+    lost = sums_of_groups(group[down], weights[down] * beaten_by, groups)
+    inside = _won_inside(column, up, down, group, weights)
+    total = math.fsum(won)
+    rest = _rest(positives, sizes[0]) * _rest(negatives, sizes[1])
+    doubled = (positives + sizes[0]) * (negatives + sizes[1])
+    return GroupValues(
+        min(total / (positives * negatives), 1.0),
+        np.clip(ratio(total - won - lost + inside, rest), 0.0, 1.0),
+        np.clip((total + won + lost + inside) / doubled, 0.0, 1.0),
+        units,
+    )
+
+
+def _won_inside(column: Array, up: Indices, down: Indices, group: Indices, weights: Array) -> Array:
+    """Add up the pairs that are won within each group: one sort by group and score for all."""
+    distinct, place = np.unique(column, return_inverse=True)
+    start = group.astype(np.int64) * len(distinct)
+    key = start + place
+    order = np.argsort(key[down])
+    sorted_keys = key[down][order]
+    passed = np.concatenate([[0.0], np.cumsum(weights[down][order])])
+    below = passed[np.searchsorted(sorted_keys, key[up], side="left")]
+    up_to = passed[np.searchsorted(sorted_keys, key[up], side="right")]
+    before = passed[np.searchsorted(sorted_keys, start[up], side="left")]
+    won = weights[up] * ((below + up_to) / 2 - before)
+    return sums_of_groups(group[up], won, int(group.max()) + 1)
+
+
+def ranking_values(
+    score: NDArray[Any],
+    is_positive: Flags,
+    group: Indices,
+    weight: Array | None,
+    names: Sequence[str],
+) -> dict[str, GroupValues]:
+    """Give the values of other measures of a ranking: exact, or to first order.
+
+    They are computed anew for each group up to `MAX_EXACT` groups × rows.  Beyond, a group moves
+    the value by the sum of the influences of its rows over the share of the other rows.
+    """
+    groups = int(group.max()) + 1
+    weights = np.ones(len(score)) if weight is None else weight
+    by_class = [
+        sums_of_groups(group[side], weights[side], groups) for side in (is_positive, ~is_positive)
+    ]
+    units = [effective_groups(one) for one in by_class]
+    ranking = rank(score, is_positive, weight)
+    sides = (
+        _computed_anew(score, is_positive, group, weights, names)
+        if groups * len(score) <= MAX_EXACT
+        else _to_first_order(score, is_positive, group, weights, names)
+    )
+    return {
+        name: GroupValues(
+            values_of(ranking, name), *sides[name], min(units) if name == "ks" else units[0]
+        )
+        for name in names
+    }
+
+
+def _computed_anew(
+    score: NDArray[Any], is_positive: Flags, group: Indices, weights: Array, names: Sequence[str]
+) -> dict[str, tuple[Array, Array]]:
+    blocks = list(_blocks(int(group.max()) + 1, len(score)))
+    sides: list[dict[str, Array]] = []
+    for sign in (-1.0, 1.0):
+        parts = [
+            values_of_weights(
+                score, is_positive, weights * (1 + sign * (group == one[:, None])), names
+            )
+            for one in blocks
+        ]
+        sides.append({name: np.concatenate([part[name] for part in parts]) for name in names})
+    return {name: (sides[0][name], sides[1][name]) for name in names}
+
+
+def _blocks(groups: int, rows: int) -> Iterator[Indices]:
+    size = max(1, AT_ONCE // rows)
+    for start in range(0, groups, size):
+        yield np.arange(start, min(start + size, groups))
+
+
+def _to_first_order(
+    score: NDArray[Any], is_positive: Flags, group: Indices, weights: Array, names: Sequence[str]
+) -> dict[str, tuple[Array, Array]]:
+    shares = sums_of_groups(group, weights) / weights.sum()
+    ranking = rank(score, is_positive, weights)
+    sides = {}
+    for name, influence in ranking_influences(score, is_positive, weights, names).items():
+        value = values_of(ranking, name)
+        moved = sums_of_groups(group, influence)
+        sides[name] = (value - moved / (1 - shares), value + moved / (1 + shares))
+    return sides
+
+
+def mean_of_classes(each: Sequence[GroupValues], support: Array | None = None) -> GroupValues:
+    """Average over classes: evenly, or by `support` (classes × groups), which groups change.
+
+    A class in which the value is undefined is left out.
+
+    Examples
+    --------
+    >>> one = GroupValues(0.5, np.array([0.25, 1.0]), np.array([0.4, 0.6]), 2.0)
+    >>> two = GroupValues(1.0, np.array([np.nan, 1.0]), np.array([1.0, 0.8]), 1.5)
+    >>> mean_of_classes([one, two]).without.tolist()
+    [0.25, 1.0]
+    """
+    sizes = np.ones((len(each), 1)) if support is None else support
+    change = np.zeros((1, 1)) if support is None else support
+    total = sizes.sum(axis=1, keepdims=True)
+
+    def mean(values: Array, weights: Array) -> Array:
+        taken = ~np.isnan(values) & (weights > 0)
+        used = np.where(taken, weights, 0.0)
+        return np.asarray(
+            ratio((used * np.where(taken, values, 0.0)).sum(axis=0), used.sum(axis=0))
+        )
+
+    defined = [one.units for one in each if not math.isnan(one.value)]
+    return GroupValues(
+        float(mean(np.array([[one.value] for one in each]), total)[0]),
+        mean(np.array([one.without for one in each]), total - change),
+        mean(np.array([one.twice for one in each]), total + change),
+        min(defined, default=0.0),
+    )

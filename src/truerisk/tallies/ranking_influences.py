@@ -1,0 +1,205 @@
+r"""What each example adds to the error of a measure of a ranking, to first order.
+
+The influence of an example is the derivative of the measure by the example's weight, times that
+weight.  The sum of the squares of the influences is the variance of the measure for many
+independent examples; sums within groups serve for rows in groups, differences for two models,
+products for the correlation of two classes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array, Flags, Indices
+from truerisk.tallies.placements import share_below
+
+WINDOW_POWER = 0.8  # of the positives: the usual rate at which a window for a density narrows
+
+
+def ranking_influences(
+    score: NDArray[Any], is_positive: Flags, weight: Array | None, names: Sequence[str]
+) -> dict[str, Array]:
+    r"""Give the influence of each example on each of the named measures.
+
+    With :math:`a_j` positives at the j-th highest score, :math:`k_j` examples found there,
+    precision :math:`\pi_j`, P positives and N negatives in all, an example at score j adds
+
+    .. math::
+        AP: \quad & \frac{1}{P}\Bigl(\pi_j - AP + \sum_{i \ge j} \frac{a_i (1 - \pi_i)}{k_i}\Bigr)
+        \text{ (positive)}, \qquad
+        -\frac{1}{P} \sum_{i \ge j} \frac{a_i \pi_i}{k_i} \text{ (negative)}
+
+    The best F1 and the Kolmogorov-Smirnov distance are taken at their threshold, which to first
+    order does not matter to a maximum.  The breakeven point moves its threshold with the number of
+    positives, at the share of positives around it.  The 11-point average takes the influences of
+    the average precision: both are sums over one curve, and its own eleven points, which jump, have
+    influences that are too small (size of a paired test at 0.05: 0.08 to 0.11 by its own, 0.02 to
+    0.04 by these).
+
+    NaN where a class is missing.
+
+    Parameters
+    ----------
+    score, is_positive, weight
+        One entry per example; weights are 1 if not given.
+    names
+        Of roc_auc, average_precision, best_f1, ks, breakeven_point, eleven_point_precision.
+
+    Examples
+    --------
+    >>> found = ranking_influences(
+    ...     np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False]), None,
+    ...     ["roc_auc", "average_precision"])
+    >>> found["roc_auc"].tolist()
+    [0.125, -0.125, -0.125, 0.125]
+    >>> found["average_precision"].round(4).tolist()  # of 5/6
+    [0.1389, -0.1111, -0.0278, 0.0]
+    """
+    weights = np.ones(len(score)) if weight is None else weight
+    ranked = _Ranked.of(score, is_positive, weights)
+    if min(ranked.n_positive, ranked.n_negative) <= 0:
+        return {name: np.full(len(score), np.nan) for name in names}
+    return {name: weights * INFLUENCES[name](ranked) for name in names}
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """The rows, and the sums of weights at the distinct scores, descending."""
+
+    score: Array
+    is_positive: Flags
+    weight: Array
+    place: Indices  # of the row's score among the distinct ones
+    positives: Array
+    negatives: Array
+
+    @classmethod
+    def of(cls, score: NDArray[Any], is_positive: Flags, weight: Array) -> "_Ranked":
+        column = score.astype(np.float64)
+        distinct, ascending = np.unique(column, return_inverse=True)
+        place = len(distinct) - 1 - ascending
+        sums = [
+            np.bincount(place[side], weights=weight[side], minlength=len(distinct)).astype(float)
+            for side in (is_positive, ~is_positive)
+        ]
+        return cls(column, is_positive, weight, place, *sums)
+
+    @cached_property
+    def tp(self) -> Array:
+        return np.cumsum(self.positives)
+
+    @cached_property
+    def fp(self) -> Array:
+        return np.cumsum(self.negatives)
+
+    @cached_property
+    def retrieved(self) -> Array:
+        return np.maximum(self.tp + self.fp, np.finfo(float).tiny)
+
+    @cached_property
+    def precision(self) -> Array:
+        return self.tp / self.retrieved
+
+    @property
+    def n_positive(self) -> float:
+        return float(self.tp[-1])
+
+    @property
+    def n_negative(self) -> float:
+        return float(self.fp[-1])
+
+
+def _auc(ranked: _Ranked) -> Array:
+    positive = ranked.is_positive
+    placed = np.empty(len(ranked.score))
+    for rows in (positive, ~positive):
+        placed[rows] = share_below(ranked.score[rows], ranked.score[~rows], ranked.weight[~rows])
+    placed[~positive] = 1 - placed[~positive]
+    area = float(ranked.weight[positive] @ placed[positive]) / ranked.n_positive
+    return np.asarray((placed - area) / np.where(positive, ranked.n_positive, ranked.n_negative))
+
+
+def _average_precision(ranked: _Ranked) -> Array:
+    value = float(ranked.positives @ ranked.precision) / ranked.n_positive
+    each = ranked.positives / ranked.retrieved
+    gained = np.cumsum((each * (1 - ranked.precision))[::-1])[::-1]
+    lost = np.cumsum((each * ranked.precision)[::-1])[::-1]
+    of_positives = (ranked.precision - value + gained)[ranked.place]
+    influence = np.where(ranked.is_positive, of_positives, -lost[ranked.place])
+    return np.asarray(influence / ranked.n_positive)
+
+
+def _best_f1(ranked: _Ranked) -> Array:
+    sizes = ranked.n_positive + ranked.retrieved
+    f1 = 2 * ranked.tp / sizes
+    at = int(np.argmax(f1))
+    called = ranked.place <= at
+    right, involved = ranked.is_positive & called, ranked.is_positive | called
+    influence = np.where(right, 2.0, 0.0) - f1[at] * (involved.astype(float) + right)
+    return np.asarray(influence / sizes[at])
+
+
+def _ks(ranked: _Ranked) -> Array:
+    recall, fall_out = ranked.tp / ranked.n_positive, ranked.fp / ranked.n_negative
+    at = int(np.argmax(recall - fall_out))
+    called = (ranked.place <= at).astype(float)
+    of_positives = (called - recall[at]) / ranked.n_positive
+    of_negatives = (fall_out[at] - called) / ranked.n_negative
+    return np.asarray(np.where(ranked.is_positive, of_positives, of_negatives))
+
+
+def _breakeven_point(ranked: _Ranked) -> Array:
+    recall = ranked.tp / ranked.n_positive
+    apart = np.where(ranked.tp > 0, np.abs(ranked.precision - recall), np.inf)
+    at = int(np.argmin(apart))
+    value = (ranked.precision[at] + recall[at]) / 2
+    called, positive = ranked.place <= at, ranked.is_positive
+    moved = _share_around(ranked, at) * (positive.astype(float) - called)
+    influence = (positive & called) - value * positive + moved
+    # They do not add up to 0 where ties leave precision and recall apart.
+    centred = influence - np.average(influence, weights=ranked.weight)
+    return np.asarray(centred / ranked.n_positive)
+
+
+def _share_around(ranked: _Ranked, at: int) -> float:
+    """Give the share of positives among the examples that score about as much as the threshold."""
+    rows = np.count_nonzero(ranked.is_positive & (ranked.weight > 0))
+    half = ranked.n_positive / rows ** (1 - WINDOW_POWER) / 2
+    ends = np.concatenate([[0.0], ranked.tp + ranked.fp])
+    middle = ends[at + 1]
+    low, high = max(middle - half, 0.0), min(middle + half, float(ends[-1]))
+    tp = np.interp([low, high], ends, np.concatenate([[0.0], ranked.tp]))
+    return float((tp[1] - tp[0]) / (high - low))
+
+
+INFLUENCES: dict[str, Callable[[_Ranked], Array]] = {
+    "roc_auc": _auc,
+    "average_precision": _average_precision,
+    "best_f1": _best_f1,
+    "ks": _ks,
+    "breakeven_point": _breakeven_point,
+    "eleven_point_precision": _average_precision,
+}
+
+
+def mean_influences(values: Array, weight: Array) -> Array:
+    r"""Give what each example adds to the error of a mean: :math:`w_i (x_i - \bar x) / \sum w`.
+
+    Examples without a value add nothing.
+
+    Examples
+    --------
+    >>> mean_influences(np.array([1.0, 3.0]), np.ones(2)).tolist()
+    [-0.5, 0.5]
+    """
+    defined = ~np.isnan(values)
+    used = np.where(defined, weight, 0.0)
+    total = float(used.sum())
+    if total <= 0 or not np.isfinite(values[defined]).all():
+        return np.full(len(values), np.nan)
+    filled = np.where(defined, values, 0.0)
+    return np.asarray(used * (filled - float(used @ filled) / total) / total)
