@@ -15,6 +15,7 @@ from studies.audit import (
     planning,
     predictions,
     proportions,
+    refits,
     sentences,
     sizes,
     xi_alpha,
@@ -58,6 +59,15 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
         rows += measured_rows
         yield f"{cell.problem}, n = {cell.n}, {cell.learner}"
     write_ledger(CoverageCell, "learners", rows, LEDGERS)
+
+
+def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = refits.SAMPLES if samples is None else samples
+    rows = []
+    for cell, measured_rows in refits.measure_cells(refits.all_cells(drawn), folder=resume):
+        rows += measured_rows
+        yield cell.words
+    write_ledger(CoverageCell, "refits", rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -132,6 +142,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "predictions": _predictions,
     "holdout": _holdout,
     "learners": _learners,
+    "refits": _refits,
     "perturbation": _perturbation,
     "tests": _tests,
     "groups": _groups,

@@ -54,7 +54,7 @@ RESAMPLING = (
 )  # fmt: skip
 TESTS = (
     "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",
-    "nested_cross_validation", "agreement", "resampled_t", "perturbation",
+    "nested_cross_validation", "variance_components", "agreement", "resampled_t", "perturbation",
 )  # fmt: skip
 METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 ONLY_DOCUMENTS = (
@@ -107,8 +107,10 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 )
 @click.option(
     "--interval",
-    type=click.Choice(["agreement", "corrected_t", "central_limit", "plain_t"]),
-    default="agreement",
+    type=click.Choice(
+        ["variance_components", "agreement", "corrected_t", "central_limit", "plain_t"]
+    ),
+    default="variance_components",
     show_default=True,
     help="Rule of the intervals; plain_t is invalid, for comparison.",
 )

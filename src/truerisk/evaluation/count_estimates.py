@@ -24,6 +24,9 @@ from truerisk.intervals.choose import (
     cell_interval,
     class_average,
     proportion_interval,
+    refit_correlation,
+    refit_measure,
+    refit_proportion,
 )
 from truerisk.intervals.class_averages import (
     BY_FORMULA,
@@ -32,6 +35,7 @@ from truerisk.intervals.class_averages import (
     macro_interval,
     recall_interval,
 )
+from truerisk.intervals.variance_components import rule_of
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import (
@@ -171,11 +175,8 @@ class CountEstimates:
     ) -> Estimate:
         result = measure(read(sample.features))
         if isinstance(result, Proportion):
-            interval = proportion_interval(
-                sample,
-                lambda features: measure(read(features)),
-                level=self.request.level,
-                method=self.request.binomial,
+            interval = self._proportion_interval(
+                sample, lambda features: measure(read(features)), measure.name
             )
             n = sample.counted(lambda features: measure(read(features)).n)
             return self._finished(measure, float(result.value), interval, n)
@@ -212,11 +213,10 @@ class CountEstimates:
         notes = () if average.name == "micro" else self._classes_averaged(measure)
         if self._is_accuracy(measure, average):
             transform = self._of_accuracy(measure)
-            interval = proportion_interval(
+            interval = self._proportion_interval(
                 self.sample,
                 lambda features: Proportion(features[..., -3], features[..., -2], transform),
-                level=self.request.level,
-                method=self.request.binomial,
+                "accuracy",
             )
             return self._finished(named, value, interval, self.cells.n, notes)
         own = self._own_average(measure, average) if self._by_formula(value) else None
@@ -312,21 +312,57 @@ class CountEstimates:
         zero = self.request.zero_division
         return finished(measure, value, interval, n, notes, zero_division=zero)
 
+    def _proportion_interval(
+        self, sample: CellSample, function: Callable[[NDArray[Any]], Proportion], name: str
+    ) -> Interval:
+        level = self.request.level
+        if sample.by_components:
+            return refit_proportion(sample, function, rule_of(name), level=level)
+        return proportion_interval(sample, function, level=level, method=self.request.binomial)
+
     def _cell_interval(
         self, sample: CellSample, function: Function, value: float, measure: Measure
     ) -> Interval:
-        return cell_interval(
-            Question(
-                sample=sample,
-                function=function,
-                value=value,
-                measure_range=measure.measure_range,
-                level=self.request.level,
-                method=self.request.cell_interval,
-                replicates=self.request.replicates,
-                rng=generator_for(measure.name, self.request),
-            )
+        question = Question(
+            sample=sample,
+            function=function,
+            value=value,
+            measure_range=measure.measure_range,
+            level=self.request.level,
+            method=self.request.cell_interval,
+            replicates=self.request.replicates,
+            rng=generator_for(measure.name, self.request),
         )
+        if not sample.by_components:
+            return cell_interval(question)
+        if measure.name == "matthews_correlation":
+            return self._refit_correlation(question)
+        return refit_measure(question)
+
+    def _refit_correlation(self, question: Question) -> Interval:
+        """Give the interval of the MCC; where the positive class of two is the rarer, its hull."""
+        truth = self.class_counts.truth
+        rarest = float(truth[truth > 0].min())
+        positive = self._positive
+        if positive is None or truth[positive] > rarest:
+            return refit_correlation(question, rarest, hull=None)
+        sample = self.sample.collapsed(outcomes(self.every, positive))
+
+        def hull() -> tuple[Interval, Interval]:
+            precision, recall = (
+                self._estimate(find_measure(name), sample, binary_counts).interval
+                for name in ("precision", "recall")
+            )
+            whole = Interval(0.0, 1.0, self.request.level, "undefined")
+            return precision or whole, recall or whole
+
+        return refit_correlation(question, rarest, hull=hull)
+
+    @property
+    def _positive(self) -> int | None:
+        """The positive one of two classes."""
+        labels, label = self.cells.labels, self.request.pos_label
+        return labels.index(label) if len(labels) == 2 and label in labels else None
 
 
 def _recalls(totals: NDArray[Any]) -> Shares:

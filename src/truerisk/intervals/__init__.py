@@ -19,6 +19,7 @@ perturbed           how far refits under random weights moved an error
 auc                 DeLong's variance, interval and tests; what is left when they degenerate
 bands               a whole curve
 chosen_thresholds   guarantees of thresholds, and intervals after the choice
+variance_components refits: example noise, disagreement, refits that err together
 agreement           a share of examples that several refits judge: what they are worth
 cross_validation    what others say of that: central limit theorem, nested cross-validation
 resampled_tests     the values of refits: corrected t, 5×2cv, correlated t, conservative Z

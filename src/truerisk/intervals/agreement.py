@@ -17,8 +17,8 @@ from truerisk.checks import check_choice, check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
+from truerisk.intervals.variance_components import components
 from truerisk.results import Interval
-from truerisk.tallies.votes import disagreement_of
 
 DAMPED = 1.25  # by simulation: the interval is then, on average, as wide as the corrected t
 
@@ -209,7 +209,8 @@ def _with_groups(single: Agreement, centred: Array, judged: Flags, numbers: Indi
     squares = (sums**2).sum(axis=0)[met] / times[met]
     u = single.disagreement
     if (times >= 2).any():
-        u = disagreement_of(np.where(there, sums, np.nan))
+        moved = np.where(there, sums, np.nan)
+        u = components(moved, np.zeros(moved.shape, dtype=np.intp)).disagreement
     return Agreement(
         value=single.value,
         n=single.n,

@@ -20,7 +20,10 @@ their micro average     `pooled_interval`: binomial           the same
 losses                  `mean_losses.loss_interval`: gamma    weighted sums
 documents               `mean_interval`: normal on the        weighted sums
                         logit scale; else KL bound
-scores of refits                                              `refit_interval`: as long as their
+refits: k of n                                                `refit_proportion`,
+refits: other counts                                          `refit_measure`,
+refits: AUC                                                   `refit_auc`: variance components
+refits: other scores                                          `stretched_interval`: as long as their
                                                               disagreement makes it
 ======================  ====================================  ====================================
 
@@ -41,7 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Ends, Flags
-from truerisk.intervals.auc import delong_interval
+from truerisk.intervals.auc import delong_interval, hanley_mcneil_standard_error
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.bounds import chernoff_kl
 from truerisk.intervals.cell_sample import CellSample, Function
@@ -56,12 +59,20 @@ from truerisk.intervals.delta import delta_interval, student_factor
 from truerisk.intervals.group_jackknife import group_jackknife
 from truerisk.intervals.rankings import units_of
 from truerisk.intervals.replicates import replicate_interval, replicates_for
-from truerisk.results import Interval
+from truerisk.intervals.variance_components import (
+    FEW_OF_A_CLASS,
+    OTHER,
+    RefitQuestion,
+    Rule,
+    few_of,
+)
+from truerisk.results import Interval, RefitInterval
 from truerisk.tallies.cells import Cells, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
 
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
+CHANCE = 0.5  # the area of a ranking by chance
 ROUNDING = 1e-7  # of a standard error that is the root of a difference
 
 
@@ -376,7 +387,7 @@ def mean_interval(
     return replace(share, low=high * share.low, high=high * share.high)
 
 
-def refit_interval(
+def stretched_interval(
     value: float,
     repetitions: Sequence[tuple[float, Interval]],
     *,
@@ -390,3 +401,111 @@ def refit_interval(
     low, high = measure_range
     level = repetitions[0][1].level
     return Interval(max(low, value - below), min(high, value + above), level, method)
+
+
+def refit_proportion(
+    sample: CellSample, function: Callable[[NDArray[Any]], Proportion], rule: Rule, *, level: float
+) -> Interval:
+    """Give the interval of a measure that is k of n, by its variance components over refits.
+
+    A measure that is a monotone function of a share has that of the share, taken through it.
+    """
+    proportion = function(sample.features)
+
+    def share(features: NDArray[Any]) -> Any:  # noqa: ANN401
+        found = function(features)
+        return ratio(found.k, found.n)
+
+    value = float(share(sample.features))
+    if np.isnan(value):
+        return Interval(0.0, 1.0, level, "undefined")
+    counted = float(proportion.n)
+    floor = value * (1 - value) / counted if sample.clustered else 0.0
+    inner = RefitQuestion(
+        value=value,
+        parts=sample.components(sample.gradient(share)),
+        rule=rule,
+        counted=counted / sample.unit,
+        level=level,
+        few=sample.widening(level) ** 2,
+    ).interval(floor)  # groups that vary less than examples are luck more often than structure
+    named = replace(inner, method=_of_groups(sample, inner.method))
+    if proportion.transform is None:
+        return named
+    ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
+    return replace(named, low=ends[0], high=ends[1])
+
+
+def refit_measure(question: Question) -> Interval:
+    """Give the interval of another measure of counts, by its variance components over refits.
+
+    The variance is that of the smoothed cells, as for one model: a class of which all five examples
+    are right is not taken to be always right.  A range without an end gets the delta method on the
+    logarithm.
+    """
+    if not np.isfinite(question.value) or not np.isfinite(question.measure_range).all():
+        return cell_interval(question)
+    sample, smooth = question.sample, question.sample.smoothed()
+    interval = RefitQuestion(
+        value=question.value,
+        parts=smooth.components(smooth.gradient(question.function)),
+        rule=OTHER,
+        counted=float(sample.totals.sum()) / sample.unit,
+        level=question.level,
+        measure_range=question.measure_range,
+        few=sample.widening(question.level) ** 2,
+    ).interval()
+    return replace(interval, method=_of_groups(sample, interval.method))
+
+
+def refit_correlation(
+    question: Question, rarest: float, *, hull: Callable[[], tuple[Interval, Interval]] | None
+) -> Interval:
+    """Give the interval of Matthews' correlation, with `rarest` examples in the rarest class.
+
+    With few positives it is joined with the roots of the products of the ends of precision and
+    recall (`hull`), which the correlation comes near to where positives are rare.
+    """
+    sample = question.sample
+    if not np.isfinite(question.value):
+        return whole_range(question.level, question.measure_range)
+    interval = RefitQuestion(
+        value=question.value,
+        parts=sample.components(sample.gradient(question.function)),
+        rule=OTHER,
+        counted=float(sample.totals.sum()) / sample.unit,
+        level=question.level,
+        measure_range=question.measure_range,
+        few=few_of(rarest) * sample.widening(question.level) ** 2,
+    ).interval()
+    interval = replace(interval, method=_of_groups(sample, interval.method))
+    if hull is None or rarest >= FEW_OF_A_CLASS:
+        return interval
+    precision, recall = hull()
+    return replace(
+        interval,
+        low=min(interval.low, math.sqrt(precision.low * recall.low)),
+        high=max(interval.high, math.sqrt(precision.high * recall.high)),
+    )
+
+
+def refit_auc(question: RefitQuestion, floor: float) -> RefitInterval:
+    """Give the interval of an area under the ROC curve from refits, of a variance `floor` at least.
+
+    One that reaches ½ has twice the variance of independent examples at least.
+    """
+    interval = question.interval(floor)
+    if interval.covers(CHANCE):
+        interval = question.interval(max(floor, 2 * question.parts.independent))
+    return interval
+
+
+def area_floor(area: float, positives: int, negatives: int) -> float:
+    """Give the least variance of an area: with few of a class Hanley and McNeil's, else none."""
+    if min(positives, negatives) >= FEW_OF_A_CLASS:
+        return 0.0
+    return hanley_mcneil_standard_error(area, positives, negatives) ** 2
+
+
+def _of_groups(sample: CellSample, method: str) -> str:
+    return f"cluster_{method}" if sample.clustered else method

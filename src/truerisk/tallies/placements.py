@@ -1,8 +1,8 @@
-"""Where scores stand among other scores: what the AUC and its variances are made of."""
+"""Where scores stand among other scores: what areas and their variances are made of."""
 
 import numpy as np
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags
 
 
 def share_below(scores: Array, others: Array, weight: Array | None = None) -> Array:
@@ -16,3 +16,60 @@ def share_below(scores: Array, others: Array, weight: Array | None = None) -> Ar
         return np.asarray((under + up_to) / (2 * len(others)))
     passed = np.concatenate([[0.0], np.cumsum(weight[order])])
     return np.asarray((passed[under] + passed[up_to]) / (2 * passed[-1]))
+
+
+def area_influence(score: Array, is_positive: Flags) -> Array:
+    r"""Give the influence of each example on the area A under the ROC curve; its mean is 0.
+
+    .. math:: \frac{n}{n_1} (\text{placement} - A) \;\text{of a positive}, \qquad
+              \frac{n}{n_0} (\text{placement} - A) \;\text{of a negative}
+
+    The placement is the share of the other class that an example is on the right side of.  NaN
+    where a class is missing.
+
+    Examples
+    --------
+    >>> area_influence(np.array([0.1, 0.4, 0.3, 0.9]), np.array([False, False, True, True]))
+    array([ 0.5, -0.5, -0.5,  0.5])
+    """
+    influence = np.full(len(score), np.nan)
+    for own in (is_positive, ~is_positive):
+        if own.all() or not own.any():
+            return influence
+        sign = 1.0 if own is is_positive else -1.0
+        placed = share_below(sign * score[own], sign * score[~own])
+        influence[own] = (placed - placed.mean()) * len(score) / own.sum()
+    return influence
+
+
+def average_precision_influence(score: Array, is_positive: Flags) -> Array:
+    r"""Give the influence of each example on average precision: the infinitesimal jackknife.
+
+    With tp and k the positives and all examples scored at least as high as threshold j, :math:`a_j`
+    the positives at it and P all of them, average precision is :math:`\sum_j a_j\,tp_j / k_j / P`.
+    An example at threshold g changes it, n times over, by
+
+    .. math:: \frac{n}{P} \Bigl( [positive]\,\bigl(\tfrac{tp_g}{k_g} - AP +
+              \sum_{j \ge g} \tfrac{a_j}{k_j}\bigr) - \sum_{j \ge g} \tfrac{a_j\,tp_j}{k_j^2} \Bigr)
+
+    Equal scores are one threshold.  The mean is 0.  NaN without a positive.
+
+    Examples
+    --------
+    >>> average_precision_influence(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
+    array([ 0.41666667, -0.33333333, -0.08333333])
+    """
+    n, positives = len(score), int(is_positive.sum())
+    if positives == 0:
+        return np.full(n, np.nan)
+    levels, at = np.unique(-score, return_inverse=True)
+    hits = np.bincount(at, is_positive, len(levels))
+    every = np.cumsum(np.bincount(at, minlength=len(levels)))
+    found = np.cumsum(hits)
+    precision = found / every
+    value = float(hits @ precision) / positives
+    gained, lost = (
+        np.cumsum(term[::-1])[::-1] for term in (hits / every, hits * precision / every)
+    )
+    own = np.where(is_positive, (precision - value + gained)[at], 0.0)
+    return np.asarray((own - lost[at]) * n / positives)

@@ -357,7 +357,13 @@ class _Search:
             wrong = np.array([flags_of(dual, self.rho) for dual in duals])
         elif len(duals) == 1:
             left = leave_one_out(
-                svm, prepared.X, self.y, pos_label=duals[0].label, **weights, measures=["accuracy"]
+                svm,
+                prepared.X,
+                self.y,
+                pos_label=duals[0].label,
+                **weights,
+                measures=["accuracy"],
+                interval="binomial",
             )
             wrong = np.isin(np.arange(signs.shape[1]), left.errors)[None]
         else:
