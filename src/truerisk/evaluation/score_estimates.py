@@ -101,7 +101,7 @@ class ScoreEstimates:
     def _correlations(self) -> dict[str, Array]:
         joint = self.tallies.joint_scores
         names = self.request.wanted_somehow(AVERAGED_RANKINGS)
-        if joint is None or not names or not self.resampled:
+        if joint is None or not names:
             return {}
         return joint.correlations(names)
 
