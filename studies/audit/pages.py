@@ -84,6 +84,7 @@ STUDIES = {
     ),
     "curves": Study("Learning curves", LEARNERS, "`at()` beyond the data: 2 and 4 times as many."),
     "xi_alpha": Study("ξα as a bound", LEARNERS, bound=True),
+    "select": Study("Settings chosen by ξα or leave-one-out", LEARNERS, by_design=True),
     PERTURBATION: Study(
         "Perturbation resampling of SVMs",
         PERTURBATION,

@@ -78,11 +78,12 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
     the next start adds its share to what it has [4]_.
 
     **Proven**, for independent examples: with probability at least 1 − delta the promise holds at
-    *all* thresholds that are kept, however one of them is chosen, if the scores have no ties; with
-    ties, if lower scores are not less often wrong where the promise is broken.  The reason: given
-    the score of a start, the examples above it are independent; between two scores at which the
+    *all* thresholds that are kept, however one of them is chosen, if the scores have no ties and
+    `rate` is at most ½; else, if lower scores are not less often wrong where the promise is broken.
+    The reason: given the score of a start, the examples above it are independent, and with too many
+    errors among them the start fails, whatever its own example is; between two scores at which the
     risk is exactly `rate` it is `rate` on average, so that counts between them are binomial
-    whatever the place of the start.
+    wherever the start is.
 
     Bisection [2]_ divides delta by ⌈log₂ n⌉ instead; it keeps less, and is proven only where the
     risk falls with the threshold.
@@ -108,14 +109,8 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
     starts = sequence_starts(int(reached[-1]), rate, delta)
     rows = [int(np.searchsorted(reached, rank)) for rank, _ in starts]
     level = 0.0  # that of the sequence that arrives at a start; 0 where none does
-    for (rank, share), begin, end in zip(starts, rows, [*rows, len(reached)][1:], strict=True):
-        arrives = level > 0
+    for (_, share), begin, end in zip(starts, rows, [*rows, len(reached)][1:], strict=True):
         level += share
-        # The example of the start itself is not one of those above it.
-        apart = begin > 0 and reached[begin - 1] == rank - 1
-        if not arrives and apart and tail[begin - 1] > level:
-            level = 0.0
-            continue
         failed = np.flatnonzero(tail[begin:end] > level)
         stop = begin + int(failed[0]) if len(failed) else end
         kept[begin:stop] = True

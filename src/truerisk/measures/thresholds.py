@@ -53,9 +53,10 @@ class Guarantee:
 
     "At least `bound`" for recall, specificity, precision and negative predictive value, "at most"
     for the error rate; `level` is the confidence of this promise alone.  It holds at all thresholds
-    that are kept: `lowest` and `highest` are the ends of these, NaN where there are none.  `reason`
-    then says why, and `needed` how many examples in all would about do; infinite where more of the
-    kind would not help, None where nothing is missing.
+    that are kept: `lowest` and `highest` are the ends of these, NaN where there are none.  (Of a
+    fixed sequence, not all between the ends need be among them.)  `reason` says why none is kept,
+    and `needed` how many examples in all would about do: infinite where more of the kind would not
+    help, None where nothing is missing.
     """
 
     measure: str

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -12,12 +13,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from truerisk.aliases import Array
-from truerisk.errors import InputError
+from truerisk.checks import check_number
 from truerisk.estimation.curves.laws import Extrapolation, Growth, NeededSize
 from truerisk.estimation.curves.means import resampled_means
+from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.intervals.resampled_tests import corrected_standard_error
 from truerisk.results import (
     Estimate,
+    Finding,
     Frozen,
     Interval,
     MissingNameError,
@@ -285,13 +288,17 @@ class LearnerCurve(Frozen):
     """The points of one learner, how its costs grow, and the law its values follow.
 
     `growth` has an entry for `seconds_to_induce`, `seconds_to_classify`, `memory`, `cpu_seconds`;
-    None where too few sizes have a cost.
+    None where too few sizes have a cost.  `extrapolation` is None where the curve is not
+    extrapolated, and `refusal` says why: above all where it does not surely fall.
     """
 
     name: str
     points: tuple[CurvePoint, ...]
     growth: Mapping[str, Growth | None]
     extrapolation: Extrapolation | None
+    refusal: Finding | None
+    measure: str
+    level: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "growth", MappingProxyType(dict(self.growth)))
@@ -302,21 +309,69 @@ class LearnerCurve(Frozen):
         return tuple(point.size for point in self.points)
 
     def at(self, size: float) -> Estimate:
-        """Give the value that the inverse power law says for a training size."""
-        return self._law.at(size)
+        """Give the value at a training size.
+
+        Between the sizes tried it is read off the points, value and interval on a line over the
+        log of the size; beyond them the inverse power law says it.  Where the curve is not
+        extrapolated, and below the smallest size, the value is undefined, and `notes` says why.
+        """
+        check_number(size, "size", low=1.0)
+        if self.sizes[0] <= size <= self.sizes[-1]:
+            return self._between(size)
+        if size > self.sizes[-1] and self.extrapolation is not None:
+            return self.extrapolation.at(size)
+        below = Finding("below the smallest size tried", code="below_sizes")
+        reason = self.refusal if size > self.sizes[-1] and self.refusal is not None else below
+        return self._undefined(size, reason)
 
     def extrapolate(self, wanted: float) -> NeededSize:
         """Say how many training examples a wanted value takes, by the inverse power law."""
-        return self._law.size_for(wanted)
+        if self.extrapolation is not None:
+            return self.extrapolation.size_for(wanted)
+        check_number(wanted, "wanted", low=0.0, high=1.0)
+        return NeededSize(
+            wanted=wanted,
+            size=math.nan,
+            more=math.nan,
+            interval=Interval(0.0, math.inf, self.level, "undefined"),
+            measure=self.measure,
+            reachable="unknown",
+            notes=() if self.refusal is None else (self.refusal,),
+        )
 
-    @property
-    def _law(self) -> Extrapolation:
-        if self.extrapolation is None:
-            raise InputError(
-                f"The curve of {self.name} must have a value at four sizes at least, of a measure "
-                "between 0 and 1 that has a better side, to be extrapolated; it has not."
-            )
-        return self.extrapolation
+    def _between(self, size: float) -> Estimate:
+        """Interpolate between the two points around a size."""
+        at = min(max(bisect_left(self.sizes, size), 1), len(self.points) - 1)
+        first, last = self.points[at - 1], self.points[at]
+        share = math.log(size / first.size) / math.log(last.size / first.size)
+        if first.interval is None or last.interval is None or math.isnan(first.mean + last.mean):
+            unknown = Finding("a point beside it has no value", code="undefined")
+            return self._undefined(size, unknown)
+
+        def mix(one: float, other: float) -> float:
+            return (1 - share) * one + share * other
+
+        low = mix(first.interval.low, last.interval.low)
+        high = mix(first.interval.high, last.interval.high)
+        return Estimate(
+            value=mix(first.mean, last.mean),
+            interval=Interval(low, high, self.level, last.interval.method),
+            measure=self.measure,
+            method="interpolated",
+            n=size,
+            target="the learner at this sample size",
+        )
+
+    def _undefined(self, size: float, reason: Finding) -> Estimate:
+        return Estimate(
+            value=math.nan,
+            interval=Interval(*base_measure(self.measure).measure_range, self.level, "undefined"),
+            measure=self.measure,
+            method="not_extrapolated",
+            n=size,
+            target="the learner at this sample size",
+            notes=(reason,),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -414,7 +469,6 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
             grows = curve.growth["seconds_to_induce"]
             if grows is not None:
                 yield f"{name}: time to train grows like {grows}"
-            if curve.extrapolation is not None:
-                yield f"{name}: {curve.extrapolation}"
+            yield f"{name}: {curve.extrapolation or f'not extrapolated, as {curve.refusal}'}"
         yield from map(str, self.crossings)
         yield from self.failures

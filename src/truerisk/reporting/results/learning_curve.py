@@ -60,7 +60,6 @@ from truerisk.results import Estimate, Interval, as_plain
 
 MAX_TILES = 4
 MAX_TOLD = 3  # learners in the verdict; the tables have them all
-NO_LAW = "too few sizes have a value, or the measure has no better side"
 ESTIMATE_TITLES = {"cross_validation": "Cross-validated", "xi_alpha": "ξα"}
 COST_TITLES = {
     "seconds_to_induce": "Training",
@@ -118,7 +117,7 @@ def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
         yield from expectation(curve, learner)
     best = ranked[0]
     if best.extrapolation is None:
-        yield f"What more examples would bring cannot be said of {best.name}: {NO_LAW}."
+        yield f"What more examples would bring cannot be said of {best.name}: {best.refusal}."
     else:
         yield from (
             f"{best.name}: the law behind that is {note}." for note in best.extrapolation.notes
@@ -214,14 +213,15 @@ def expectation(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
 
 
 def _doubts(learner: LearnerCurve) -> Iterator[str]:
-    if learner.extrapolation is not None:
-        for note in learner.extrapolation.notes:
-            yield f"{learner.name}: that law is {note}."
+    if learner.extrapolation is None:
+        yield f"{learner.name} is not extrapolated: {learner.refusal}."
+        return
+    for note in learner.extrapolation.notes:
+        yield f"{learner.name}: that law is {note}."
 
 
 def _wanted(learner: LearnerCurve, wanted: float) -> Iterator[str]:
     if learner.extrapolation is None:
-        yield f"{learner.name}: what {wanted:g} takes cannot be said; too few sizes have a value."
         return
     needed = learner.extrapolate(wanted)
     yield f"{learner.name}: {needed}."
@@ -575,11 +575,8 @@ def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterat
 
 
 def needed_sizes(curve: LearningCurve, wanted: float) -> dict[str, Any]:
-    """Give what a wanted value takes, by learner; None where no law can say."""
-    return {
-        name: learner.extrapolate(wanted) if learner.extrapolation else None
-        for name, learner in curve.items()
-    }
+    """Give what a wanted value takes, by learner."""
+    return {name: learner.extrapolate(wanted) for name, learner in curve.items()}
 
 
 def curve_pictures(curve: LearningCurve) -> Pictures:
@@ -632,7 +629,13 @@ def curve_steps(curve: Any) -> Iterator[str]:  # noqa: ANN401
 
 def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
     """Say what the law of a curve promises for more examples, where it promises anything."""
-    law = curve[name].extrapolation
+    law, refusal = curve[name].extrapolation, curve[name].refusal
+    if refusal is not None and refusal.code != "too_few_sizes":
+        yield (
+            f"Do not count on more examples for {name}: {refusal}; try other features or another "
+            "learner: `truerisk estimate --model`."
+        )
+        return
     if law is None or not law.determined:
         yield (
             f"Draw the curve of {name} with more sizes or repeats: {count(curve.repeats)} repeats "
