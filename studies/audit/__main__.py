@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from studies.audit import (
+    bands,
     curves,
     groups,
     guarantees,
@@ -95,6 +96,15 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = bands.SAMPLES if samples is None else samples
+    rows = []
+    for row in bands.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.measure}, {row.problem}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
+    write_ledger(CoverageCell, "bands", rows, LEDGERS)
+
+
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = groups.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
@@ -176,6 +186,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "refits": _refits,
     "perturbation": _perturbation,
     "tests": _tests,
+    "bands": _bands,
     "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
@@ -188,9 +199,11 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
+    "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "bands": "5 minutes",
     "groups": "three quarters of an hour",
     "sentences": "an hour",
     "guarantees": "an hour",

@@ -21,6 +21,8 @@ PERTURBATION_FILE = "perturbation_coverage.csv"
 ANY = ""  # measure of a figure that holds for all that the method is made for
 DIFFERENCE = "difference of "  # before a measure, or before none for all of them
 THIS_MODEL, LEARNER = "this model", "the learner at this sample size"
+NO_PROMISE = "this model, no promise"  # at sizes where the result says that it keeps none
+WEIGHTS = "weights"  # design of figures whose examples were weighted
 HELD_OUT, CHOSEN_ON = "held out", "chosen on"
 NOT_MEASURED = "not measured"
 # One is 1 minus the other, and so are the ends of their intervals.
@@ -68,7 +70,8 @@ class CoverageFigure:
         >>> coverage_of("clopper_pearson", "recall").words(0.95)
         '0.973 (least 0.950)'
         """
-        at = "" if self.level == level else f"at {100 * self.level:g} %: "
+        at = "no promise at this size: " if self.target == NO_PROMISE else ""
+        at += "" if self.level == level else f"at {100 * self.level:g} %: "
         return f"{at}{self.mean:.3f} (least {self.least:.3f})"
 
 
@@ -130,7 +133,8 @@ def coverage_of(
     method, measure
         As an `Estimate` names them; of a difference, "difference of " and the measure.
     design
-        How refits were made: "5 × 10 folds", "10 folds", "a third held out" …
+        How refits were made: "5 × 10 folds", "10 folds", "a third held out" …; "weights" where
+        examples are weighted.
     target
         What the interval is about.
     level

@@ -65,14 +65,24 @@ def test_every_committed_page_and_the_shipped_figures_are_made_from_the_ledgers(
 )
 def test_a_cell_is_judged_with_its_monte_carlo_error(coverage, band, kept, low):
     one = cell(coverage)
-    assert (in_band(one), is_kept(one), is_low(one)) == (band, kept, low)
+    study = STUDIES["holdout"]
+    assert (in_band(one, study), is_kept(one, study), is_low(one, study)) == (band, kept, low)
 
 
 def test_the_band_follows_the_level():
     # At 99 % misses may be from 0.003 to 0.016; 40,000 samples are off by 0.001.
-    assert in_band(cell(0.9835, level=0.99, samples=40_000))
-    assert not in_band(cell(0.9825, level=0.99, samples=40_000))
-    assert is_low(cell(0.97, level=0.99))
+    study = STUDIES["holdout"]
+    assert in_band(cell(0.9835, level=0.99, samples=40_000), study)
+    assert not in_band(cell(0.9825, level=0.99, samples=40_000), study)
+    assert is_low(cell(0.97, level=0.99), study)
+
+
+def test_refits_have_a_narrower_band():
+    refits = STUDIES["refits"]
+    assert not in_band(cell(0.925, samples=400_000), refits)
+    assert in_band(cell(0.925, samples=400_000), STUDIES["holdout"])
+    assert is_low(cell(0.869), refits)
+    assert not is_low(cell(0.871), refits)
 
 
 def figures(ledgers, page):
