@@ -199,6 +199,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
+    "holdout": "an hour",
     "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",
