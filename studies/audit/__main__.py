@@ -138,13 +138,10 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
 def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
     drawn = {} if samples is None else {"samples": samples}
     cells: list[CoverageCell] = []
-    rules: list[guarantees.RuleCell] = []
-    for batch, others in guarantees.measure_guarantees(folder=resume, **drawn):
+    for batch in guarantees.measure_guarantees(folder=resume, **drawn):
         cells += batch
-        rules += others
         yield f"{batch[0].problem}, n = {batch[0].n}"
     write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
-    write_ledger(guarantees.RuleCell, "guarantee_rivals", rules, LEDGERS)
     after_choice: list[CoverageCell] = []
     for batch in guarantees.measure_intervals(folder=resume, **drawn):
         after_choice += batch
