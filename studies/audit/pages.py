@@ -94,7 +94,7 @@ STUDIES = {
     "chosen_thresholds": Study(
         "Thresholds chosen on the same examples",
         PREDICTIONS,
-        "The intervals of measures at the best threshold, which allow for the choice.",
+        "Measures at the threshold of best F1, of Youden's J or of the least cost.",
     ),
     "bands": Study(
         "Bands of curves",
@@ -132,11 +132,6 @@ STUDIES = {
         "Thresholds and rejection with guarantees; *width* is what is given away for it. "
         "`studies/audit/guarantees.py` says how.",
         bound=True,
-    ),
-    "chosen_thresholds": Study(
-        "Thresholds chosen on the same examples",
-        PREDICTIONS,
-        "Measures at the threshold of best F1, of Youden's J or of the least cost.",
     ),
     "sentences": Study(
         "Sentences that say they are sure",
