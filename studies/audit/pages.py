@@ -94,7 +94,7 @@ STUDIES = {
     "chosen_thresholds": Study(
         "Thresholds chosen on the same examples",
         PREDICTIONS,
-        "The intervals of measures at the best threshold, which allow for the choice.",
+        "Measures at the threshold of best F1, of Youden's J or of the least cost.",
     ),
     "bands": Study(
         "Bands of curves",
