@@ -188,7 +188,7 @@ class Ledgers:
     @classmethod
     def read(cls, folder: Path = LEDGERS) -> "Ledgers":
         """Read every ledger of a folder."""
-        own = ("proportions", "perturbation", "tests")
+        own = ("proportions", "perturbation", "tests", "refit_tests")
         names = sorted(path.stem for path in folder.glob("*.csv") if path.stem not in own)
         order = {name: at for at, name in enumerate(STUDIES)}
         names.sort(key=lambda name: order.get(name, len(order)))
