@@ -7,7 +7,10 @@ from typing import Any
 import click
 
 from studies.audit import (
+    bands,
+    curves,
     groups,
+    guarantees,
     learner_coverage,
     pages,
     perturbation,
@@ -92,6 +95,15 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = bands.SAMPLES if samples is None else samples
+    rows = []
+    for row in bands.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.measure}, {row.problem}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
+    write_ledger(CoverageCell, "bands", rows, LEDGERS)
+
+
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = groups.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
@@ -120,7 +132,8 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     ):
         rows += measured
         yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
-    write_ledger(CoverageCell, "xi_alpha", rows, LEDGERS)
+    for study in ("xi_alpha", "select"):
+        write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -130,6 +143,34 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
         rows.append(row)
         yield f"{cell.words}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
+
+
+def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = {} if samples is None else {"samples": samples}
+    cells: list[CoverageCell] = []
+    rules: list[guarantees.RuleCell] = []
+    for batch, others in guarantees.measure_guarantees(folder=resume, **drawn):
+        cells += batch
+        rules += others
+        yield f"{batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
+    write_ledger(guarantees.RuleCell, "guarantee_rivals", rules, LEDGERS)
+    after_choice: list[CoverageCell] = []
+    for batch in guarantees.measure_intervals(folder=resume, **drawn):
+        after_choice += batch
+        yield f"after the choice: {batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "chosen_thresholds", after_choice, LEDGERS)
+
+
+def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = curves.SAMPLES if samples is None else samples
+    rows = []
+    for problem in curves.problems():
+        measured = list(curves.measure_problem(problem, samples=drawn, folder=resume))
+        rows += [row for row in measured if row.samples]
+        shares = (f"{row.coverage:.2f} of {row.samples} ({row.design})" for row in measured)
+        yield f"{problem.name}, n = {problem.n}: {', '.join(shares)}"
+    write_ledger(CoverageCell, "curves", rows, LEDGERS)
 
 
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -144,23 +185,30 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "refit_tests": _refit_tests,
     "perturbation": _perturbation,
     "tests": _tests,
+    "bands": _bands,
     "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "guarantees": _guarantees,
+    "curves": _curves,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
+    "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "bands": "5 minutes",
     "groups": "three quarters of an hour",
     "sentences": "an hour",
-    "planning": "minutes",
-    "xi_alpha": "minutes",
+    "guarantees": "an hour",
+    "planning": "a minute",
+    "xi_alpha": "20 minutes",
+    "curves": "20 minutes",
     "pages": "2 seconds",
 }
 

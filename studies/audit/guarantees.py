@@ -54,7 +54,7 @@ MEASURES = ("precision", "recall", "specificity", "f1", "gmean", "youden", "cost
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
-RULES = ("sequence", "naive", "bisection", "bonferroni")
+RULES = ("ours", "naive", "bisection")
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,20 +281,20 @@ def _one_sample(
         errors, of = PROMISES[name].counts(table)
         kept = kept_by_order(errors, int(of[0]), 1 - bound, 1 - LEVEL)
         naive = errors <= (1 - bound) * of
-        # The threshold that gives away most: the highest for recall, the lowest for specificity.
-        take = 0 if name == "recall" else -1
+        # The risk is largest at the highest threshold for recall, at the lowest for specificity.
+        end = slice(0, 1) if name == "recall" else slice(-1, None)
         outcomes[name] = [
-            _outcome(population, name, bound, table.threshold[rows], take) for rows in (kept, naive)
+            _outcome(population, name, bound, table.threshold[rows][end]) for rows in (kept, naive)
         ]
     accepted, errors = table.tp + table.fp, table.fp
     outcomes["precision"] = [
-        _outcome(population, "precision", population.precision, table.threshold[rows], -1)
+        _outcome(population, "precision", population.precision, table.threshold[rows])
         for rows in _sequence_rules(accepted[1:], errors[1:], 1 - population.precision, ahead=1)
     ]
     ranking = rank(*population.answers(score, positive))
     accepted, errors = ranking.tp + ranking.fp, ranking.tp
     outcomes["error"] = [
-        _outcome(population.evidence, "error", population.error, ranking.thresholds[rows], -1)
+        _outcome(population.evidence, "error", population.error, ranking.thresholds[rows])
         for rows in _sequence_rules(accepted, errors, population.error)
     ]
     return outcomes
@@ -303,7 +303,7 @@ def _one_sample(
 def _sequence_rules(
     accepted: NDArray[np.int64], errors: NDArray[np.int64], rate: float, ahead: int = 0
 ) -> list[Indices]:
-    """Give the rows that are kept: in sequence, naively, by bisection, by Bonferroni."""
+    """Give the rows that are kept: in sequence, naively and by bisection."""
     delta = 1 - LEVEL
     tail = at_most(errors.astype(np.float64), accepted.astype(np.float64), rate)
     naive = np.flatnonzero(errors <= rate * accepted)
@@ -311,7 +311,6 @@ def _sequence_rules(
         np.flatnonzero(kept_in_sequence(accepted, errors, rate, delta)),
         naive[-1:],
         _bisection(tail, int(accepted[-1]), delta),
-        np.flatnonzero(tail <= delta / accepted[-1]),
     )
     return [rows + ahead for rows in rules]
 
@@ -330,39 +329,31 @@ def _bisection(tail: Array, n: int, delta: float) -> Indices:
 
 
 def _outcome(
-    population: Population, name: str, bound: float, thresholds: Array, take: int
+    population: Population, name: str, bound: float, thresholds: Array
 ) -> tuple[float, float, float]:
-    """Say whether anything is promised, whether all of it is kept, and what is reached."""
+    """Say whether anything is promised, if all of it is kept, and what the last one reaches."""
     if not len(thresholds):
         return 0.0, 1.0, 0.0
-    ends = np.unique(thresholds)
-    kept = bool(np.all(_risk(population, name, ends) <= _allowed(name, bound) + 1e-12))
-    return 1.0, float(kept), float(_reach(population, name, thresholds[[take]])[0])
+    risk, reach = _risk_and_reach(population, name, thresholds)
+    return 1.0, float(np.all(risk <= _allowed(name, bound) + 1e-12)), float(reach[-1])
 
 
 def _allowed(name: str, bound: float) -> float:
     return bound if name == "error" else 1 - bound
 
 
-def _risk(population: Population, name: str, thresholds: Array) -> Array:
-    """Give the share that is wrong of those that the promise is about; 0 where there are none."""
+def _risk_and_reach(population: Population, name: str, thresholds: Array) -> tuple[Array, Array]:
+    """Give the share that is wrong of those in the promise, and what one wants much of besides."""
     at = population.counts(thresholds)
+    positives, negatives = at["tp"] + at["fn"], at["fp"] + at["tn"]
+    called = np.maximum(at["tp"] + at["fp"], 1)
     if name == "recall":
-        return at["fn"] / (at["tp"] + at["fn"])
+        return at["fn"] / positives, at["tn"] / negatives
     if name == "specificity":
-        return at["fp"] / (at["fp"] + at["tn"])
-    wrong = at["tp"] if name == "error" else at["fp"]
-    return wrong / np.maximum(at["tp"] + at["fp"], 1)
-
-
-def _reach(population: Population, name: str, thresholds: Array) -> Array:
-    """Give what one wants much of while the promise is kept."""
-    at = population.counts(thresholds)
-    if name == "recall":
-        return at["tn"] / (at["fp"] + at["tn"])
+        return at["fp"] / negatives, at["tp"] / positives
     if name == "error":
-        return (at["tp"] + at["fp"]) / len(population.score)
-    return at["tp"] / (at["tp"] + at["fn"])
+        return at["tp"] / called, called / len(population.score)
+    return at["fp"] / called, at["tp"] / positives
 
 
 def _rule_cells(population: Population, n: int, arrays: Arrays) -> Iterator[RuleCell]:
@@ -375,9 +366,9 @@ def _rule_cells(population: Population, n: int, arrays: Arrays) -> Iterator[Rule
     for name, outcomes in arrays.items():
         truth = population.evidence if name == "error" else population
         thresholds = np.unique(truth.score)
-        able = _risk(truth, name, thresholds) <= _allowed(name, bounds[name])
-        reachable = float(_reach(truth, name, thresholds[able]).max()) if able.any() else 0.0
-        for place, rule in enumerate(("ours", *RULES[1:])[: outcomes.shape[1]]):
+        risk, reach = _risk_and_reach(truth, name, thresholds)
+        reachable = float(np.max(reach, where=risk <= _allowed(name, bounds[name]), initial=0.0))
+        for place, rule in enumerate(RULES[: outcomes.shape[1]]):
             promised, kept, reached = outcomes[:, place].mean(axis=0)
             yield RuleCell(
                 problem=population.name, role=population.role, n=n, measure=name,

@@ -202,14 +202,10 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
-    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Table, heads  # noqa: PLC0415
     from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
 
-    numeric = ("Error rate", interval_heading(level))
-    columns = (Column("Rule"), *(Column(one, numeric=True) for one in numeric), Column("Speaks of"))
-    rows = []
-    for name, one in listed:
-        words = written(one)
-        rows.append((name, words.value, words.interval, ABOUT[one.target]))
-    print_table(Table("Every rule on the same examples", columns, tuple(rows)), console())
+    columns = heads("Rule", "#Error rate", f"#{interval_heading(level)}", "Speaks of")
+    rows = tuple((name, *written(one), ABOUT[one.target]) for name, one in listed)
+    print_table(Table("Every rule on the same examples", columns, rows), console())

@@ -151,10 +151,10 @@ def _print_best(best: "ChosenThreshold", meeting: "Breakeven", chosen: dict[str,
     for one in best.guarantees:
         promise = f"{spoken(one.measure)} of at least {one.bound:g}"
         if one.is_kept:
-            click.echo(
-                f"Guaranteed with {percent(one.level)} confidence: {promise}, at thresholds from "
-                f"{one.lowest:.10g} to {one.highest:.10g}."
-            )
+            falls = one.measure in {"recall", "negative_predictive_value"}
+            end = f"up to {one.highest:.10g}" if falls else f"down to {one.lowest:.10g}"
+            level = percent(one.level)
+            click.echo(f"Guaranteed with {level} confidence: {promise}, at thresholds {end}.")
         else:
             click.echo(f"Not guaranteed: {promise}. {one.reason}")
     if math.isnan(best.at) and best.guarantees:

@@ -21,6 +21,8 @@ PERTURBATION_FILE = "perturbation_coverage.csv"
 ANY = ""  # measure of a figure that holds for all that the method is made for
 DIFFERENCE = "difference of "  # before a measure, or before none for all of them
 THIS_MODEL, LEARNER = "this model", "the learner at this sample size"
+NO_PROMISE = "this model, no promise"  # at sizes where the result says that it keeps none
+WEIGHTS = "weights"  # design of figures whose examples were weighted
 HELD_OUT, CHOSEN_ON = "held out", "chosen on"
 NOT_MEASURED = "not measured"
 # One is 1 minus the other, and so are the ends of their intervals.
@@ -61,14 +63,9 @@ class CoverageFigure:
         return self.samples == 0
 
     def words(self, level: float) -> str:
-        """Write the shares for an interval of this level.
-
-        Examples
-        --------
-        >>> coverage_of("clopper_pearson", "recall").words(0.95)
-        '0.973 (least 0.950)'
-        """
-        at = "" if self.level == level else f"at {100 * self.level:g} %: "
+        """Write the shares for an interval of this level."""
+        at = "no promise at this size: " if self.target == NO_PROMISE else ""
+        at += "" if self.level == level else f"at {100 * self.level:g} %: "
         return f"{at}{self.mean:.3f} (least {self.least:.3f})"
 
 
@@ -130,7 +127,8 @@ def coverage_of(
     method, measure
         As an `Estimate` names them; of a difference, "difference of " and the measure.
     design
-        How refits were made: "5 × 10 folds", "10 folds", "a third held out" …
+        How refits were made: "5 × 10 folds", "10 folds", "a third held out" …; "weights" where
+        examples are weighted.
     target
         What the interval is about.
     level
@@ -140,14 +138,6 @@ def coverage_of(
     -------
     figure
         None if it was not measured.
-
-    Examples
-    --------
-    >>> figure = coverage_of("clopper_pearson", "recall")
-    >>> figure.is_exact, figure.least >= 0.95
-    (True, True)
-    >>> coverage_of("clopper_pearson", "recall", design="seven halves") is None
-    True
     """
     any_measure = DIFFERENCE if measure.startswith(DIFFERENCE) else ANY
     measures = (any_measure, measure, MIRRORED.get(measure, measure))
@@ -187,12 +177,6 @@ def published_form_covers(n: int, d: int, classifier: str = LINEAR) -> str:
     classifier
         "linear", "rbf", "cubic" or "logistic", as the audit names them; for any other the sentence
         is about linear SVMs, and says so.
-
-    Examples
-    --------
-    >>> sentence = published_form_covers(60, 12)
-    >>> sentence.startswith("Measured for linear SVMs at n = 50, d = 10 (Bayes error 0.05 to 0.3, ")
-    True
     """
     check_whole_number(n, "n", low=1)
     check_whole_number(d, "d", low=1)

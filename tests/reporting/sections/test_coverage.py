@@ -61,11 +61,9 @@ def test_what_was_not_measured_says_so():
     assert told == ("Brier score", "95 %", "–", "–", "not measured")
 
 
-def test_weights_and_groups_were_not_measured():
+def test_weights_were_not_measured():
     weighted = scored(sample_weight=np.linspace(1, 2, 120))
     assert {row[-1] for row in rows(weighted).values()} == {"not measured with weights"}
-    grouped = scored(groups=np.arange(120) // 2)
-    assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
 
 
 def test_another_level_than_the_measured_one_is_told():
