@@ -398,13 +398,7 @@ def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
                 own[place].append((interval.low, interval.high))
     arrays = {}
     for criterion, rows in chosen.items():
-        truth = dict(
-            zip(
-                MEASURES,
-                zip(*(_values(population, row[0]) for row in rows), strict=True),
-                strict=True,
-            )
-        )
+        truth = np.array([_values(population, row[0]) for row in rows])
         ends = _ends(np.array(rows)[:, 1:])
         for value, name in zip(truth.T, MEASURES, strict=True):
             if (criterion, name) in MAXIMA:
