@@ -213,9 +213,9 @@ def populations() -> Iterator[Population]:
 
 def _real(name: str, path: Path) -> Population:
     """Train a logistic regression on a tenth of a table; score the rest, the population."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (few need it)
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     table = read_table(path, target="target")
     rng = np.random.default_rng(1)
