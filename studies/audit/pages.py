@@ -94,7 +94,7 @@ STUDIES = {
     "chosen_thresholds": Study(
         "Thresholds chosen on the same examples",
         PREDICTIONS,
-        "The intervals of measures at the best threshold, which allow for the choice.",
+        "Measures at the threshold of best F1, of Youden's J or of the least cost.",
     ),
     "bands": Study(
         "Bands of curves",
@@ -127,7 +127,11 @@ STUDIES = {
     ),
     "planning": Study("Planned sizes", TESTS, "`tr.sample_size` keeps its word.", bound=True),
     "guarantees": Study(
-        "Guarantees", TESTS, "Thresholds and rejection with guarantees.", bound=True
+        "Guarantees",
+        TESTS,
+        "Thresholds and rejection with guarantees; *width* is what is given away for it. "
+        "`studies/audit/guarantees.py` says how.",
+        bound=True,
     ),
     "sentences": Study(
         "Sentences that say they are sure",
