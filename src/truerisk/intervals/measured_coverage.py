@@ -63,13 +63,7 @@ class CoverageFigure:
         return self.samples == 0
 
     def words(self, level: float) -> str:
-        """Write the shares for an interval of this level.
-
-        Examples
-        --------
-        >>> coverage_of("clopper_pearson", "recall").words(0.95)
-        '0.973 (least 0.950)'
-        """
+        """Write the shares for an interval of this level."""
         at = "no promise at this size: " if self.target == NO_PROMISE else ""
         at += "" if self.level == level else f"at {100 * self.level:g} %: "
         return f"{at}{self.mean:.3f} (least {self.least:.3f})"
@@ -144,14 +138,6 @@ def coverage_of(
     -------
     figure
         None if it was not measured.
-
-    Examples
-    --------
-    >>> figure = coverage_of("clopper_pearson", "recall")
-    >>> figure.is_exact, figure.least >= 0.95
-    (True, True)
-    >>> coverage_of("clopper_pearson", "recall", design="seven halves") is None
-    True
     """
     any_measure = DIFFERENCE if measure.startswith(DIFFERENCE) else ANY
     measures = (any_measure, measure, MIRRORED.get(measure, measure))
@@ -191,12 +177,6 @@ def published_form_covers(n: int, d: int, classifier: str = LINEAR) -> str:
     classifier
         "linear", "rbf", "cubic" or "logistic", as the audit names them; for any other the sentence
         is about linear SVMs, and says so.
-
-    Examples
-    --------
-    >>> sentence = published_form_covers(60, 12)
-    >>> sentence.startswith("Measured for linear SVMs at n = 50, d = 10 (Bayes error 0.05 to 0.3, ")
-    True
     """
     check_whole_number(n, "n", low=1)
     check_whole_number(d, "d", low=1)

@@ -69,13 +69,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 
 
 def rule_of(measure: str) -> Rule:
-    """Give the rule of a measure; all that are not listed share one.
-
-    Examples
-    --------
-    >>> rule_of("roc_auc").c, rule_of("f1").c
-    (2.0, 1.0)
-    """
+    """Give the rule of a measure; all that are not listed share one."""
     return RULES.get(measure, OTHER)
 
 
@@ -118,7 +112,7 @@ class Components:
 def components(
     influence: Array, folds: NDArray[np.integer], groups: NDArray[np.generic] | None = None
 ) -> Components:
-    r"""Split the variance of the mean of influences.
+    """Split the variance of the mean of influences.
 
     An example that only some repetitions judge counts once, with :math:`R_i` judgements in the
     place of R; one that is judged once says nothing of u and s².
@@ -133,13 +127,6 @@ def components(
     groups
         The group of each example, where groups are the units: ψ of a group is the sum over its
         examples (times G/n), b counts groups, and of few groups V₁ is G/(G − 1) times as large.
-
-    Examples
-    --------
-    >>> psi = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, -1.0, -1.0, 1.0]])
-    >>> parts = components(psi, np.array([[0, 0, 1, 1], [2, 3, 3, 2]]))
-    >>> parts.independent, parts.disagreement, parts.together  # w = 0, 2, 0, 2; d = ±1
-    (0.25, 1.0, 0.0)
     """
     few = 1.0
     if groups is not None:
@@ -178,15 +165,10 @@ def components(
 def share_ends(
     value: float, variance: float, counted: float, *, form: Form, level: float
 ) -> tuple[float, float]:
-    r"""Give the ends for a share θ of variance V: binomial at :math:`m = θ(1 − θ)/V`, x = mθ.
+    """Give the ends for a share θ of variance V: binomial at :math:`m = θ(1 − θ)/V`, x = mθ.
 
     At θ = 0 or 1, or without a variance, m is the number counted and the interval exact.  The low
     end is 0 where x < 1, the high end 1 where m − x < 1.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in share_ends(0.2, 0.0016, 100, form="jeffreys", level=0.95)]
-    [0.1308, 0.2863]
     """
     degenerate = not (variance > NO_VARIANCE and 0 < value < 1)
     m = counted if degenerate else value * (1 - value) / variance
@@ -209,11 +191,6 @@ def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[floa
 
     .. math:: \Bigl[G^{-1}(t; k),\; G^{-1}(1 - t; k + 1)\Bigr] \cdot \frac{L}{k}, \qquad
               k = \frac{L^2}{V}, \quad t = \frac{1 - level}{2}
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in mean_loss_ends(0.5, 0.01, level=0.95)]  # k = 25
-    [0.3236, 0.7381]
     """
     from scipy.special import gammaincinv  # noqa: PLC0415  (only refits need it)
 

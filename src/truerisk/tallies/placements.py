@@ -26,11 +26,6 @@ def area_influence(score: Array, is_positive: Flags) -> Array:
 
     The placement is the share of the other class that an example is on the right side of.  NaN
     where a class is missing.
-
-    Examples
-    --------
-    >>> area_influence(np.array([0.1, 0.4, 0.3, 0.9]), np.array([False, False, True, True]))
-    array([ 0.5, -0.5, -0.5,  0.5])
     """
     influence = np.full(len(score), np.nan)
     for own in (is_positive, ~is_positive):
@@ -53,11 +48,6 @@ def average_precision_influence(score: Array, is_positive: Flags) -> Array:
               \sum_{j \ge g} \tfrac{a_j}{k_j}\bigr) - \sum_{j \ge g} \tfrac{a_j\,tp_j}{k_j^2} \Bigr)
 
     Equal scores are one threshold.  The mean is 0.  NaN without a positive.
-
-    Examples
-    --------
-    >>> average_precision_influence(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
-    array([ 0.41666667, -0.33333333, -0.08333333])
     """
     n, positives = len(score), int(is_positive.sum())
     if positives == 0:

@@ -297,12 +297,6 @@ def values_of_weights(
         (R, n): what each row counts, in each weighting.
     names
         Keys of `FORMULAS`.
-
-    Examples
-    --------
-    >>> weights = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
-    >>> values_of_weights([3, 2, 1], [True, False, True], weights, ["average_precision"])
-    {'average_precision': array([0.83333333, 1.        ])}
     """
     check_names(names)
     column, positive = as_scores(scores), as_labels(is_positive)

@@ -180,14 +180,6 @@ def by_variance_components(
         R × n: the number of the refit that judged the example.
     groups
         The group of each example, numbered from 0.
-
-    Examples
-    --------
-    >>> always = np.repeat([1, -1, 0], [20, 10, 70])  # every repetition says the same: u = s² = 0
-    >>> refits = np.arange(300).reshape(3, 100) // 10
-    >>> outcome = by_variance_components(np.tile(always, (3, 1)).astype(np.int8), refits, None)
-    >>> [round(end, 4) for end in outcome.ends_at(0.95)]  # .1 ± 1.96 √(.29 / 100)
-    [-0.0055, 0.2055]
     """
     return _by_examples(differences, refits, groups, lambda parts: parts.variance(PAIRED), METHOD)
 

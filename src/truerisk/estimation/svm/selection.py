@@ -432,11 +432,5 @@ def _best(values: NDArray[np.float64]) -> int:
 
 
 def setting_text(parameters: Mapping[str, Any]) -> str:
-    """Write a setting on one line.
-
-    Examples
-    --------
-    >>> setting_text({"kernel": "rbf", "C": 0.5})
-    'kernel=rbf, C=0.5'
-    """
+    """Write a setting on one line."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
