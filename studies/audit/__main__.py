@@ -11,6 +11,7 @@ from studies.audit import (
     curves,
     groups,
     guarantees,
+    holdout,
     learner_coverage,
     pages,
     perturbation,
@@ -40,6 +41,16 @@ def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN40
         rows += batch
         yield f"{batch[0].problem}, n = {batch[0].n}"
     write_ledger(CoverageCell, "predictions", rows, LEDGERS)
+
+
+def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = holdout.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in holdout.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        if batch:
+            yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
+    write_ledger(CoverageCell, "holdout", rows, LEDGERS)
 
 
 def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -138,13 +149,10 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
 def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
     drawn = {} if samples is None else {"samples": samples}
     cells: list[CoverageCell] = []
-    rules: list[guarantees.RuleCell] = []
-    for batch, others in guarantees.measure_guarantees(folder=resume, **drawn):
+    for batch in guarantees.measure_guarantees(folder=resume, **drawn):
         cells += batch
-        rules += others
         yield f"{batch[0].problem}, n = {batch[0].n}"
     write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
-    write_ledger(guarantees.RuleCell, "guarantee_rivals", rules, LEDGERS)
     after_choice: list[CoverageCell] = []
     for batch in guarantees.measure_intervals(folder=resume, **drawn):
         after_choice += batch
@@ -170,6 +178,7 @@ def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
 AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
+    "holdout": _holdout,
     "learners": _learners,
     "refits": _refits,
     "perturbation": _perturbation,
@@ -187,6 +196,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
+    "holdout": "an hour",
     "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",

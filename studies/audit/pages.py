@@ -11,7 +11,7 @@ docs/coverage.md                   proportions, and studies of predictions
 docs/coverage-of-learners.md       studies of refits and of estimates without them
 docs/coverage-of-perturbation.md   perturbation
 docs/size-of-tests.md              tests, and studies of sentences, guarantees and plans
-docs/ledger.md                     all of them
+docs/ledger.md, evidence.md        all of them
 measured_coverage.csv              all of them; what the package quotes
 perturbation_coverage.csv          perturbation; what `tr.perturbation` quotes
 =================================  =============================================================
@@ -41,6 +41,7 @@ from truerisk.intervals.measured_coverage import (
     DIFFERENCE,
     FILE,
     LEARNER,
+    NO_PROMISE,
     PERTURBATION_FILE,
     THIS_MODEL,
     WEIGHTS,
@@ -49,12 +50,15 @@ from truerisk.intervals.measured_coverage import (
     figures_as_csv,
 )
 
+EVIDENCE = DOCS / "evidence.md"
 SHIPPED = ROOT / "src" / "truerisk" / "intervals"
 LEVEL = 0.95
 # Of the promised misses, 0.05 at 95 %: a band of coverages, and what is low.
 PREDICTION_BAND, PREDICTION_LOW = (1.6, 0.3), 2.4  # [0.92, 0.985], 0.88
 REFIT_BAND, REFIT_LOW = (1.4, 0.4), 2.6  # [0.93, 0.98], 0.87
 MAX_LISTED = 40
+MAX_WORST = 3
+BEGIN, END = "<!-- coverage, made by `make pages` -->", "<!-- end of coverage -->"
 ROUNDING = 1e-9
 
 PREDICTIONS, LEARNERS, PERTURBATION, TESTS = (
@@ -90,7 +94,7 @@ STUDIES = {
     "chosen_thresholds": Study(
         "Thresholds chosen on the same examples",
         PREDICTIONS,
-        "The intervals of measures at the best threshold, which allow for the choice.",
+        "Measures at the threshold of best F1, of Youden's J or of the least cost.",
     ),
     "bands": Study(
         "Bands of curves",
@@ -123,7 +127,11 @@ STUDIES = {
     ),
     "planning": Study("Planned sizes", TESTS, "`tr.sample_size` keeps its word.", bound=True),
     "guarantees": Study(
-        "Guarantees", TESTS, "Thresholds and rejection with guarantees.", bound=True
+        "Guarantees",
+        TESTS,
+        "Thresholds and rejection with guarantees; *width* is what is given away for it. "
+        "`studies/audit/guarantees.py` says how.",
+        bound=True,
     ),
     "sentences": Study(
         "Sentences that say they are sure",
@@ -267,6 +275,7 @@ def made_from(ledgers: Ledgers) -> dict[Path, str]:
     return pages | {
         DOCS / f"{TESTS}.md": f"{tests}\n# Other promises\n\n{LEGEND}{more}" if more else tests,
         DOCS / "ledger.md": ledger_page(ledgers),
+        EVIDENCE: evidence_page(ledgers, EVIDENCE.read_text(encoding="utf-8")),
         SHIPPED / FILE: figures_as_csv(CoverageFigure, figures_of(ledgers)),
         SHIPPED / PERTURBATION_FILE: figures_as_csv(
             PerturbationFigure, perturbation_figures(ledgers.perturbation)
@@ -314,6 +323,10 @@ def _by_measure(cell: CoverageCell) -> tuple[object, ...]:
 
 def _by_method(cell: CoverageCell) -> tuple[object, ...]:
     return cell.method, cell.level, cell.target, cell.role, _shipped(cell.design)
+
+
+def _by_level(cell: CoverageCell) -> tuple[object, ...]:
+    return cell.level, cell.role
 
 
 def _with_design(study: Study, key: Key) -> Key:
@@ -433,6 +446,57 @@ def ledger_page(ledgers: Ledgers) -> str:
         f"{in_short(ledgers.tests)}\n"
     )
     return "".join(parts)
+
+
+def evidence_page(ledgers: Ledgers, page: str) -> str:
+    """Put the table of coverage, and the limits, between the marks in docs/evidence.md."""
+    before, rest = page.split(f"{BEGIN}\n")
+    after = rest.split(END)[1]
+    heads = ["interval", "of", "n", "cells", "samples", "role", "mean", "least", "in band", "low"]
+    rows, limits = list(_exact_evidence(ledgers.proportions)), []
+    for _, study, cells in ledgers.cells():
+        usual = [cell for cell in cells if cell.samples and (cell.level == LEVEL or study.bound)]
+        usual = [cell for cell in usual if cell.target not in {LEARNER, NO_PROMISE}]
+        key = _by_level if study.bound else _with_design(study, _by_method)
+        rows += [_evidence(study, group) for group in grouped(usual, key)]
+        low = [cell for cell in usual if is_low(cell, study) and "invalid" not in cell.method]
+        if low and not study.bound:
+            limits.append(_limit(study, low, len(usual)))
+    table = markdown_table(heads, rows)
+    return f"{before}{BEGIN}\n{table}\n\nLimits:\n\n{''.join(limits)}{END}{after}"
+
+
+def _exact_evidence(rows: Sequence[EnumeratedCoverage]) -> Iterator[list[str]]:
+    for method, words in (("clopper_pearson", "k of n"), ("wald", "k of n; never a default")):
+        mine = [row for row in rows if (row.method, row.level) == (method, LEVEL)]
+        least, average = min(row.least for row in mine), mean([row.mean for row in mine])
+        cells = str(sum(row.proportions for row in mine))
+        sizes = _range([row.n for row in mine])
+        numbers = [f"{average:.3f}", f"{least:.3f}", "–", "–"]
+        yield [method, words, sizes, cells, "all outcomes", "–", *numbers]
+
+
+def _evidence(study: Study, cells: Cells) -> list[str]:
+    """Write one row of the evidence: all measures of one interval in one study."""
+    line = _line(cells, study, with_measure=False)
+    name, _, _, role, sizes, count, samples, _, average, least, *rest = line
+    measures = {cell.measure for cell in cells}
+    of = f"{study.title[0].lower()}{study.title[1:]}"
+    of += f", {len(measures)} measures" if len(measures) > 1 else f", {min(measures)}"
+    if study.bound:
+        of = f"{study.title}, {100 * cells[0].level:g} % promised"
+        return ["all", of, sizes, count, samples, role, average, least, f"kept {rest[0]}", "–"]
+    band = [rest[0], rest[2]]
+    return [name, of, sizes, count, samples, role, average, least, *band]
+
+
+def _limit(study: Study, low: Cells, count: int) -> str:
+    worst = sorted(low, key=lambda cell: cell.coverage)[:MAX_WORST]
+    words = "; ".join(
+        f"{cell.coverage:.3f} {cell.measure} ({cell.method}), {cell.problem}, n = {cell.n:,}"
+        for cell in worst
+    )
+    return f"* {study.title}: {len(low)} of {count} cells are low, the lowest: {words}.\n"
 
 
 def perturbation_cells(rows: Iterable[PerturbationCoverage]) -> Iterator[CoverageCell]:

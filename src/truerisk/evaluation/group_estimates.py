@@ -51,7 +51,6 @@ class GroupEstimates:
     tallies: Tallies
     rows: ScoredRows
     request: Request
-    resampled: bool = True
 
     def overall(self) -> Iterator[Estimate]:
         """Estimate what is about all scores together."""
@@ -150,13 +149,11 @@ class GroupEstimates:
         return replace(interval, low=min(interval.low, value), high=max(interval.high, value))
 
 
-def score_estimates(
-    tallies: Tallies, request: Request, *, resampled: bool = True
-) -> ScoreEstimates | GroupEstimates:
+def score_estimates(tallies: Tallies, request: Request) -> ScoreEstimates | GroupEstimates:
     """Give what scores have to offer: of rows in groups, or of independent ones."""
     if tallies.grouped_scores is not None:
         return GroupEstimates(tallies, tallies.grouped_scores, request)
-    return ScoreEstimates(tallies, request, resampled=resampled)
+    return ScoreEstimates(tallies, request)
 
 
 def not_kept(name: str, groups: int) -> tuple[Finding, ...]:
@@ -167,7 +164,7 @@ def not_kept(name: str, groups: int) -> tuple[Finding, ...]:
         f"not kept with {groups} groups: groups that do much worse may be missing altogether "
         "(measured at 95 %: down to 0.71 for losses and 0.85 for average precision)"
     )
-    return (Finding(text, code="not_kept"),)
+    return (Finding(text, code="not_kept_at_this_size"),)
 
 
 def group_notes(sizes: Array) -> Iterator[Finding]:

@@ -117,27 +117,10 @@ def coverage_of(
     target: str = THIS_MODEL,
     level: float = 0.95,
 ) -> CoverageFigure | None:
-    """Look up how often the interval of a measure was measured to contain the truth.
+    """Look up how often the interval of a measure was measured to contain the truth; None if not.
 
-    Figures on problems that the method was not chosen on come before others, and among them those
-    of the level nearest to `level`.
-
-    Parameters
-    ----------
-    method, measure
-        As an `Estimate` names them; of a difference, "difference of " and the measure.
-    design
-        How refits were made: "5 × 10 folds", "10 folds", "a third held out" …; "weights" where
-        examples are weighted.
-    target
-        What the interval is about.
-    level
-        Confidence level.
-
-    Returns
-    -------
-    figure
-        None if it was not measured.
+    Figures on problems that the method was not chosen on come before others, then those of the
+    nearest level.  `design` says how refits were made, or "weights".
     """
     any_measure = DIFFERENCE if measure.startswith(DIFFERENCE) else ANY
     measures = (any_measure, measure, MIRRORED.get(measure, measure))
@@ -165,18 +148,9 @@ def coverage_of(
 def published_form_covers(n: int, d: int, classifier: str = LINEAR) -> str:
     """Say what the published form of perturbation resampling covers near n examples, d features.
 
-    That is the share of samples whose percentile interval, made of losses in training, contained
-    the error of the SVM trained on them; beside it, that of the default.  Of the measured cells,
-    those nearest in log n/d, then in log n, are quoted; the shares are the least and the most over
-    their error levels.
-
-    Parameters
-    ----------
-    n, d
-        Examples and features.
-    classifier
-        "linear", "rbf", "cubic" or "logistic", as the audit names them; for any other the sentence
-        is about linear SVMs, and says so.
+    The share of samples whose percentile interval, made of losses in training, contained the error
+    of the SVM trained on them; beside it, that of the default.  Quoted are the cells nearest in log
+    n/d, then in log n, the least and the most over their error levels.
     """
     check_whole_number(n, "n", low=1)
     check_whole_number(d, "d", low=1)

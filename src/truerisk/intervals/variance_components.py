@@ -112,21 +112,11 @@ class Components:
 def components(
     influence: Array, folds: NDArray[np.integer], groups: NDArray[np.generic] | None = None
 ) -> Components:
-    """Split the variance of the mean of influences.
+    """Split the variance of the mean of influences ψ (R × n, NaN where an example was not judged).
 
-    An example that only some repetitions judge counts once, with :math:`R_i` judgements in the
-    place of R; one that is judged once says nothing of u and s².
-
-    Parameters
-    ----------
-    influence
-        R × n: ψ, of mean 0; NaN where an example was not judged.
-    folds
-        R × n: the refit that judged the example, by a number that no other refit has; any where it
-        was not judged.
-    groups
-        The group of each example, where groups are the units: ψ of a group is the sum over its
-        examples (times G/n), b counts groups, and of few groups V₁ is G/(G − 1) times as large.
+    An example counts once, with its own number of judgements; one judged once says nothing of u and
+    s².  `folds` is the number of the refit that judged it.  With groups, ψ of a group is the sum
+    over its examples (times G/n), and of few groups V₁ is G/(G − 1) times as large.
     """
     few = 1.0
     if groups is not None:

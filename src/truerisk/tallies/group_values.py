@@ -85,15 +85,11 @@ def _rest(total: float, parts: Array) -> Array:
 def area_values(
     score: NDArray[Any], is_positive: Flags, group: Indices, weight: Array | None = None
 ) -> GroupValues:
-    r"""Give the values of the area under the ROC curve.
+    """Give the values of the area under the ROC curve without, and with twice, each group.
 
-    With :math:`r_g` the pairs that positives of the group win, :math:`c_g` those that its negatives
-    lose, :math:`w_g` such pairs within it (ties count half) and M all pairs won:
-
-    .. math:: A_{(g)} = \frac{M - r_g - c_g + w_g}{(P - P_g)(N - N_g)}, \qquad
-              A^{+g} = \frac{M + r_g + c_g + w_g}{(P + P_g)(N + N_g)}
-
-    in O(n log n).  `group` holds codes from 0 on.
+    With r and c the pairs that the group's positives win and its negatives lose, w those within it
+    and M all pairs won: (M − r − c + w)/((P − P_g)(N − N_g)) and (M + r + c + w)/((P + P_g)(N +
+    N_g)).
     """
     groups = int(group.max()) + 1
     weights = np.ones(len(score)) if weight is None else weight

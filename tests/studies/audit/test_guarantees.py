@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from studies.audit import __main__ as command
 from studies.audit import guarantees
 from studies.audit.coverage_cells import HELD_OUT, CoverageCell
-from studies.audit.guarantees import Population, RuleCell
+from studies.audit.guarantees import Population
 from studies.audit.ledger import read_ledger
 
 SMALL = Population.of(
@@ -59,15 +59,25 @@ def test_the_study_writes_its_ledgers_and_continues(monkeypatch, tmp_path):
     ended = CliRunner().invoke(command.main, words)
     assert ended.exit_code == 0, ended.output
     cells = read_ledger(CoverageCell, "guarantees", tmp_path)
-    assert [cell.measure for cell in cells] == ["recall", "specificity", "precision", "error"]
-    assert all(cell.coverage > 0.8 > cell.rival_coverage for cell in cells)
-    assert {cell.rule for cell in read_ledger(RuleCell, "guarantee_rivals", tmp_path)} == {
-        "ours", "naive", "bisection",
-    }  # fmt: skip
+    assert [(cell.measure, cell.method) for cell in cells] == [
+        ("recall", "order_statistic"),
+        ("specificity", "order_statistic"),
+        ("precision", "fixed_sequence"),
+        ("precision", "bisection"),
+        ("error", "fixed_sequence"),
+        ("error", "bisection"),
+    ]
+    for cell in cells:
+        assert cell.coverage > 0.8
+        if cell.rival == "naive choice":
+            assert cell.rival_coverage < 0.8
+            assert cell.width > cell.rival_width
     after = read_ledger(CoverageCell, "chosen_thresholds", tmp_path)
-    assert len(after) == 21
-    assert all(cell.coverage >= cell.rival_coverage for cell in after)
-    assert all(cell.width > cell.rival_width for cell in after)
+    assert len(after) == 22
+    assert all(cell.coverage >= cell.rival_coverage for cell in after[:-1])
+    assert all(cell.width > cell.rival_width for cell in after[:-1])
+    assert (after[-1].design, after[-1].measure) == ("wanted error", "error_rate")
+    assert after[-1].coverage > 0.8
     first = [path.read_text() for path in sorted(tmp_path.glob("*.csv"))]
     monkeypatch.setattr(guarantees, "_one_sample", lambda *_: pytest.fail("was run again"))
     assert CliRunner().invoke(command.main, words).exit_code == 0

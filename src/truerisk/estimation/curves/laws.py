@@ -351,23 +351,11 @@ def why_no_law(
     higher_is_better: bool,
     level: float,
 ) -> Finding | None:
-    r"""Say why a curve is not extrapolated: no law holds for a curve that does not surely fall.
+    """Say why a curve is not extrapolated: no law holds for a curve that does not surely fall.
 
-    With :math:`s_j` the slope of the losses of repeat j against log n, over all sizes, the mean
-    slope must be below 0 by a one-sided test at the level,
-
-    .. math:: \bar s + t_{J-1}\,sd(s) \sqrt{1/J + ratio/3} < 0,
-
-    and over the larger half of the sizes the mean slope must not be above 0.  Test examples that
-    repeats share move all sizes together, so slopes vary less over samples than means do: a third
-    of the ratio of the corrected resampled t was enough on the problems it was chosen on.
-
-    Parameters
-    ----------
-    losses
-        Of every repeat at every size.
-    ratio
-        Test to training examples, as in `resampled_means`.
+    The mean slope of the losses against log n must be below 0: s̄ + t·sd(s)·√(1/J + ratio/3) < 0,
+    and over the larger half of the sizes not above 0.  Test examples that repeats share move all
+    sizes together: a third of the ratio was enough on the problems it was chosen on.
     """
     way, other = ("rise", "fall") if higher_is_better else ("fall", "rise")
     logs = np.log(np.asarray(sizes, dtype=np.float64))

@@ -106,7 +106,7 @@ def estimate(
     costs: Any = None,  # noqa: ANN401
     average_over: Sequence[str] | None = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     zero_division: float = math.nan,
     max_classes: int = MAX_CLASSES,
@@ -315,10 +315,11 @@ def _checked_request(request: Request, method: Method) -> Request:
             "`binomial` must be clopper_pearson for refits, whose votes are not whole numbers; "
             f"got {request.binomial}."
         )
-    if request.cell_interval not in {"smoothed_delta", "delta"}:
+    if request.cell_interval not in {"by_measure", "smoothed_delta", "delta"}:
         raise InputError(
-            "`cell_interval` must be smoothed_delta or delta for refits: the others resample "
-            f"examples as if one model had predicted them; got {request.cell_interval}."
+            "`cell_interval` must be by_measure, smoothed_delta or delta for refits: the others "
+            "resample examples as if one model had predicted them; "
+            f"got {request.cell_interval}."
         )
     return request.checked()
 
