@@ -18,6 +18,7 @@ from studies.audit import (
     planning,
     predictions,
     proportions,
+    refit_tests,
     refits,
     sentences,
     sizes,
@@ -71,6 +72,15 @@ def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
         rows += measured_rows
         yield cell.words
     write_ledger(CoverageCell, "refits", rows, LEDGERS)
+
+
+def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = refit_tests.SAMPLES if samples is None else samples
+    rows = []
+    for trial, measured_rows in refit_tests.measure_tests(samples=drawn, folder=resume):
+        rows += measured_rows
+        yield f"{trial.pair}, n = {trial.n}, gap {trial.gap:g}"
+    write_ledger(refit_tests.TestShare, "refit_tests", rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -181,6 +191,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "holdout": _holdout,
     "learners": _learners,
     "refits": _refits,
+    "refit_tests": _refit_tests,
     "perturbation": _perturbation,
     "tests": _tests,
     "bands": _bands,

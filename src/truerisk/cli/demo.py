@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import BROKEN_PIPE, discard_output
+from truerisk.cli.options import option_with_default
 from truerisk.cli.output import console, show
 from truerisk.cli.progress import Progress
 
@@ -58,12 +59,8 @@ FREQUENCIES = (0.34, 0.22, 0.13, 0.1, 0.08, 0.06, 0.04, 0.03)
 
 
 @click.command(short_help="Everything on bundled data, in one page.")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default=".",
-    show_default=True,
-    help="Folder for report.html.",
+@option_with_default(
+    "--output", type=click.Path(path_type=Path), default=".", help="Folder for report.html."
 )
 @click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
 def demo(output: Path, *, no_open: bool) -> None:

@@ -12,6 +12,7 @@ from truerisk.cli.options import (
     costs_option,
     guarantee_option,
     level_option,
+    option_with_default,
     positive_option,
     read_costs,
     reading_from,
@@ -57,7 +58,7 @@ NO_INTERVALS = (
 @guarantee_option("recall=0.95", "recall, specificity, precision or negative_predictive_value")
 @level_option
 @positive_option
-@click.option("--sweep", type=click.IntRange(0), default=11, show_default=True, help="Rows shown.")
+@option_with_default("--sweep", type=click.IntRange(0), default=11, help="Rows shown.")
 @reading_options
 @format_options("json", "csv")
 @figure_options

@@ -104,7 +104,8 @@ def leave_one_out(
     learner at n − 1 examples.  For the SVMs that take the path of exact solutions, intervals are by
     the variance components of 5 × 10 folds of the same SVM (`tr.refit_interval`) and
     speak of this model.  For others, and with `interval="binomial"`, they treat the n predictions
-    as independent, which they are not: on balanced noise that covered .83 at 95 %.
+    as independent, which they are not: on balanced noise (n = 60, 101 samples) that covered .79 at
+    95 %, the default .89.
 
     Parameters
     ----------
