@@ -74,7 +74,7 @@ LEARNER = Change(
     """        NamedModel(
             name="nearest_mean",
             title="Nearest mean",
-            make=lambda: __import__("sklearn.neighbors", fromlist=["x"]).NearestCentroid(),
+            make=maker("sklearn.neighbors", "NearestCentroid"),
         ),
 """,
     before="        NamedModel(\n",

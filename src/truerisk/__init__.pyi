@@ -67,6 +67,7 @@ from .intervals.binomial import lower_bound as lower_bound
 from .intervals.binomial import upper_bound as upper_bound
 from .intervals.differences import difference_interval as difference_interval
 from .intervals.planning import sample_size as sample_size
+from .intervals.variance_components import refit_interval as refit_interval
 from .learners.evaluate_model import evaluate_model as evaluate_model
 from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration

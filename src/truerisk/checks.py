@@ -45,13 +45,7 @@ def check_choice(value: str, choices: Iterable[str], name: str) -> str:
 
 
 def did_you_mean(value: object, choices: Iterable[str]) -> str:
-    """Write the question that ends a message about an unknown name; empty if none is near.
-
-    Examples
-    --------
-    >>> did_you_mean("acuracy", ["accuracy", "recall"])
-    " Did you mean 'accuracy'?"
-    """
+    """Write the question that ends a message about an unknown name; empty if none is near."""
     from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
 
     near = get_close_matches(str(value).lower(), choices, n=1)

@@ -305,6 +305,26 @@ class Interval:
         return f"{self.words(_number)} {told}"
 
 
+@dataclass(frozen=True, slots=True)
+class RefitInterval(Interval):
+    """An interval from refits, and what its variance is made of.
+
+    `independent` is the variance as if one model had judged independent examples; `disagreement`
+    the share of it in which refits disagree about the same example; `together` the variance
+    between the models of the folds, which move many examples at once (0 or less: none is seen; NaN:
+    unknown).  `lengthening` says how many times as long the interval is as without `together`.
+    `truerisk.intervals.variance_components` has the formulas.
+    """
+
+    independent: float = math.nan
+    disagreement: float = math.nan
+    together: float = math.nan
+    lengthening: float = 1.0
+
+    def __str__(self) -> str:
+        return Interval.__str__(self)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Estimate(Reportable):
     """One number, what it is about, and how sure it is.

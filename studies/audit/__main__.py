@@ -7,13 +7,19 @@ from typing import Any
 import click
 
 from studies.audit import (
+    bands,
+    curves,
     groups,
+    guarantees,
+    holdout,
     learner_coverage,
     pages,
     perturbation,
     planning,
     predictions,
     proportions,
+    refit_tests,
+    refits,
     sentences,
     sizes,
     xi_alpha,
@@ -38,6 +44,16 @@ def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN40
     write_ledger(CoverageCell, "predictions", rows, LEDGERS)
 
 
+def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = holdout.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in holdout.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        if batch:
+            yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
+    write_ledger(CoverageCell, "holdout", rows, LEDGERS)
+
+
 def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = learner_coverage.SAMPLES if samples is None else samples
     cells = learner_coverage.all_cells(samples=drawn)
@@ -47,6 +63,24 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
         rows += measured_rows
         yield f"{cell.problem}, n = {cell.n}, {cell.learner}"
     write_ledger(CoverageCell, "learners", rows, LEDGERS)
+
+
+def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = refits.SAMPLES if samples is None else samples
+    rows = []
+    for cell, measured_rows in refits.measure_cells(refits.all_cells(drawn), folder=resume):
+        rows += measured_rows
+        yield cell.words
+    write_ledger(CoverageCell, "refits", rows, LEDGERS)
+
+
+def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = refit_tests.SAMPLES if samples is None else samples
+    rows = []
+    for trial, measured_rows in refit_tests.measure_tests(samples=drawn, folder=resume):
+        rows += measured_rows
+        yield f"{trial.pair}, n = {trial.n}, gap {trial.gap:g}"
+    write_ledger(refit_tests.TestShare, "refit_tests", rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -70,6 +104,15 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
         rows += measured_rows
         yield f"{trial.kind}, {trial.setting}, n = {trial.n}"
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
+
+
+def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = bands.SAMPLES if samples is None else samples
+    rows = []
+    for row in bands.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.measure}, {row.problem}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
+    write_ledger(CoverageCell, "bands", rows, LEDGERS)
 
 
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -100,7 +143,8 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     ):
         rows += measured
         yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
-    write_ledger(CoverageCell, "xi_alpha", rows, LEDGERS)
+    for study in ("xi_alpha", "select"):
+        write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -112,6 +156,31 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
 
 
+def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = {} if samples is None else {"samples": samples}
+    cells: list[CoverageCell] = []
+    for batch in guarantees.measure_guarantees(folder=resume, **drawn):
+        cells += batch
+        yield f"{batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
+    after_choice: list[CoverageCell] = []
+    for batch in guarantees.measure_intervals(folder=resume, **drawn):
+        after_choice += batch
+        yield f"after the choice: {batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "chosen_thresholds", after_choice, LEDGERS)
+
+
+def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+    drawn = curves.SAMPLES if samples is None else samples
+    rows = []
+    for problem in curves.problems():
+        measured = list(curves.measure_problem(problem, samples=drawn, folder=resume))
+        rows += [row for row in measured if row.samples]
+        shares = (f"{row.coverage:.2f} of {row.samples} ({row.design})" for row in measured)
+        yield f"{problem.name}, n = {problem.n}: {', '.join(shares)}"
+    write_ledger(CoverageCell, "curves", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -119,26 +188,37 @@ def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
 AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
+    "holdout": _holdout,
     "learners": _learners,
+    "refits": _refits,
+    "refit_tests": _refit_tests,
     "perturbation": _perturbation,
     "tests": _tests,
+    "bands": _bands,
     "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "guarantees": _guarantees,
+    "curves": _curves,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
+    "holdout": "an hour",
+    "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "bands": "5 minutes",
     "groups": "three quarters of an hour",
     "sentences": "an hour",
-    "planning": "minutes",
-    "xi_alpha": "minutes",
+    "guarantees": "an hour",
+    "planning": "a minute",
+    "xi_alpha": "20 minutes",
+    "curves": "20 minutes",
     "pages": "2 seconds",
 }
 

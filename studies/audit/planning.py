@@ -159,7 +159,7 @@ def _unpaired(shares: Array, n: int) -> Iterator[bool]:
     yield from (z >= ndtri((1 + LEVEL) / 2)).tolist()
 
 
-def _scores(cell: PlanCell, areas: tuple[float, ...], positives: int, negatives: int,
+def scores_of(cell: PlanCell, areas: tuple[float, ...], positives: int, negatives: int,
             rng: np.random.Generator) -> tuple[Array, Array]:  # fmt: skip
     """Draw correlated scores of a kind, shifted to have these areas."""
     kind = SCORES[cell.scores]
@@ -169,11 +169,11 @@ def _scores(cell: PlanCell, areas: tuple[float, ...], positives: int, negatives:
         z = rng.normal(size=(size, len(areas)))
         z[:, -1] = r * z[:, 0] + math.sqrt(1 - r * r) * z[:, -1] if len(areas) > 1 else z[:, -1]
         drawn.append(kind.ppf(norm.cdf(z)))
-    return drawn[0] + [_shift(cell.scores, area) for area in areas], drawn[1]
+    return drawn[0] + [shift_for(cell.scores, area) for area in areas], drawn[1]
 
 
 @cache
-def _shift(scores: str, area: float) -> float:
+def shift_for(scores: str, area: float) -> float:
     """Find by bisection how far the positives must be moved for an area."""
     grid = SCORES[scores].ppf((np.arange(4000) + 0.5) / 4000)
     low, high = 0.0, 50.0
@@ -186,7 +186,7 @@ def _shift(scores: str, area: float) -> float:
 
 def _area(cell: PlanCell, n: int, rng: np.random.Generator) -> bool:
     positives = int(rng.binomial(n, cell.question["prevalence"]))
-    placed = placements(*_scores(cell, (cell.question["auc"],), positives, n - positives, rng))
+    placed = placements(*scores_of(cell, (cell.question["auc"],), positives, n - positives, rng))
     variance = float(delong_covariance(placed)[0, 0])
     ends = delong_interval(float(placed.areas[0]), variance, positives, n - positives, level=LEVEL)
     return bool(ends.width <= 2 * cell.question["half_width"])
@@ -196,5 +196,5 @@ def _difference_of_areas(cell: PlanCell, n: int, rng: np.random.Generator) -> bo
     asked = cell.question
     positives = int(rng.binomial(n, asked["prevalence"]))
     areas = (asked["auc"], asked["auc"] + asked["difference"])
-    found = delong_paired(*_scores(cell, areas, positives, n - positives, rng), level=LEVEL)
+    found = delong_paired(*scores_of(cell, areas, positives, n - positives, rng), level=LEVEL)
     return found.p_value <= 1 - LEVEL and found.difference < 0

@@ -96,7 +96,8 @@ def biases_of(arrays: Arrays) -> Array:
     return np.asarray(np.nanmean(arrays["values"][..., 0] - arrays["truth"][:, :1], axis=0))
 
 
-def _data() -> Path:
+def data_folder() -> Path:
+    """Give the folder of the data sets."""
     folder = os.environ.get("TRUERISK_DATA")
     if folder is None:
         raise InputError("`TRUERISK_DATA` must name the folder of the data sets; it is not set.")
@@ -110,13 +111,13 @@ def _population(name: str) -> tuple[Any, Flags]:
         X, labels = _reuters()
         category = name.removeprefix("reuters ")
         return X, np.array([category in one for one in labels])
-    table = read_table(_data() / "tabular" / f"{name}.csv.gz", target="target")
+    table = read_table(data_folder() / "tabular" / f"{name}.csv.gz", target="target")
     return np.asarray(table.X, dtype=np.float64), np.asarray(table.y).astype(str) == "1"
 
 
 @lru_cache(maxsize=1)
 def _reuters() -> tuple[Any, tuple[tuple[str, ...], ...]]:
-    corpus = read_corpus(_data() / "text" / "reuters21578_modapte.jsonl.gz")
+    corpus = read_corpus(data_folder() / "text" / "reuters21578_modapte.jsonl.gz")
     return Vectorizer().fit_transform(corpus.texts or ()), corpus.labels
 
 

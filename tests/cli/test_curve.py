@@ -44,7 +44,7 @@ def test_json_and_csv_hold_the_same_values(data):
     assert [float(row["value"]) for row in rows] == [point["mean"] for point in points]
     assert plain["random_state"] == 1
     assert plain["source"]["rows"] == 160
-    assert plain["needed"]["majority"]["reachable"] == "no"
+    assert plain["needed"]["majority"]["reachable"] == "unknown"
 
 
 def test_a_page_is_written(data, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from truerisk.cli import estimate as command
 from truerisk.cli.estimate import RESAMPLING
 from truerisk.estimation.refits.estimate import estimate
-from truerisk.estimation.refits.interval_rules import DEFAULT, RULES
+from truerisk.estimation.refits.interval_rules import AGREEMENT, DEFAULT, RULES
 from truerisk.estimation.refits.methods import METHODS
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.inputs.tables import read_table
@@ -154,7 +154,7 @@ REFITS = {
 def test_the_command_offers_every_method_and_every_rule_of_the_library():
     offered = {parameter.name: parameter for parameter in command.estimate.params}
     assert set(RESAMPLING) == set(METHODS)
-    assert set(offered["interval"].type.choices) == {DEFAULT, *RULES}
+    assert set(offered["interval"].type.choices) == {DEFAULT, AGREEMENT, *RULES}
 
 
 @pytest.mark.parametrize("method", RESAMPLING)
@@ -170,7 +170,7 @@ def test_every_method_estimates_the_error_rate(run, table, method):
     assert result["refits"] == REFITS.get(method, result["refits"])
 
 
-@pytest.mark.parametrize("rule", ["agreement", "corrected_t", "central_limit", "plain_t"])
+@pytest.mark.parametrize("rule", [DEFAULT, "agreement", "corrected_t", "central_limit", "plain_t"])
 def test_every_rule_of_intervals_can_be_asked_for(run, table, rule):
     repeats = "1" if rule == "central_limit" else "2"
     options = (*TREE, "--interval", rule, "--folds", "4", "--repeats", repeats, "--seed", "1")

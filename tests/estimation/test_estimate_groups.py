@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk import agreement_interval, estimate, evaluate
+from truerisk import agreement_interval, estimate, evaluate, refit_interval
 from truerisk.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -21,11 +21,18 @@ def ends(one):
 
 @pytest.mark.parametrize("groups", [FIVES, ONE_LARGE], ids=["equal", "unequal"])
 @pytest.mark.parametrize("repeats", [1, 5])
-def test_the_error_rate_has_the_agreement_interval_of_groups(groups, repeats):
-    found = estimate(TREE, X, Y, groups=groups, repeats=repeats, random_state=1)
+def test_the_error_rate_has_the_interval_of_groups(groups, repeats):
+    settings = {"groups": groups, "repeats": repeats, "random_state": 1}
+    found = estimate(TREE, X, Y, interval="agreement", **settings)
     expected = agreement_interval(found.called != Y, groups=groups)
     assert ends(found["error_rate"]) == pytest.approx((expected.low, expected.high))
     assert found["error_rate"].interval.method.startswith("cluster_")
+    if repeats == 1:
+        return
+    found = estimate(TREE, X, Y, **settings)
+    expected = refit_interval(found.called != Y, found.judged_by, groups=groups)
+    assert ends(found["error_rate"]) == pytest.approx((expected.low, expected.high))
+    assert found["error_rate"].interval.method == "cluster_variance_components"
 
 
 def test_groups_without_an_error_are_worth_as_many_as_they_are_alike():
@@ -46,7 +53,8 @@ def test_subsampling_keeps_groups_together_and_judges_each_as_often_as_it_is_hel
     found = estimate(TREE, X, Y, method="subsampling", groups=FIVES, random_state=1)
     judged = found.called >= 0
     assert (judged.reshape(15, 12, 5).all(axis=2) | ~judged.reshape(15, 12, 5).any(axis=2)).all()
-    expected = agreement_interval(np.where(judged, found.called != Y, np.nan), groups=FIVES)
+    losses = np.where(judged, found.called != Y, np.nan)
+    expected = refit_interval(losses, found.judged_by, groups=FIVES)
     assert ends(found["error_rate"]) == pytest.approx((expected.low, expected.high))
 
 

@@ -11,6 +11,8 @@ from sklearn.metrics import average_precision_score, brier_score_loss, log_loss,
 import truerisk as tr
 from truerisk.evaluation.refit_scores import RefitScores, Sheet
 from truerisk.evaluation.request import Request
+from truerisk.intervals.auc import hanley_mcneil_standard_error
+from truerisk.intervals.variance_components import METHOD, components, rule_of, share_ends
 from truerisk.measures.registry import find_measure
 
 N = 60
@@ -19,9 +21,12 @@ ALL = np.arange(N)
 REQUEST = Request(random_state=1, probabilities=True, pos_label="1").checked()
 
 
-def of_two(scores, truth=TWO, groups=None, request=REQUEST):
-    sheets = [Sheet(np.arange(len(score)), score) for score in scores]
-    return RefitScores(sheets, truth, ("0", "1"), "1", request, groups)
+def of_two(scores, truth=TWO, *, groups=None, request=REQUEST, rule=METHOD, parts=None):
+    parts = [None] * len(scores) if parts is None else parts
+    sheets = [
+        Sheet(np.arange(len(score)), score, part) for score, part in zip(scores, parts, strict=True)
+    ]
+    return RefitScores(sheets, truth, ("0", "1"), "1", request, groups, rule)
 
 
 def of_three(scores):
@@ -39,6 +44,9 @@ def scores_of_three(seed, repetitions):
     rng = np.random.default_rng(seed)
     raw = np.exp(rng.normal(size=(repetitions, N, 3)) + 1.5 * np.eye(3)[THREE])
     return list(raw / raw.sum(axis=2, keepdims=True))
+
+
+OF_SCORES = replace(REQUEST, measures=("roc_auc", "log_loss"))
 
 
 def named(estimates):
@@ -59,7 +67,7 @@ def test_the_value_is_the_mean_over_the_sheets(name, scorer):
     found = named(of_two(scores).overall())[name]
     assert found.value == pytest.approx(np.mean([scorer(TWO, score) for score in scores]))
     assert found.n == N
-    assert found.interval.method.startswith("agreement_")
+    assert found.interval.method == METHOD
 
 
 def test_scores_of_different_repetitions_are_not_ranked_together():
@@ -96,7 +104,7 @@ def test_one_sheet_says_what_evaluate_says():
 
 def test_sheets_that_agree_are_as_one():
     (score,) = scores_of_two(4, 1)
-    one, several = (named(of_two([score] * times).overall()) for times in (1, 3))
+    one, several = (named(of_two([score] * times, rule="agreement").overall()) for times in (1, 3))
     for name in one:
         assert several[name].value == pytest.approx(one[name].value)
         ends = (one[name].interval.low, one[name].interval.high)
@@ -111,7 +119,8 @@ def test_sheets_that_have_nothing_in_common_make_the_interval_longer_by_a_root_o
     single = [
         named(of_two([score], truth, request=request).overall())["roc_auc"] for score in scores
     ]
-    found = named(of_two(scores, truth, request=request).overall())["roc_auc"].interval
+    every = of_two(scores, truth, request=request, rule="agreement")
+    found = named(every.overall())["roc_auc"].interval
     width = np.mean([one.interval.width for one in single])
     assert found.width / width == pytest.approx(np.sqrt(2), rel=0.02)
 
@@ -135,7 +144,7 @@ def test_the_interval_is_longer_by_the_share_of_disagreement(name):
     u = moved.var(axis=0, ddof=1).sum() / (moved**2).mean(axis=0).sum()
     assert 0.1 < u < 0.9
     single = [named(of_two([score]).overall())[name] for score in scores]
-    found = named(of_two(scores).overall())[name]
+    found = named(of_two(scores, rule="agreement").overall())[name]
     for side in ("low", "high"):
         distance = np.mean([getattr(one.interval, side) - one.value for one in single])
         assert getattr(found.interval, side) - found.value == pytest.approx(
@@ -190,3 +199,82 @@ def test_neither_the_order_of_the_sheets_nor_that_of_the_examples_matters(seed):
     for name in one:
         assert other[name].value == pytest.approx(one[name].value)
         assert other[name].interval.width == pytest.approx(one[name].interval.width)
+
+
+PARTS = [np.arange(N) // 2 % 5, np.arange(N) // 4 % 5, np.arange(N) // 6 % 5]
+
+
+def variance_of(name, influence):
+    refits = np.array([part + 5 * at for at, part in enumerate(PARTS)])
+    return components(influence, refits), rule_of(name)
+
+
+def test_the_area_has_the_interval_of_its_placements():
+    scores = [(score + TWO) / 2 for score in scores_of_two(7, 3)]
+    scores[0][1], scores[1][4] = 0.1, 0.6
+    found = named(of_two(scores, parts=PARTS).overall())["roc_auc"]
+    placed = np.array([placements(score) for score in scores])
+    for own in (TWO == 1, TWO == 0):  # centred at the area, in each class and repetition
+        placed[:, own] -= placed[:, own].mean(axis=1, keepdims=True)
+    parts, rule = variance_of("roc_auc", 2 * placed)
+    variance = parts.variance(rule) * 30 / 29
+    assert not found.interval.covers(0.5)
+    ends = share_ends(found.value, variance, 30, form="careful", level=0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx(ends)
+
+
+def test_the_brier_score_has_the_interval_of_its_losses():
+    scores = scores_of_two(8, 3)
+    found = named(of_two(scores, parts=PARTS).overall())["brier_score"]
+    losses = (np.array(scores) - TWO) ** 2
+    parts, rule = variance_of("brier_score", losses - losses.mean())
+    variance = parts.variance(rule) * N / (N - 1)
+    ends = share_ends(losses.mean(), variance, N, form="careful", level=0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx(ends)
+
+
+def test_average_precision_has_the_interval_of_its_jackknife():
+    scores = scores_of_two(9, 3)
+    found = named(of_two(scores, parts=PARTS).overall())["average_precision"]
+    step = 1e-6
+    influence = []
+    for score in scores:
+        value = average_precision_score(TWO, score)
+        moved = [
+            average_precision_score(TWO, score, sample_weight=1 + step * (at == ALL)) - value
+            for at in range(N)
+        ]
+        influence.append(N * np.array(moved) / step)
+    parts, rule = variance_of("average_precision", np.array(influence))
+    variance = parts.variance(rule) * 30 / 29
+    ends = share_ends(found.value, variance, 30, form="exact", level=0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx(ends, abs=1e-4)
+
+
+def test_an_area_that_may_be_chance_has_twice_the_variance_of_one_model():
+    rng = np.random.default_rng(1)
+    one = named(of_two([rng.random(N)] * 3, parts=PARTS).overall())["roc_auc"]
+    found = one.interval
+    assert found.covers(0.5)
+    ends = share_ends(one.value, 2 * found.independent, 30, form="careful", level=0.95)
+    assert (found.low, found.high) == pytest.approx(ends)
+
+
+def test_with_few_positives_the_area_varies_as_hanley_and_mcneil_say():
+    truth = (np.arange(N) < 8).astype(int)
+    score = np.linspace(1, 0, N)
+    score[3] = 0.7
+    found = named(of_two([score] * 3, truth, request=OF_SCORES).overall())["roc_auc"]
+    error = hanley_mcneil_standard_error(found.value, 8, N - 8)
+    assert error**2 > 8 / 7 * found.interval.independent
+    ends = share_ends(found.value, error**2, 8, form="careful", level=0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx(ends)
+
+
+def test_the_log_loss_does_not_depend_on_which_label_is_positive():
+    scores = scores_of_two(3, 3)
+    one = named(of_two(scores, parts=PARTS).overall())["log_loss"].interval
+    sheets = [Sheet(ALL, 1 - score, part) for score, part in zip(scores, PARTS, strict=True)]
+    request = replace(REQUEST, pos_label="0")
+    other = named(RefitScores(sheets, TWO, ("0", "1"), "0", request).overall())["log_loss"].interval
+    assert (other.low, other.high) == pytest.approx((one.low, one.high))

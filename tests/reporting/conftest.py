@@ -119,9 +119,9 @@ def curve():
     """Give the curves of a learner that learns and of one that does not; one name is hostile."""
     rng = np.random.default_rng(0)
     y = np.arange(160) % 2
-    X = rng.normal(size=(160, 3)) + 1.5 * y[:, None]
+    X = rng.normal(size=(160, 6)) + 1.0 * y[:, None]
     models = {"baseline": DummyClassifier(), HOSTILE: GaussianNB()}
-    return learning_curve(models, X, y, sizes=[8, 20, 40, 80], repeats=3, random_state=1)
+    return learning_curve(models, X, y, sizes=[8, 20, 40, 80], repeats=8, random_state=1)
 
 
 @pytest.fixture(scope="session")

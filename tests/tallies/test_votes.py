@@ -1,5 +1,7 @@
 """Votes against figures worked by hand, and the laws that hold whatever the refits say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +13,9 @@ from truerisk.evaluation.count_estimates import CountEstimates
 from truerisk.evaluation.request import Request
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
+from truerisk.intervals.variance_components import components, refit_interval
 from truerisk.measures.registry import find_measure
-from truerisk.tallies.votes import GroupedJudgements, Judgements, Votes
+from truerisk.tallies.votes import NOT_JUDGED, Votes
 
 # Six examples, two repetitions.  Of the four positives one is found once; of the two negatives one
 # is called positive once.
@@ -27,8 +30,16 @@ def votes_of(truth, called, groups=None, classes=2):
     return votes
 
 
-def estimates_of(votes, positive=1):
-    counted = CountEstimates(votes.cells(), Request(random_state=1).checked())
+def by_agreement(votes):
+    cells = votes.cells()
+    return replace(cells, judgements=replace(cells.judgements, rule="agreement"))
+
+
+def estimates_of(votes, positive=1, cells=None):
+    cells = votes.cells() if cells is None else cells
+    counted = CountEstimates(
+        cells, Request(random_state=1, pos_label="abcdefgh"[positive]).checked()
+    )
     names = [*counted.overall(), *counted.averaged()]
     if len(votes.labels) == 2:
         names += counted.of_label(positive)
@@ -40,6 +51,12 @@ def error_gradient(votes):
     wrong = cells.truth.argmax(axis=1) != cells.predicted.argmax(axis=1)
     p = cells.totals[wrong].sum() / cells.totals.sum()
     return (wrong - p) / cells.totals.sum()
+
+
+def components_of(votes):
+    judgements = votes.cells().judgements
+    influence = judgements.influence(error_gradient(votes))
+    return components(influence, judgements.refits, judgements.groups)
 
 
 def effective_binomial(p, m):
@@ -72,10 +89,10 @@ def test_a_vote_is_its_share_of_an_example():
 
 
 def test_an_example_that_is_judged_more_often_counts_no_more():
-    votes = Votes(np.array([0, 1]), ("a", "b"))
-    votes.add(np.array([0, 1]), np.array([0, 1]))
-    votes.add(np.array([0]), np.array([1]))
-    votes.add(np.array([0]), np.array([1]))
+    votes = Votes(np.array([0, 1]), ("a", "b"), repetitions=3)
+    votes.add(np.array([0, 1]), np.array([0, 1]), 0)
+    votes.add(np.array([0]), np.array([1]), 1)
+    votes.add(np.array([0]), np.array([1]), 2)
     assert votes.cells().confusion() == pytest.approx(np.array([[1 / 3, 2 / 3], [0, 1]]))
 
 
@@ -86,37 +103,39 @@ def test_an_example_that_nobody_judged_is_not_there():
     assert votes.cells().confusion().tolist() == [[1, 0], [0, 1]]
 
 
-def test_examples_alike_in_truth_and_votes_are_one_kind():
-    judgements = votes_of(TRUTH, CALLED).cells().judgements
-    assert isinstance(judgements, Judgements)
-    assert sorted(judgements.examples.tolist()) == [1, 1, 1, 1, 2]
-    assert judgements.n == 6
+def test_each_refit_has_a_number_of_its_own():
+    votes = Votes(np.array([0, 1, 1]), ("a", "b"), repetitions=2)
+    votes.add(np.array([0, 2]), np.array([0, 1]), 0)
+    votes.add(np.array([1]), np.array([1]), 0)
+    votes.add(np.arange(3), np.array([0, 1, 0]), 1)
+    judgements = votes.cells().judgements
+    assert judgements.refits.tolist() == [[0, 1, 0], [2, 2, 2]]
+    assert judgements.n == 3
     assert judgements.repeated
 
 
-def test_many_classes_and_votes_are_told_apart_too():
-    # So many columns that no code of 64 bits holds a row.
-    k = 40
-    votes = Votes(np.zeros(3, dtype=int), tuple(map(str, range(k))))
-    for _ in range(4):
-        for label in range(k):
-            votes.add(np.arange(3), np.array([label, label, (label + 1) % k]))
-    votes.add(np.array([2]), np.array([7]))
-    judgements = votes.cells().judgements
-    assert sorted(judgements.examples.tolist()) == [1, 2]
+def test_the_totals_may_be_those_of_other_calls():
+    own = np.array([1, 1, 1, 1, 1, 0])
+    votes = votes_of(TRUTH, CALLED)
+    cells = votes.cells(valued_by=own)
+    assert cells.confusion().tolist() == [[1, 1], [0, 4]]
+    found = estimates_of(votes, cells=cells)["error_rate"]
+    assert found.value == pytest.approx(1 / 6)
+    assert found.interval.method == "variance_components"
+    assert found.interval.disagreement > 0
 
 
 def test_the_variance_of_the_error_rate_worked_by_hand():
     # Wrong: q = (0, 0, ½, 1, 0, ½), p = 2/6.  Mean of q (1 − q) = (¼ + ¼)/6 = 1/12, so that
     # u = 2 · (1/12) / (2/9) = ¾ and V = (2/9)/6 · (1 + ¾) = 7/108.
-    votes = votes_of(TRUTH, CALLED)
-    variance, disagreement = votes.cells().judgements.variance(error_gradient(votes))
-    assert disagreement == pytest.approx(3 / 4)
-    assert variance == pytest.approx(7 / 108)
+    parts = components_of(votes_of(TRUTH, CALLED))
+    assert parts.disagreement == pytest.approx(3 / 4)
+    assert parts.agreement == pytest.approx(7 / 108)
 
 
 def test_the_interval_of_the_error_rate_worked_by_hand():
-    found = estimates_of(votes_of(TRUTH, CALLED))["error_rate"]
+    votes = votes_of(TRUTH, CALLED)
+    found = estimates_of(votes, cells=by_agreement(votes))["error_rate"]
     assert found.value == pytest.approx(1 / 3)
     ends = effective_binomial(1 / 3, 6 / (1 + 3 / 4))
     assert (found.interval.low, found.interval.high) == pytest.approx(ends)
@@ -125,7 +144,8 @@ def test_the_interval_of_the_error_rate_worked_by_hand():
 
 def test_recall_has_the_positives_as_its_own_denominator():
     # Found: q = (1, 1, ½, 0), p = 5/8; u = 2 · (1/16) / (15/64) = 8/15; m = 4 / (1 + 8/15) = 60/23.
-    found = estimates_of(votes_of(TRUTH, CALLED))["recall"]
+    votes = votes_of(TRUTH, CALLED)
+    found = estimates_of(votes, cells=by_agreement(votes))["recall"]
     assert (found.value, found.n) == pytest.approx((5 / 8, 4))
     ends = effective_binomial(5 / 8, 60 / 23)
     assert (found.interval.low, found.interval.high) == pytest.approx(ends)
@@ -135,7 +155,8 @@ def test_precision_has_the_votes_for_positive_as_its_own_denominator():
     # Called positive: 1, 1, ½, ½ of an example, of which the last is a negative: p = 5/6, n = 3.
     # z of the two that waver: (1/6, 0) and (−5/6, 0), variances 1/72 and 25/72.
     # u = (26/72) / (3 · 5/36) = 13/15.
-    found = estimates_of(votes_of(TRUTH, CALLED))["precision"]
+    votes = votes_of(TRUTH, CALLED)
+    found = estimates_of(votes, cells=by_agreement(votes))["precision"]
     assert (found.value, found.n) == pytest.approx((5 / 6, 3))
     ends = effective_binomial(5 / 6, 3 / (1 + 13 / 15))
     assert (found.interval.low, found.interval.high) == pytest.approx(ends)
@@ -143,15 +164,16 @@ def test_precision_has_the_votes_for_positive_as_its_own_denominator():
 
 def test_disagreement_is_measured_where_an_example_was_judged_twice():
     # Examples 0 and 1 are judged twice, 2 and 3 once, all of class a.
-    votes = Votes(np.zeros(4, dtype=int), ("a", "b"))
-    votes.add(np.arange(4), np.array([0, 1, 0, 1]))
-    votes.add(np.arange(2), np.array([1, 1]))
+    votes = Votes(np.zeros(4, dtype=int), ("a", "b"), repetitions=2)
+    votes.add(np.arange(4), np.array([0, 1, 0, 1]), 0)
+    votes.add(np.arange(2), np.array([1, 1]), 1)
+    assert votes.cells().judgements.cells[1].tolist() == [1, 1, NOT_JUDGED, NOT_JUDGED]
     # Wrong: q = (½, 1, 0, 1), p = 5/8.  Of the two: mean squares of g·4 are (9 + 25)/128 and 9/64,
     # within-variances ½ · 1 and 0.
-    _, disagreement = votes.cells().judgements.variance(error_gradient(votes))
+    disagreement = components_of(votes).disagreement
     assert disagreement == pytest.approx(min(1, 0.5 / (34 / 128 + 9 / 64)))
     once = Votes(np.zeros(4, dtype=int), ("a", "b")).add(np.arange(4), np.array([0, 1, 0, 1]))
-    assert once.cells().judgements.variance(error_gradient(once)) == (1 / 16, 0.0)
+    assert components_of(once).agreement == pytest.approx(1 / 16)
     assert not once.cells().judgements.repeated
 
 
@@ -160,12 +182,10 @@ def test_the_sums_over_groups_are_the_units():
     # repetition, 0 and 1 in the second.
     groups = np.array([0, 0, 0, 1, 1, 1])
     votes = votes_of(TRUTH, CALLED, groups)
-    judgements = votes.cells().judgements
-    assert isinstance(judgements, GroupedJudgements)
-    variance, disagreement = judgements.variance(error_gradient(votes))
+    judgements, parts = votes.cells().judgements, components_of(votes)
     # Mean squares (1 + 0)/2 and (0 + 1)/2; variances ½ and ½; all over 6²; G/(G − 1) = 2.
-    assert disagreement == pytest.approx(1.0)
-    assert variance == pytest.approx(2 * (1 + 1) * (1 / 2 + 1 / 2) / 36)
+    assert parts.disagreement == pytest.approx(1.0)
+    assert parts.agreement == pytest.approx(2 * (1 + 1) * (1 / 2 + 1 / 2) / 36)
     assert (judgements.units, judgements.unit, judgements.n) == (2, 3.0, 6)
 
 
@@ -178,9 +198,9 @@ def test_groups_that_some_repetitions_leave_out_are_judged_by_the_others():
     assert judgements.totals(4).sum() == pytest.approx(6)
     whole = votes_of(TRUTH, CALLED, groups).cells().judgements
     assert (judgements.units, judgements.repeated) == (whole.units, True)
-    variance, disagreement = judgements.variance(error_gradient(votes))
-    assert np.isfinite(variance)
-    assert 0 <= disagreement <= 1
+    parts = components_of(votes)
+    assert np.isfinite(parts.agreement)
+    assert 0 <= parts.disagreement <= 1
 
 
 def test_a_typical_group_is_that_of_a_typical_example():
@@ -192,17 +212,18 @@ def test_a_typical_group_is_that_of_a_typical_example():
 def test_groups_that_always_agree_have_no_disagreement():
     groups = np.array([0, 0, 0, 1, 1, 1])
     votes = votes_of(TRUTH, [CALLED[0]] * 3, groups)
-    variance, disagreement = votes.cells().judgements.variance(error_gradient(votes))
+    parts = components_of(votes)
     once = votes_of(TRUTH, CALLED[:1], groups)
-    assert disagreement == pytest.approx(0, abs=1e-9)
-    assert variance == pytest.approx(once.cells().judgements.variance(error_gradient(once))[0])
+    assert parts.disagreement == pytest.approx(0, abs=1e-9)
+    assert parts.agreement == pytest.approx(components_of(once).independent)
 
 
 @settings(max_examples=20)
 @given(judged(max_classes=2))
 def test_error_rate_and_accuracy_have_the_agreement_interval(case):
     truth, called, _, _ = case
-    found = estimates_of(votes_of(truth, called))
+    votes = votes_of(truth, called)
+    found = estimates_of(votes, cells=by_agreement(votes))
     wrong = called != truth
     for name, losses in (("error_rate", wrong), ("accuracy", ~wrong)):
         expected = agreement_interval(losses)
@@ -215,7 +236,8 @@ def test_error_rate_and_accuracy_have_the_agreement_interval(case):
 @given(judged(max_classes=2))
 def test_precision_and_recall_have_the_agreement_interval_of_what_they_count(case):
     truth, called, _, _ = case
-    found = estimates_of(votes_of(truth, called))
+    votes = votes_of(truth, called)
+    found = estimates_of(votes, cells=by_agreement(votes))
     counted = {
         "recall": np.broadcast_to(truth == 1, called.shape),
         "precision": called == 1,
@@ -235,19 +257,22 @@ def test_precision_and_recall_have_the_agreement_interval_of_what_they_count(cas
 def test_equal_repetitions_are_as_many_independent_examples(case):
     truth, called, _, classes = case
     votes = votes_of(truth, [called[0]] * 3, classes=classes)
-    found = estimates_of(votes)["error_rate"].interval
+    found = estimates_of(votes, cells=by_agreement(votes))["error_rate"].interval
     exact = binomial_interval(int((called[0] != truth).sum()), len(truth))
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
-    assert votes.cells().judgements.variance(error_gradient(votes))[1] == pytest.approx(0, abs=1e-9)
+    assert components_of(votes).disagreement == pytest.approx(0, abs=1e-9)
 
 
 @settings(max_examples=10)
 @given(judged())
 def test_equal_repetitions_say_what_evaluate_says_of_one(case):
     truth, called, _, classes = case
-    found = estimates_of(votes_of(truth, [called[0]] * 3, classes=classes))
+    votes = votes_of(truth, [called[0]] * 3, classes=classes)
+    found = estimates_of(votes, cells=by_agreement(votes))
     names = np.array(list("abcdefgh"))
-    plain = tr.evaluate(names[truth], names[called[0]], pos_label="b", random_state=1)
+    plain = tr.evaluate(
+        names[truth], names[called[0]], pos_label="b", cell_interval="smoothed_delta"
+    )
     for name in set(found) & set(plain):
         assert found[name].value == pytest.approx(plain[name].value, nan_ok=True), name
         ends = (plain[name].interval.low, plain[name].interval.high)
@@ -258,7 +283,7 @@ def test_equal_repetitions_say_what_evaluate_says_of_one(case):
 @given(n=st.integers(2, 30))
 def test_examples_on_which_the_refits_never_agree_are_worth_half(n):
     votes = votes_of(np.zeros(n, dtype=int), [np.zeros(n, dtype=int), np.ones(n, dtype=int)])
-    found = estimates_of(votes)["error_rate"].interval
+    found = estimates_of(votes, cells=by_agreement(votes))["error_rate"].interval
     assert (found.low, found.high) == pytest.approx(effective_binomial(0.5, n / 2))
 
 
@@ -285,26 +310,44 @@ def _check_intervals(found):
             assert one.interval.low - 1e-12 <= one.value <= one.interval.high + 1e-12, name
 
 
-@settings(max_examples=15)
-@given(judged(most_groups=6), st.booleans())
-def test_merged_votes_are_the_votes_of_all(case, grouped):
-    truth, called, groups, classes = case
-    groups = groups if grouped else None
-    whole = votes_of(truth, called, groups, classes)
-    n = np.arange(len(truth))
-    parts = [
-        Votes(truth, whole.labels, groups, len(called)).add(n, row, at)
-        for at, row in enumerate(called)
-    ]
-    merged = parts[-1]
-    for part in parts[:-1]:
-        merged = merged.merge(part)
-    assert np.array_equal(merged.counts, whole.counts)
-    assert np.array_equal(merged.cells().totals, whole.cells().totals)
-    gradient = error_gradient(whole)
-    assert merged.cells().judgements.variance(gradient) == pytest.approx(
-        whole.cells().judgements.variance(gradient)
-    )
+@settings(max_examples=20)
+@given(judged(), st.integers(2, 5))
+def test_error_rate_and_accuracy_have_their_interval_of_components(case, folds):
+    truth, called, _, classes = case
+    parts = np.stack([np.roll(np.arange(len(truth)), 3 * r) % folds for r in range(len(called))])
+    votes = Votes(truth, tuple("abcdefgh"[:classes]), None, len(called))
+    for r, row in enumerate(called):
+        for k in range(folds):
+            votes.add(np.flatnonzero(parts[r] == k), row[parts[r] == k], r)
+    found = estimates_of(votes)
+    if len(called) == 1:
+        assert found["error_rate"].interval.method == "pooled_binomial"
+        return
+    for name, losses in (("error_rate", called != truth), ("accuracy", called == truth)):
+        expected = refit_interval(losses, parts)
+        interval = found[name].interval
+        assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_the_interval_of_f1_is_that_of_its_share_of_components():
+    # J = TP/(TP + FP + FN): 2.5 of 4.5, and its transform 2J/(1 + J)
+    found = estimates_of(votes_of(TRUTH, CALLED))
+    jaccard, f1 = found["jaccard"].interval, found["f1"].interval
+    assert found["jaccard"].value == pytest.approx(2.5 / 4.5)
+    for end in ("low", "high"):
+        share = getattr(jaccard, end)
+        assert getattr(f1, end) == pytest.approx(2 * share / (1 + share))
+
+
+def test_with_few_positives_the_mcc_reaches_as_far_as_precision_and_recall():
+    truth = np.repeat([1, 0], [5, 40])
+    called = np.tile(truth, (2, 1))
+    called[:, 0], called[0, 7], called[1, 9] = 0, 1, 1
+    found = estimates_of(votes_of(truth, called))
+    ends = [found[name].interval for name in ("precision", "recall")]
+    mcc = found["matthews_correlation"].interval
+    assert mcc.low <= np.sqrt(ends[0].low * ends[1].low)
+    assert mcc.high >= np.sqrt(ends[0].high * ends[1].high) - 1e-12
 
 
 @settings(max_examples=10)

@@ -13,6 +13,7 @@ from truerisk.cli.options import (
     evaluation_from,
     level_option,
     measure_option,
+    option_with_default,
     positive_option,
     reading_from,
     reading_options,
@@ -41,14 +42,11 @@ OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats"
 @click.command(short_help="Do the intervals keep their promise, on your own data?")
 @click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
 @click.option("--size", type=click.IntRange(2), help="Rows of a sample: 200 if absent.")
-@click.option(
-    "--samples", type=click.IntRange(20), default=1000, show_default=True, help="Samples to draw."
-)
-@click.option(
+@option_with_default("--samples", type=click.IntRange(20), default=1000, help="Samples to draw.")
+@option_with_default(
     "--seconds",
     type=click.FloatRange(min=0),
     default=60.0,
-    show_default=True,
     help="Stop after this time; 0 for no limit.",
 )
 @click.option(
@@ -56,7 +54,7 @@ OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats"
 )
 @click.option("--folds", type=int, help="Folds of the estimates: 10 if absent.")
 @click.option("--repeats", type=int, help="Repetitions of the estimates: 5 if absent.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
+@option_with_default("--jobs", type=int, default=1, help="Processes; -1 for all cores.")
 @lambda function: with_options(FEATURES, function)
 @positive_option
 @level_option

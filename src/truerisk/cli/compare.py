@@ -11,6 +11,7 @@ from truerisk.cli.options import (
     FILE,
     evaluation_from,
     evaluation_options,
+    option_with_default,
     reading_from,
     reading_options,
 )
@@ -43,11 +44,10 @@ BETTER, NOT_WORSE = "better", "not-worse"
     help="Predictions of one model, where one file holds all; twice or more. --score likewise.",
 )
 @click.option("--name", "names", multiple=True, help="Name of a model; once per model.")
-@click.option(
+@option_with_default(
     "--join",
     type=click.Choice(["auto", "id", "row", "inner"]),
     default="auto",
-    show_default=True,
     help="By ids where all files have them, else row by row; inner drops ids not in every file.",
 )
 @evaluation_options
@@ -57,11 +57,10 @@ BETTER, NOT_WORSE = "better", "not-worse"
     metavar="NUMBER|NAME=NUMBER",
     help="The smallest difference that matters, for all measures or for one; may be repeated.",
 )
-@click.option(
+@option_with_default(
     "--interval",
     type=click.Choice(INTERVALS),
     default="tango",
-    show_default=True,
     help="Interval of the difference of error rates; mover: of areas, with groups.",
 )
 @format_options("json", "csv", "markdown", "latex")
@@ -98,9 +97,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 
 
 def _compare(
-    files: tuple[Path, ...],
-    region: float | dict[str, float] | None,
-    options: dict[str, Any],
+    files: tuple[Path, ...], region: float | dict[str, float] | None, options: dict[str, Any]
 ) -> "Comparisons":
     from truerisk.comparison.predictions.compare_files import compare_files  # noqa: PLC0415  (start-up time)
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, positive_option, seed_option
+from truerisk.cli.options import (
+    FILE,
+    level_option,
+    option_with_default,
+    positive_option,
+    seed_option,
+)
 from truerisk.cli.output import (
     check_measure_names,
     check_outputs,
@@ -46,15 +52,14 @@ NO_ESTIMATE = "none"
     help="A learner, or module:attribute; may be repeated. linear_svm if absent.",
 )
 @click.option("--sizes", metavar="N,N,…", help="Training sizes; eight on a log scale if absent.")
-@click.option("--measure", default="error_rate", show_default=True, help="What to measure.")
+@option_with_default("--measure", default="error_rate", help="What to measure.")
 @positive_option
-@click.option("--repeats", type=click.IntRange(2), default=10, show_default=True, help="Divisions.")
-@click.option("--test-size", type=float, default=0.25, show_default=True, help="Share to hold out.")
-@click.option(
+@option_with_default("--repeats", type=click.IntRange(2), default=10, help="Divisions.")
+@option_with_default("--test-size", type=float, default=0.25, help="Share to hold out.")
+@option_with_default(
     "--estimate",
     type=click.Choice(["cross_validation", "xi_alpha", NO_ESTIMATE]),
     default="cross_validation",
-    show_default=True,
     help="Estimate from the training part alone, shown beside.",
 )
 @click.option(

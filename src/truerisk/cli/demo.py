@@ -9,6 +9,7 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import BROKEN_PIPE, discard_output
+from truerisk.cli.options import option_with_default
 from truerisk.cli.output import console, show
 from truerisk.cli.progress import Progress
 
@@ -57,12 +59,8 @@ FREQUENCIES = (0.34, 0.22, 0.13, 0.1, 0.08, 0.06, 0.04, 0.03)
 
 
 @click.command(short_help="Everything on bundled data, in one page.")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default=".",
-    show_default=True,
-    help="Folder for report.html.",
+@option_with_default(
+    "--output", type=click.Path(path_type=Path), default=".", help="Folder for report.html."
 )
 @click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
 def demo(output: Path, *, no_open: bool) -> None:
@@ -181,10 +179,6 @@ def _grow(progress: Progress) -> Any:  # noqa: ANN401
     )
 
 
-def _print_evaluation(evaluation: Any) -> None:  # noqa: ANN401
-    show(evaluation, None)
-
-
 def _print_verdict(comparisons: Any) -> None:  # noqa: ANN401
     for sentence in comparisons.verdict:
         click.echo(sentence)
@@ -197,17 +191,13 @@ def _print_averages(evaluation: Any) -> None:  # noqa: ANN401
     print_table(average_table(evaluation), console())
 
 
-def _print_text(result: Any) -> None:  # noqa: ANN401
-    click.echo(str(result))
-
-
 PARTS: dict[str, tuple[Callable[[Progress], Any], Callable[[Any], None]]] = {
-    "How good is the spam filter?": (_score, _print_evaluation),
+    "How good is the spam filter?": (_score, partial(show, form=None)),
     "Is a newer filter really better?": (_compare, _print_verdict),
-    "How good is an SVM, with no test set?": (_estimate_without_test_set, _print_text),
-    "How sure is its error?": (_perturb, _print_text),
+    "How good is an SVM, with no test set?": (_estimate_without_test_set, click.echo),
+    "How sure is its error?": (_perturb, click.echo),
     "How well are news classified by topic?": (_estimate_categories, _print_averages),
-    "Would more tumours help?": (_grow, _print_text),
+    "Would more tumours help?": (_grow, click.echo),
 }
 
 
@@ -238,20 +228,19 @@ def has_display() -> bool:
 
 def spam_filter() -> tuple[list[str], list[float]]:
     """Generate the true labels and the scores of a filter that is good, and not perfect."""
-    truth, places = _mails()
-    return truth, [_probability(place, SEPARATION, label) for place, label in _of(places, truth)]
+    mails = _mails()
+    scores = [_probability(place, SEPARATION, label) for label, place in mails]
+    return [label for label, _ in mails], scores
 
 
 def better_filter() -> list[float]:
     """Generate the scores that a better filter gives the same mails."""
-    source, normal = random.Random(SEED + 1), NormalDist()  # noqa: S311  (an example, no secret)
-    truth, places = _mails()
-    scores = []
-    for place, label in _of(places, truth):
-        own = normal.inv_cdf(_inside(source.random()))
-        mixed = LIKENESS * place + (1 - LIKENESS**2) ** 0.5 * own
-        scores.append(_probability(mixed, BETTER_SEPARATION, label))
-    return scores
+    source = random.Random(SEED + 1)  # noqa: S311  (an example, no secret)
+    unlike = (1 - LIKENESS**2) ** 0.5
+    return [
+        _probability(LIKENESS * place + unlike * _normal(source), BETTER_SEPARATION, label)
+        for label, place in _mails()
+    ]
 
 
 def news() -> "Corpus":
@@ -276,17 +265,13 @@ def news() -> "Corpus":
     )
 
 
-def _mails() -> tuple[list[str], list[float]]:
-    source, normal = random.Random(SEED), NormalDist()  # noqa: S311  (an example, no secret)
-    truth, places = [], []
-    for _ in range(MAILS):
-        truth.append("spam" if source.random() < SHARE_OF_SPAM else "ham")
-        places.append(normal.inv_cdf(_inside(source.random())))
-    return truth, places
-
-
-def _of(places: list[float], truth: list[str]) -> Sequence[tuple[float, str]]:
-    return list(zip(places, truth, strict=True))
+def _mails() -> list[tuple[str, float]]:
+    """Give the label of each mail, and its place on the axis of evidence."""
+    source = random.Random(SEED)  # noqa: S311  (an example, no secret)
+    return [
+        ("spam" if source.random() < SHARE_OF_SPAM else "ham", _normal(source))
+        for _ in range(MAILS)
+    ]
 
 
 def _probability(place: float, separation: float, label: str) -> float:
@@ -298,8 +283,8 @@ def _probability(place: float, separation: float, label: str) -> float:
     return round(likelihood / (likelihood + other), 6)
 
 
-def _inside(share: float) -> float:
-    return min(max(share, 1e-9), 1 - 1e-9)
+def _normal(source: random.Random) -> float:
+    return NormalDist().inv_cdf(min(max(source.random(), 1e-9), 1 - 1e-9))
 
 
 def _any(source: random.Random, words: Sequence[str]) -> str:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, positive_option, seed_option, unescaped
+from truerisk.cli.options import (
+    FILE,
+    level_option,
+    option_with_default,
+    positive_option,
+    seed_option,
+    unescaped,
+)
 from truerisk.cli.output import (
     check_bounds,
     check_measure_names,
@@ -54,7 +61,7 @@ RESAMPLING = (
 )  # fmt: skip
 TESTS = (
     "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",
-    "nested_cross_validation", "agreement", "resampled_t", "perturbation",
+    "nested_cross_validation", "variance_components", "agreement", "resampled_t", "perturbation",
 )  # fmt: skip
 METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 ONLY_DOCUMENTS = (
@@ -87,11 +94,10 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
     "choose the best of several.",
 )
 @click.option("--against", metavar="NAME", help="Another learner: is it better than --model?")
-@click.option(
+@option_with_default(
     "--test",
     type=click.Choice(TESTS),
     default=TESTS[0],
-    show_default=True,
     help="With --against: the test of the difference; resampled_t is invalid, for comparison.",
 )
 @click.option(
@@ -105,11 +111,12 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
     type=click.Choice(METHODS),
     help="Method of estimation; cross_validation for a table, xi_alpha for documents if absent.",
 )
-@click.option(
+@option_with_default(
     "--interval",
-    type=click.Choice(["agreement", "corrected_t", "central_limit", "plain_t"]),
-    default="agreement",
-    show_default=True,
+    type=click.Choice(
+        ["variance_components", "agreement", "corrected_t", "central_limit", "plain_t"]
+    ),
+    default="variance_components",
     help="Rule of the intervals; plain_t is invalid, for comparison.",
 )
 @click.option("--folds", type=click.IntRange(2), help="Folds of one repetition; 10 if absent.")
@@ -123,10 +130,9 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
 @click.option("--allow-failed", is_flag=True, help="Leave out refits in which the model fails.")
 @click.option("--tune", is_flag=True, help="Choose settings anew within every training part.")
-@click.option(
+@option_with_default(
     "--measure",
     default="error_rate",
-    show_default=True,
     help="Measure by which the best is chosen, or two are compared.",
 )
 @positive_option
@@ -134,18 +140,14 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @click.option("--labels", metavar="COLUMN", help="Documents: column of the labels.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Documents: column of unique ids.")
 @click.option(
-    "--split",
-    metavar="COLUMN",
-    help="Documents: column that says train or test; '' to ignore it.",
+    "--split", metavar="COLUMN", help="Documents: column that says train or test; '' to ignore it."
 )
 @click.option(
     "--holdout", type=float, metavar="SHARE", help="Documents: hold out this share at random."
 )
 @click.option("--categories", metavar="A,B", help="Documents: only these; all if absent.")
-@click.option("--C", "cost", type=float, default=0.5, show_default=True, help="Documents: C.")
-@click.option(
-    "--rho", type=float, default=1.0, show_default=True, help="ρ: 1 for text, 2 is proven."
-)
+@option_with_default("--C", "cost", type=float, default=0.5, help="Documents: C.")
+@option_with_default("--rho", type=float, default=1.0, help="ρ: 1 for text, 2 is proven.")
 @click.option(
     "--min-documents",
     type=click.IntRange(1),

@@ -4,23 +4,15 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import level_option
-from truerisk.cli.output import (
-    check_outputs,
-    deliver,
-    format_options,
-    page_options,
-    show_rows,
-)
+from truerisk.cli.options import level_option, option_with_default
+from truerisk.cli.output import check_outputs, deliver, format_options, page_options, show_rows
 from truerisk.reporting.wording import interval_heading, number, title_of, written
 from truerisk.results import Resampled
 
 
 @click.command(short_help="Mean and interval of the values of several folds.")
 @click.argument("values", nargs=-1, type=float, required=True, metavar="VALUE...")
-@click.option(
-    "--measure", default="error_rate", show_default=True, help="Measure that the values are of."
-)
+@option_with_default("--measure", default="error_rate", help="Measure that the values are of.")
 @click.option("--folds", "n_folds", type=int, help="Folds of one repetition; 2 for five times two.")
 @click.option("--ratio", type=float, help="Test to training examples, for random subsampling.")
 @level_option

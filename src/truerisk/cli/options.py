@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -13,6 +14,7 @@ from truerisk.measures import AVERAGES, MEASURES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MAX_COST_BYTES = 2**24
+option_with_default = partial(click.option, show_default=True)  # help says what it is
 
 
 class InputPath(click.Path):
@@ -35,15 +37,9 @@ group_option = click.option(
 delimiter_option = click.option(
     "--delimiter", metavar="CHARACTER", help="Separator of the cells; detected if absent."
 )
-encoding_option = click.option(
-    "--encoding", default="utf-8", show_default=True, help="Encoding of text files."
-)
-decimal_option = click.option(
-    "--decimal",
-    type=click.Choice([".", ","]),
-    default=".",
-    show_default=True,
-    help="Decimal mark.",
+encoding_option = option_with_default("--encoding", default="utf-8", help="Encoding of text files.")
+decimal_option = option_with_default(
+    "--decimal", type=click.Choice([".", ","]), default=".", help="Decimal mark."
 )
 READING = (
     click.option("--truth", metavar="COLUMN", help="Column of the true labels."),
@@ -60,11 +56,10 @@ READING = (
     delimiter_option,
     encoding_option,
     decimal_option,
-    click.option(
+    option_with_default(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
         default="refuse",
-        show_default=True,
         help="What to do with rows in which a used cell is empty.",
     ),
     click.option("--strip", is_flag=True, help="Remove white space around labels."),
@@ -108,9 +103,7 @@ READING_NAMES = (
     *AS_NAMED, *LIMITS,
 )  # fmt: skip
 
-level_option = click.option(
-    "--level", type=float, default=0.95, show_default=True, help="Confidence level."
-)
+level_option = option_with_default("--level", type=float, default=0.95, help="Confidence level.")
 positive_option = click.option(
     "--positive",
     "pos_label",
@@ -273,20 +266,12 @@ EVALUATION = (
     click.option(
         "--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier."
     ),
-    click.option(
-        "--replicates",
-        type=int,
-        default=1000,
-        show_default=True,
-        help="Replicates of the bootstrap.",
+    option_with_default(
+        "--replicates", type=int, default=1000, help="Replicates of the bootstrap."
     ),
     seed_option,
-    click.option(
-        "--max-classes",
-        type=int,
-        default=10_000,
-        show_default=True,
-        help="Refuse more classes than this.",
+    option_with_default(
+        "--max-classes", type=int, default=10_000, help="Refuse more classes than this."
     ),
 )
 

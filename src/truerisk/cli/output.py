@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from truerisk.cli import FINDING, PARTIAL
-from truerisk.cli.options import read_bounds, with_options
+from truerisk.cli.options import option_with_default, read_bounds, with_options
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError, ResourceError
 from truerisk.results import Evaluation, Reportable, has_code
@@ -55,12 +55,11 @@ FIGURES = (
         metavar="FOLDER",
         help="Also draw figures into this folder; needs matplotlib.",
     ),
-    click.option(
+    option_with_default(
         "--figure-format",
         "figure_formats",
         type=click.Choice(["svg", "png", "pdf"]),
         default=("svg",),
-        show_default=True,
         multiple=True,
         help="Format of the figures; may be repeated.",
     ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, seed_option
+from truerisk.cli.options import FILE, level_option, option_with_default, seed_option
 from truerisk.cli.output import (
     check_outputs,
     console,
@@ -42,8 +42,8 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
 
 @click.command(short_help="An SVM's error and what a feature adds, by random weights.")
 @click.argument("data", type=FILE, metavar="DATA")
-@click.option(
-    "--model", default="linear_svm", show_default=True, metavar="NAME",
+@option_with_default(
+    "--model", default="linear_svm", metavar="NAME",
     help="linear_svm, rbf_svm, logistic_regression, or module:attribute.",
 )  # fmt: skip
 @click.option(
@@ -56,21 +56,19 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
     "--region", type=float, metavar="SHARE", help="A difference up to this does not matter."
 )
 @click.option("--rivals", is_flag=True, help="Add every other rule, on the same rows.")
-@click.option(
+@option_with_default(
     "--losses", type=click.Choice(["cross_validated", "training"]), default="cross_validated",
-    show_default=True, help="Losses that are perturbed.",
+    help="Losses that are perturbed.",
 )  # fmt: skip
 @click.option(
     "--interval", type=click.Choice(["effective_size", "percentile", "normal"]), default=None,
     help="Form of the interval; effective_size if absent, normal with --without.",
 )  # fmt: skip
-@click.option(
-    "--replicates", type=click.IntRange(100), default=1000, show_default=True, help="Weightings."
-)
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Folds.")
+@option_with_default("--replicates", type=click.IntRange(100), default=1000, help="Weightings.")
+@option_with_default("--folds", type=click.IntRange(2), default=5, help="Folds.")
 @level_option
 @seed_option
-@click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores.")
+@option_with_default("--jobs", type=int, default=1, help="Threads; -1 for all cores.")
 @table_options
 @format_options("json", "csv")
 @page_options
@@ -173,10 +171,7 @@ def _difference(
 
 
 def _show(
-    result: "Perturbed",
-    rivals: "Mapping[str, Estimate]",
-    form: str | None,
-    source: dict[str, Any],
+    result: "Perturbed", rivals: "Mapping[str, Estimate]", form: str | None, source: dict[str, Any]
 ) -> None:
     rules = {name: replace(result, interval=one) for name, one in result.forms.items()}
     listed: list[tuple[str, Estimate]] = [(FORMS[name], one) for name, one in rules.items()]
@@ -202,14 +197,10 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
-    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
+    from truerisk.reporting.document import Table, heads  # noqa: PLC0415
     from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
     from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
 
-    numeric = ("Error rate", interval_heading(level))
-    columns = (Column("Rule"), *(Column(one, numeric=True) for one in numeric), Column("Speaks of"))
-    rows = []
-    for name, one in listed:
-        words = written(one)
-        rows.append((name, words.value, words.interval, ABOUT[one.target]))
-    print_table(Table("Every rule on the same examples", columns, tuple(rows)), console())
+    columns = heads("Rule", "#Error rate", f"#{interval_heading(level)}", "Speaks of")
+    rows = tuple((name, *written(one), ABOUT[one.target]) for name, one in listed)
+    print_table(Table("Every rule on the same examples", columns, rows), console())

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import level_option
+from truerisk.cli.options import level_option, option_with_default
 from truerisk.reporting.wording import percent
 
 
@@ -17,11 +17,10 @@ from truerisk.reporting.wording import percent
 @click.option("--auc", type=float, help="Expected area under the ROC curve; of the worse model.")
 @click.option("--prevalence", type=float, help="With --auc: share of positive examples.")
 @click.option("--correlation", type=float, help="With --auc: of the two models' scores in a class.")
-@click.option(
+@option_with_default(
     "--assurance",
     type=float,
     default=0.8,
-    show_default=True,
     help="Share of samples in which the target is met; the power of a test.",
 )
 @click.option("--method", help="Interval of a rate, with --half-width; clopper_pearson if absent.")

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any, Self
 
 PATIENCE = 2.0  # seconds
@@ -33,12 +32,7 @@ class Progress(AbstractContextManager["Progress"]):
             self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._timer.cancel()
         with self._lock:
             self._silent = True

@@ -11,6 +11,7 @@ from truerisk.cli.options import (
     delimiter_option,
     encoding_option,
     level_option,
+    option_with_default,
     unescaped,
 )
 from truerisk.cli.output import (
@@ -42,13 +43,12 @@ if TYPE_CHECKING:
 )
 @click.option("--dataset", metavar="COLUMN", help="Column that names the data sets.")
 @level_option
-@click.option(
+@option_with_default(
     "--seed",
     "--random-state",
     "seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
-    show_default=True,
     help="Seed of the Bayesian tests.",
 )
 @delimiter_option

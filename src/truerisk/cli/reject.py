@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 SHOWN_RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 OPTIMISTIC = (
-    "Thresholds chosen on these examples look better on them than they will on others; the rows "
-    "have the intervals of thresholds that were fixed before."
+    "Thresholds chosen on these examples look better on them than they will on others; the "
+    "intervals are those of thresholds that were fixed before."
 )
 
 
@@ -177,12 +177,8 @@ def _sentence(name: str, target: float, point: "RejectionPoint", level: float | 
     what = {"error": "an error rate", "rejection": "a rejection rate"}[name]
     if np.isnan(point.error_rate):
         return f"For {what} of at most {target:g} everything must be rejected."
-    ends = ""
-    if level is not None:
-        from truerisk.intervals.chosen_thresholds import level_after_choice  # noqa: PLC0415
-
-        _, _, low, high, *_ = _row(point, level_after_choice(level))
-        ends = f"; {number(low, 4)} to {number(high, 4)} after the choice, at {percent(level)}"
+    _, _, low, high, *_ = _row(point, level)
+    ends = "" if level is None else f"; {percent(level)}: {number(low, 4)} to {number(high, 4)}"
     return (
         f"For {what} of at most {target:g}: answer when the evidence is at least "
         f"{point.threshold:.6g}. That rejects {100 * point.rejection_rate:.1f} %; of the "

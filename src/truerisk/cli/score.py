@@ -49,7 +49,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 @click.option(
     "--cell-interval",
     type=click.Choice(CELL_INTERVALS),
-    default="smoothed_delta",
+    default="by_measure",
     show_default=True,
     help="Interval of the other measures of counts.",
 )

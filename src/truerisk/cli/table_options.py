@@ -15,6 +15,7 @@ from truerisk.cli.options import (
     delimiter_option,
     encoding_option,
     group_option,
+    option_with_default,
     unescaped,
     with_options,
 )
@@ -45,11 +46,10 @@ TABLE = (
     *FEATURES[:1],
     group_option,
     *FEATURES[1:],
-    click.option(
+    option_with_default(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
         default="refuse",
-        show_default=True,
         help="What to do with rows that have no label.",
     ),
     delimiter_option,
@@ -57,9 +57,7 @@ TABLE = (
     decimal_option,
 )
 RUNNING = (
-    click.option(
-        "--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores."
-    ),
+    option_with_default("--jobs", type=int, default=1, help="Processes; -1 for all cores."),
     click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at this address."),
     click.option(
         "--resume",

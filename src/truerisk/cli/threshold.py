@@ -12,6 +12,7 @@ from truerisk.cli.options import (
     costs_option,
     guarantee_option,
     level_option,
+    option_with_default,
     positive_option,
     read_costs,
     reading_from,
@@ -57,7 +58,7 @@ NO_INTERVALS = (
 @guarantee_option("recall=0.95", "recall, specificity, precision or negative_predictive_value")
 @level_option
 @positive_option
-@click.option("--sweep", type=click.IntRange(0), default=11, show_default=True, help="Rows shown.")
+@option_with_default("--sweep", type=click.IntRange(0), default=11, help="Rows shown.")
 @reading_options
 @format_options("json", "csv")
 @figure_options
@@ -151,10 +152,10 @@ def _print_best(best: "ChosenThreshold", meeting: "Breakeven", chosen: dict[str,
     for one in best.guarantees:
         promise = f"{spoken(one.measure)} of at least {one.bound:g}"
         if one.is_kept:
-            click.echo(
-                f"Guaranteed with {percent(one.level)} confidence: {promise}, at thresholds from "
-                f"{one.lowest:.10g} to {one.highest:.10g}."
-            )
+            falls = one.measure in {"recall", "negative_predictive_value"}
+            end = f"up to {one.highest:.10g}" if falls else f"down to {one.lowest:.10g}"
+            level = percent(one.level)
+            click.echo(f"Guaranteed with {level} confidence: {promise}, at thresholds {end}.")
         else:
             click.echo(f"Not guaranteed: {promise}. {one.reason}")
     if math.isnan(best.at) and best.guarantees:

@@ -25,7 +25,6 @@ from truerisk.measures.thresholds import sweep
 from truerisk.results import Estimate, Evaluation, Finding, Interval
 from truerisk.tallies.cells import Cells, Rejections
 from truerisk.tallies.group_values import sums_of_groups
-from truerisk.tallies.votes import GroupedJudgements
 
 MAX_LISTED = 10  # labels that one sentence names
 
@@ -226,8 +225,9 @@ def _notes(tallies: Tallies, request: Request) -> Iterator[Finding]:
 def _grouping_notes(tallies: Tallies) -> Iterator[Finding]:
     sizes, cells = _group_sizes(tallies), tallies.cells
     groups, n = 0 if sizes is None else len(sizes), tallies.n
-    if cells is not None and isinstance(cells.judgements, GroupedJudgements):
-        groups, n = cells.judgements.units, cells.n
+    judged = None if cells is None else cells.judgements
+    if cells is not None and judged is not None and judged.groups is not None:
+        groups, n = judged.units, cells.n
     if groups:
         yield Finding(f"The units are {groups} groups, not {n} rows.", code="grouped")
     if sizes is not None:

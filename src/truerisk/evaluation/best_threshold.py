@@ -67,13 +67,7 @@ class ChosenThreshold(Frozen, Threshold):
 
 
 def share_called(threshold: Threshold) -> float:
-    """Give the share of the examples that is called positive at a threshold.
-
-    Examples
-    --------
-    >>> share_called(Threshold(0.4, "f_beta", 6 / 7, tp=3, fp=1, fn=0, tn=1))
-    0.8
-    """
+    """Give the share of the examples that is called positive at a threshold."""
     called = threshold.tp + threshold.fp
     return called / (called + threshold.fn + threshold.tn)
 
@@ -115,8 +109,8 @@ def best_threshold(
                                examples and any scores; nothing is lost to the choice
     precision,                 by a fixed sequence of exact tests
     negative_predictive_value  (`kept_in_sequence`), for independent examples and
-                               scores without ties; with ties, if lower scores are
-                               not less often positive there
+                               scores without ties; with ties, if the share of
+                               positives does not fall as the score rises
     =========================  ======================================================
 
     Several guarantees share 1 − level evenly.  Weights leave no such proof, and are refused.
@@ -191,13 +185,6 @@ def threshold_rows(
 
     Clopper and Pearson's intervals hold for a threshold that was fixed before; weighted and grouped
     examples have none.
-
-    Examples
-    --------
-    >>> from truerisk.tallies.ranking import rank
-    >>> row = threshold_rows(rank([0.9, 0.8, 0.4, 0.1], [True, False, True, False]), 3)[1]
-    >>> row["threshold"], row["recall"], round(row["recall_low"], 3)
-    (0.8, 0.5, 0.013)
     """
     table = sweep(ranking)
     with np.errstate(invalid="ignore"):
@@ -237,12 +224,7 @@ def _check_independent(ranking: Ranking, *, independent: bool) -> None:
 
 
 def check_guarantee(guarantee: Mapping[str, float], measures: tuple[str, ...]) -> None:
-    """Refuse a promise of another measure, or one that no example could break or keep.
-
-    Examples
-    --------
-    >>> check_guarantee({"recall": 0.95}, ("recall", "precision"))
-    """
+    """Refuse a promise of another measure, or one that no example could break or keep."""
     for name, bound in guarantee.items():
         check_choice(name, measures, "guarantee")
         check_number(bound, f"guarantee[{name!r}]", low=0, high=1)

@@ -46,7 +46,7 @@ def evaluate(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -96,9 +96,10 @@ def evaluate(
     binomial
         Interval of measures that are k of n.
     cell_interval
-        Interval of the other measures of counts.
+        Interval of the other measures of counts: `by_measure` gives each its own; one of
+        `smoothed_delta`, `delta`, `percentile`, `basic`, `bca` and `dirichlet` is for all of them.
     replicates
-        Bootstrap replicates, where an interval needs them.
+        Bootstrap replicates, for the last four of these and for rankings of grouped rows.
     random_state
         Seed; drawn when not given, and stated in the result.
     zero_division
@@ -165,7 +166,7 @@ def evaluate_frame(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -214,7 +215,7 @@ def evaluate_files(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -303,7 +304,7 @@ def evaluate_counts(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,

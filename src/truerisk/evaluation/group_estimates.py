@@ -44,7 +44,6 @@ class GroupEstimates:
     tallies: Tallies
     rows: ScoredRows
     request: Request
-    resampled: bool = True
 
     def overall(self) -> Iterator[Estimate]:
         """Estimate what is about all scores together."""
@@ -143,13 +142,11 @@ class GroupEstimates:
         return replace(interval, low=min(interval.low, value), high=max(interval.high, value))
 
 
-def score_estimates(
-    tallies: Tallies, request: Request, *, resampled: bool = True
-) -> ScoreEstimates | GroupEstimates:
+def score_estimates(tallies: Tallies, request: Request) -> ScoreEstimates | GroupEstimates:
     """Give what scores have to offer: of rows in groups, or of independent ones."""
     if tallies.grouped_scores is not None:
         return GroupEstimates(tallies, tallies.grouped_scores, request)
-    return ScoreEstimates(tallies, request, resampled=resampled)
+    return ScoreEstimates(tallies, request)
 
 
 def not_kept(groups: int) -> tuple[Finding, ...]:

@@ -4,8 +4,10 @@ A *sheet* holds the scores of one repetition.  Scores of different repetitions a
 together; those of the folds of one repetition are, as their models share all but a few examples,
 but for the area under the ROC curve only pairs that one refit has judged count: ranked across
 folds it comes out too small (by simulation .02 at n = 50).
-Value: the mean over the sheets.  Interval: the mean distances to the ends on a sheet, as long as
-the disagreement between the sheets makes them (`Judgements.variance` has the reason).
+Value: the mean over the sheets.  Interval: by the variance components of the influences
+(`truerisk.intervals.variance_components`), of the measures in `INFLUENCES` and of the losses; of
+others the mean distances to the ends on a sheet, stretched by the disagreement between the sheets.
+Influences are among *all* examples of a sheet: within a fold, its examples share their noise.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +24,25 @@ from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
 from truerisk.inputs.predictions import Predictions
-from truerisk.intervals.choose import refit_interval
+from truerisk.intervals.choose import area_floor, refit_auc, stretched_interval
+from truerisk.intervals.delta import student_factor
+from truerisk.intervals.variance_components import (
+    METHOD,
+    RefitQuestion,
+    components,
+    few_of,
+    rule_of,
+)
 from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.results import Estimate
+from truerisk.results import Estimate, Interval
 from truerisk.tallies.losses import LOSSES
-from truerisk.tallies.placements import share_below
-from truerisk.tallies.votes import disagreement_of
+from truerisk.tallies.placements import (
+    area_influence,
+    average_precision_influence,
+    share_below,
+)
 
-DRAWN_FROM = 50_000  # examples, over the sheets, beyond which no further sheet is resampled
+INFLUENCES = {"roc_auc": area_influence, "average_precision": average_precision_influence}
 
 
 @dataclass(frozen=True)
@@ -52,7 +65,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class RefitScores:
-    """The estimates that the sheets have to offer."""
+    """The estimates that the sheets have to offer; `rule` names the rule of their intervals."""
 
     sheets: Sequence[Sheet]
     truth: NDArray[Any]
@@ -60,6 +73,7 @@ class RefitScores:
     pos_label: str | None
     request: Request
     groups: Indices | None = None
+    rule: str = METHOD
 
     @cached_property
     def tallies(self) -> tuple[Tallies, ...]:
@@ -96,15 +110,11 @@ class RefitScores:
 
     @cached_property
     def _of_sheets(self) -> list[ScoreEstimates | GroupEstimates]:
-        drawn = max(1, DRAWN_FROM // max(1, len(self.sheets[0].examples)))
-        return [
-            score_estimates(tallies, self.request, resampled=at < drawn)
-            for at, tallies in enumerate(self.tallies)
-        ]
+        return [score_estimates(tallies, self.request) for tallies in self.tallies]
 
     @property
     def _all_labels(self) -> tuple[str, ...]:
-        return tuple(self.tallies[0].rankings)
+        return self.labels if self.sheets[0].score.ndim > 1 else (str(self.pos_label),)
 
     def _together(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> Estimate:
         """Average over the sheets; widen by what sets them apart."""
@@ -113,28 +123,105 @@ class RefitScores:
         if not np.isfinite(values).all() or first.interval is None:
             worst = next((one for one in each if not np.isfinite(one.value)), first)
             return replace(worst, n=self.n)
-        drawn = [
-            (one.value, one.interval)
-            for one, sheet in zip(each, self._of_sheets, strict=True)
-            if sheet.resampled and one.interval is not None
-        ]
-        disagreement = self._disagreement(name, labels)
-        share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
-        measure_range = find_measure(base_and_average(name)[0]).measure_range
-        if name == "brier_score" and len(self._all_labels) == 1:
-            measure_range = (0.0, 1.0)  # of two classes, one probability says all
-        kind = "agreement" if len(self.sheets) > 1 else "pooled"
         value = float(values.mean())
-        interval = refit_interval(
-            value,
-            drawn,
-            stretch=float(np.sqrt(share * (1 + disagreement))),
-            measure_range=measure_range,
-            method=f"{kind}_{first.interval.method.removeprefix('bootstrap_')}",
-        )
+        if self._has_components(name):
+            interval: Interval = self.component_interval(name, value, labels)
+        else:
+            interval = self._stretched(name, value, each, labels)
         n = self.n if first.n == len(self.sheets[0].examples) else first.n
         return replace(
             first, value=value, interval=interval, n=n, notes=self._notes(name, each, labels)
+        )
+
+    def _has_components(self, name: str) -> bool:
+        """Whether the measure has an influence of each example, and several refits judge these."""
+        base, average = base_and_average(name)
+        known = (base in INFLUENCES or base in LOSSES) and average != "micro"
+        return known and self.rule == METHOD and self._repeated
+
+    @cached_property
+    def _repeated(self) -> bool:
+        """Whether some example has the scores of several refits."""
+        every = np.concatenate([sheet.examples for sheet in self.sheets])
+        return len(every) > self.n
+
+    def component_interval(self, name: str, value: float, labels: tuple[str, ...]) -> Interval:
+        """Give the interval of a measure of the rankings of some labels, or of a mean loss."""
+        base, average = base_and_average(name)
+        sizes = np.bincount(self.truth, minlength=len(self.labels))
+        own = np.array([sizes[self.labels.index(label)] for label in labels])
+        rarer = np.minimum(own, len(self.truth) - own)
+        few, counted = few_of(self.n), float(self.n)
+        if base in LOSSES:
+            influence = self._lost(name)
+        else:
+            shares = own / own.sum() if average == "weighted" else np.full(len(own), 1 / len(own))
+            parts = zip(shares, labels, strict=True)
+            influence = np.sum([share * self._influence(base, one) for share, one in parts], axis=0)
+            few = few_of(float(rarer.min()))
+            counted = float(rarer.min() if base == "roc_auc" else own.min())
+        if self.groups is not None:
+            few *= student_factor(int(self.groups.max()) + 1, self.request.level) ** 2
+            counted *= (int(self.groups.max()) + 1) / len(self.groups)
+        question = RefitQuestion(
+            value=value,
+            parts=components(influence, self._refits, self.groups),
+            rule=rule_of(base),
+            counted=counted,
+            level=self.request.level,
+            measure_range=self._range_of(name),
+            few=few,
+        )
+        if base != "roc_auc":
+            interval = question.interval()
+        else:
+            floors = [self._area_floor(*pair) for pair in zip(labels, own.tolist(), strict=True)]
+            interval = refit_auc(question, float(shares**2 @ floors))
+        method = METHOD if self.groups is None else f"cluster_{METHOD}"
+        return replace(interval, method=method)
+
+    def _area_floor(self, label: str, positives: int) -> float:
+        area = float(np.mean(self.areas[label]))
+        return 0.0 if np.isnan(area) else area_floor(area, positives, len(self.truth) - positives)
+
+    def _influence(self, base: str, label: str) -> Array:
+        """Lay out the influence of each example on a label's own ranking, sheet by sheet."""
+        at = self.labels.index(label)
+        of = INFLUENCES[base]
+        return self._on_every_sheet(
+            [of(one.column(at), self.truth[one.examples] == at) for one in self.sheets]
+        )
+
+    @cached_property
+    def _refits(self) -> Indices:
+        """The refit that scored each example, by a number of its own; sheets × examples."""
+        table = np.zeros((len(self.sheets), len(self.truth)), dtype=np.intp)
+        start = 0
+        for row, sheet in zip(table, self.sheets, strict=True):
+            part = np.zeros(len(sheet.examples), np.intp) if sheet.part is None else sheet.part
+            row[sheet.examples] = start + part
+            start += int(part.max(initial=0)) + 1
+        return table
+
+    def _range_of(self, name: str) -> tuple[float, float]:
+        if name == "brier_score" and len(self._all_labels) == 1:
+            return (0.0, 1.0)  # of two classes, one probability says all
+        return find_measure(base_and_average(name)[0]).measure_range
+
+    def _stretched(
+        self, name: str, value: float, each: list[Estimate], labels: tuple[str, ...]
+    ) -> Interval:
+        """Give the mean distances to the ends, stretched by what sets the sheets apart."""
+        repetitions = [(one.value, one.interval) for one in each if one.interval is not None]
+        disagreement = self._disagreement(name, labels)
+        share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
+        kind = "agreement" if len(self.sheets) > 1 else "pooled"
+        return stretched_interval(
+            value,
+            repetitions,
+            stretch=float(np.sqrt(share * (1 + disagreement))),
+            measure_range=self._range_of(name),
+            method=f"{kind}_{repetitions[0][1].method}",
         )
 
     def _notes(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -142,7 +229,7 @@ class RefitScores:
         notes = list(dict.fromkeys(note for one in each for note in one.notes))
         if base_and_average(name)[1] is not None and len({one.notes for one in each}) > 1:
             notes.append("the repetitions differ in the classes that they hold")
-        if name == "roc_auc" and np.isnan(self._areas[labels[0]]).any():
+        if name == "roc_auc" and np.isnan(self.areas[labels[0]]).any():
             notes.append("scores of different refits are ranked together: none judged a pair")
         return tuple(notes)
 
@@ -152,7 +239,7 @@ class RefitScores:
         base, average = base_and_average(name)
         if base != "roc_auc" or average == "micro" or np.isnan(values).any():
             return values
-        areas = np.array([self._areas[label] for label in labels])  # (labels, sheets)
+        areas = np.array([self.areas[label] for label in labels])  # (labels, sheets)
         if np.isnan(areas).any():
             return values
         support = np.array([np.sum(self.truth == self.labels.index(label)) for label in labels])
@@ -160,7 +247,7 @@ class RefitScores:
         return np.asarray(weights @ areas / weights.sum())
 
     @cached_property
-    def _areas(self) -> dict[str, list[float]]:
+    def areas(self) -> dict[str, list[float]]:
         """For each label, the area on each sheet, of the pairs that one refit has judged."""
         return {
             label: [
@@ -179,8 +266,7 @@ class RefitScores:
         if len(self.sheets) == 1:
             return 0.0
         if name in LOSSES:
-            lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
-            return disagreement_of(lost - np.nanmean(lost))
+            return self._disagreement_of(self._lost(name))
         return float(np.mean([self._disagreement_of_ranks[label] for label in labels]))
 
     @cached_property
@@ -197,8 +283,20 @@ class RefitScores:
                 disagreements[label] = 0.0
                 continue
             size = np.where(is_positive, is_positive.sum(), (~is_positive).sum())
-            disagreements[label] = disagreement_of((placed - np.nanmean(placed)) / size)
+            disagreements[label] = self._disagreement_of((placed - np.nanmean(placed)) / size)
         return disagreements
+
+    def _disagreement_of(self, moved: Array) -> float:
+        found = components(moved, self._refits).disagreement
+        return 0.0 if np.isnan(found) else found
+
+    def _lost(self, name: str) -> Array:
+        """Lay out the loss of each example, less their mean, sheet by sheet."""
+        lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
+        scored = ~np.isnan(lost)
+        some = scored.any(axis=0)
+        each = np.where(scored, lost, 0.0).sum(axis=0)[some] / scored.sum(axis=0)[some]
+        return np.asarray(lost - each.mean())
 
     def _losses(self, name: str, sheet: Sheet) -> Array:
         truth = self.truth[sheet.examples]

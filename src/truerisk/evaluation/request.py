@@ -35,7 +35,7 @@ class Request:
     betas: tuple[float, ...] = ()
     costs: Any = None
     binomial: str = "clopper_pearson"
-    cell_interval: str = "smoothed_delta"
+    cell_interval: str = "by_measure"
     replicates: int = 1000
     random_state: int | None = None
     zero_division: float = math.nan

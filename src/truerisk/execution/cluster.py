@@ -8,7 +8,6 @@ need the same packages and no common disk.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Any
 
 from truerisk.checks import shown
@@ -68,12 +67,7 @@ class Cluster(AbstractContextManager["Cluster"]):
     def _address(self) -> str:
         return str(self.client.scheduler.address)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self in _in_use:
             _in_use.remove(self)
         self.close()

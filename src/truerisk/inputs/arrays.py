@@ -35,13 +35,6 @@ def as_column(column: Any) -> NDArray[Any]:  # noqa: ANN401
 
     In a list with a text NumPy writes everything out as text, NaN as "nan" and 1 as "1", and drops
     NUL characters: then the array is one of Python objects.
-
-    Examples
-    --------
-    >>> as_column(["a", float("nan"), 1])
-    array(['a', nan, 1], dtype=object)
-    >>> as_column(["a", "b"])
-    array(['a', 'b'], dtype='<U1')
     """
     if isinstance(column, np.ndarray):
         return column
@@ -120,12 +113,6 @@ def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> Cod
     """Code single labels: integers, booleans or texts, of one kind in both columns.
 
     `name` is what messages call the first column.
-
-    Examples
-    --------
-    >>> coded = code_labels(["b", "a"], ["b", "b"])
-    >>> coded.truth.tolist(), coded.predicted.tolist(), coded.members
-    ([1, 0], [1, 1], (('a',), ('b',)))
     """
     columns = {name: _as_labels(y_true, name)}
     if y_pred is not None:
@@ -147,14 +134,7 @@ def code_label_sets(
     y_pred: Any = None,  # noqa: ANN401
     labels: Sequence[Any] | None = None,
 ) -> CodedLabels:
-    """Code sets of labels: n × K indicators, dense or sparse, or sequences of collections.
-
-    Examples
-    --------
-    >>> coded = code_label_sets([{"a"}, {"a", "b"}], [{"a"}, set()])
-    >>> [coded.members[code] for code in coded.predicted]
-    [('a',), ()]
-    """
+    """Code sets of labels: n × K indicators, dense or sparse, or sequences of collections."""
     book: dict[tuple[str, ...], int] = {}
     columns = []
     for name, column in (("y_true", y_true), ("y_pred", y_pred)):
@@ -184,13 +164,7 @@ def indicator_names(column: Any, labels: Sequence[Any] | None) -> tuple[str, ...
 
 
 def code_groups(groups: Any) -> Indices:  # noqa: ANN401
-    """Give the groups of examples numbers from 0.
-
-    Examples
-    --------
-    >>> code_groups(["b", "a", "b"])
-    array([1, 0, 1])
-    """
+    """Give the groups of examples numbers from 0."""
     column = as_column(groups)
     if column.dtype.kind in "fO":
         missing = sum(map(_is_missing, column.tolist()))

@@ -10,11 +10,16 @@ differences         two independent proportions
 bounds              any loss in [0, 1]: Hoeffding, Chernoff, Bernstein; VC and stability bounds
 delta               any smooth measure of cell totals: gradient, standard error, interval
 cell_sample         how cell totals vary: weights, groups, votes of refits, smoothing
+class_averages      averages over classes and of label sets: macro, weighted, micro
+rankings            average precision, 11-point, best F1, breakeven point, greatest distance
+mean_losses         log loss and Brier score; the gamma interval under it: gamma
+score_share         Wilson's interval with Student's quantile
 replicates          percentile, basic and BCa intervals; resampling by cells, by groups
 perturbed           how far refits under random weights moved an error
 auc                 DeLong's variance, interval and tests; what is left when they degenerate
 bands               a whole curve
 chosen_thresholds   guarantees of thresholds, and intervals after the choice
+variance_components refits: example noise, disagreement, refits that err together
 agreement           a share of examples that several refits judge: what they are worth
 cross_validation    what others say of that: central limit theorem, nested cross-validation
 resampled_tests     the values of refits: corrected t, 5×2cv, correlated t, conservative Z

@@ -24,8 +24,7 @@ class Placements:
     """Where each example stands among those of the other class, for one or several scores.
 
     `of_positives[i, c]` is the share of the negatives that positive i exceeds by score c, ties
-    counting half; `of_negatives[j, c]` is the share of the positives that exceed negative j.  The
-    means of both are the areas.
+    half; `of_negatives[j, c]` the share of the positives that exceed negative j.
     """
 
     of_positives: Array
@@ -42,11 +41,6 @@ def placements(scores_positive: ArrayLike, scores_negative: ArrayLike) -> Placem
     """Give the placements of DeLong, in O(n log n) for each score.
 
     Scores are (P,) and (N,), or (P, c) and (N, c) for c scores of the same examples.
-
-    Examples
-    --------
-    >>> placements([0.4, 0.9], [0.1, 0.4, 0.5]).of_positives.ravel()
-    array([0.5, 1. ])
     """
     positives, negatives = _columns(scores_positive), _columns(scores_negative)
     if positives.shape[1] != negatives.shape[1]:
@@ -72,23 +66,10 @@ def _columns(scores: ArrayLike) -> Array:
 
 
 def delong_covariance(placed: Placements) -> Array:
-    r"""Give the covariance matrix of the areas of c scores of the same examples.
+    """Give the covariance matrix of the areas of c scores of the same examples: S₁₀/P + S₀₁/N.
 
-    .. math:: \frac{S_{10}}{P} + \frac{S_{01}}{N}
-
-    S₁₀ and S₀₁ are the sample covariances of the placements of the positives and of the negatives.
-    Right for many independent examples; NaN with a single positive or a single negative.
-
-    References
-    ----------
-    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or
-       more correlated receiver operating characteristic curves", Biometrics 44(3), 837-845, 1988.
-       https://doi.org/10.2307/2531595
-
-    Examples
-    --------
-    >>> delong_covariance(placements([1, 2, 3], [0, 1, 2])).round(6)  # 2 · 7/108 / 3
-    array([[0.04321]])
+    Right for many independent examples; NaN with a single positive or negative.
+    Source: E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, Biometrics 44(3), 837-845, 1988.
     """
     return _covariance_of_mean(placed.of_positives) + _covariance_of_mean(placed.of_negatives)
 
@@ -111,27 +92,10 @@ def delong_interval(
     level: float = 0.95,
     scale: Scale = "logit",
 ) -> Interval:
-    r"""Give the interval for an area under the ROC curve from its variance.
+    """Give the interval for an area from its variance: logit(A) ± z√V/(A(1 − A)), or A ± z√V.
 
-    .. math:: \mathrm{logit}(A) \pm z \frac{\sqrt{V}}{A (1 - A)}
-
-    or A ± z√V, clipped, on the identity scale.  Covers about as often as it promises for many
-    examples of either class.
-
-    Where the variance is 0 or undefined or the area is 0 or 1, all of that fails.  But min(P, N)
-    disjoint pairs of a positive and a negative are independent trials, each won with probability A:
-    if all pairs are won, so are these, and the exact binomial interval of min(P, N) of min(P, N)
-    holds.  With tied scores, A · min(P, N) of them are counted as won.  The method then says
-    "paired_binomial".
-
-    `scale` is the one on which the interval is symmetric.
-
-    Examples
-    --------
-    >>> print(delong_interval(0.9, 0.0009, 60, 80))
-    [0.824, 0.945] at 95 %
-    >>> print(delong_interval(1.0, 0.0, 20, 80))  # as 20 of 20
-    [0.832, 1.000] at 95 %
+    Where that fails (V is 0, A is 0 or 1), min(P, N) disjoint pairs are independent trials won with
+    probability A: the exact binomial interval of A·min(P, N) of min(P, N), "paired_binomial".
     """
     area = check_number(auc, "auc", low=0.0, high=1.0)
     positives = check_whole_number(n_positive, "n_positive", low=1)
@@ -151,23 +115,11 @@ def delong_interval(
 
 
 def hanley_mcneil_standard_error(auc: float, n_positive: int, n_negative: int) -> float:
-    r"""Give the standard error of an area from the area alone.
+    """Give the standard error of an area from the area alone, for planning.
 
-    .. math:: \sqrt{\frac{A(1-A) + (P-1)(Q_1 - A^2) + (N-1)(Q_2 - A^2)}{P N}}, \quad
-              Q_1 = \frac{A}{2-A},\; Q_2 = \frac{2A^2}{1+A}
-
-    Right if the scores of both classes are exponential; for planning, when there are none yet.
-
-    References
-    ----------
-    .. [1] J. A. Hanley and B. J. McNeil, "The meaning and use of the area under a receiver
-       operating characteristic (ROC) curve", Radiology 143(1), 29-36, 1982.
-       https://doi.org/10.1148/radiology.143.1.7063747
-
-    Examples
-    --------
-    >>> round(hanley_mcneil_standard_error(0.893171, 51, 58), 4)
-    0.0325
+    √((A(1−A) + (P−1)(Q₁−A²) + (N−1)(Q₂−A²))/(PN)), Q₁ = A/(2−A), Q₂ = 2A²/(1+A): right if the
+    scores of both classes are exponential.
+    Source: J. A. Hanley and B. J. McNeil, Radiology 143(1), 29-36, 1982.
     """
     a = check_number(auc, "auc", low=0.0, high=1.0)
     positives = check_whole_number(n_positive, "n_positive", low=1)
@@ -182,9 +134,7 @@ def hanley_mcneil_standard_error(auc: float, n_positive: int, n_negative: int) -
 class AreaComparison:
     """Two areas, their difference (first − second), and the test of its being 0.
 
-    `degrees` is infinite for the paired test, which is normal.  Where the difference has no
-    variance, `interval` is None, and `p_value` is 1 if the areas are equal and NaN, undefined, if
-    not.
+    Where the difference has no variance, `interval` is None, and `p_value` 1 or, if not equal, NaN.
     """
 
     first: float

@@ -43,13 +43,9 @@ def _tail(a: Array, b: Array, log_odds: Array, log_kernel: Array) -> Array:
 
 
 def log_beta_kernel(a: Array, b: Array, log_odds: Array) -> Array:
-    r"""Give the logarithm of :math:`x^a (1-x)^b / B(a, b)`, the slope of I(a, b; x) in log-odds.
+    """Give ln(x^a (1−x)^b / B(a, b)), the slope of I(a, b; x) in log-odds, without cancellation.
 
-    By the deviance form of Loader, which adds no large numbers that cancel.
-
-    References
-    ----------
-    .. [1] C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
+    Source: C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
     """
     return log_peak(a, b) - deviance(a, b, log_odds)
 
@@ -100,9 +96,8 @@ def solve_in_log_odds(
 ) -> Array:
     """Find where a function that rises through `target` in log-odds meets it, elementwise.
 
-    `log_tail` gives the value and its slope, from log-odds and the positions they stand at. The
-    value is at most the target at `low`, at least at `high`. At a residual of `tolerance` one more
-    of Newton's steps ends the search; since they square the residual, 1e-6 leaves rounding only.
+    `log_tail` gives the value and its slope.  At a residual of `tolerance` one more Newton step,
+    which squares it, ends the search.
     """
     low = np.full_like(target, -WIDEST) if low is None else low.copy()
     high = np.full_like(target, WIDEST) if high is None else high.copy()

@@ -60,27 +60,10 @@ def _method(bounds: Callable[[Array, Array, float], Bounds]) -> Method:
 
 @_method
 def clopper_pearson(k: Array, n: Array, level: float) -> Bounds:
-    r"""Exact interval, by inverting two binomial tests.
+    """Exact interval, by inverting two binomial tests: P(X ≥ k | low) = P(X ≤ k | high) = t.
 
-    The ends are the proportions at which the observed count, or one further out, would have the
-    probability t = (1 − level) / 2:
-
-    .. math:: P(X \ge k \mid p_{low}) = t, \qquad P(X \le k \mid p_{high}) = t
-
-    It covers the true proportion with probability *at least* `level`, for every n and every p, if
-    the trials are independent; it pays by being wider than needed for most of them.
-
-    References
-    ----------
-    .. [1] C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in
-       the case of the binomial", Biometrika 26(4), 404-413, 1934.
-       https://doi.org/10.1093/biomet/26.4.404
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson([0, 20], [10, 100], 0.95)
-    >>> print(low.round(3), high.round(3))
-    [0.    0.127] [0.308 0.292]
+    Covers with probability at least `level` for every n and p, if the trials are independent.
+    Source: C. J. Clopper and E. S. Pearson, Biometrika 26(4), 404-413, 1934.
     """
     tail = (1 - level) / 2
     return exact_lower(k, n, tail), exact_upper(k, n, tail)
@@ -88,17 +71,11 @@ def clopper_pearson(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def wilson(k: Array, n: Array, level: float) -> Bounds:
-    r"""Score interval: the p that a normal test of k/n against p does not reject.
+    """Score interval: the p that a normal test of k/n against p does not reject.
 
-    .. math:: |k/n - p| \le z \sqrt{p (1 - p) / n}
-
-    Covers about as often as it promises on average over p, not for every p: near 0 and 1 a
-    95 % interval covers 84 % (docs/coverage.md).
-
-    References
-    ----------
-    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
-       JASA 22(158), 209-212, 1927. https://doi.org/10.1080/01621459.1927.10502953
+    Right on average over p, not for every p: near 0 and 1 a 95 % interval covers 84 %
+    (docs/coverage.md).
+    Source: E. B. Wilson, JASA 22(158), 209-212, 1927.
     """
     z = _normal_quantile(level)
     return score_start(k, n, z), score_end(k, n, z)
@@ -106,16 +83,10 @@ def wilson(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def wilson_cc(k: Array, n: Array, level: float) -> Bounds:
-    r"""Score interval with continuity correction: half a trial further out on either side.
-
-    .. math:: |k/n - p| - 1/(2n) \le z \sqrt{p (1 - p) / n}
+    """Score interval with continuity correction: half a trial further out on either side.
 
     Close to the exact interval, and like it seldom under its level.
-
-    References
-    ----------
-    .. [1] R. G. Newcombe, "Two-sided confidence intervals for the single proportion", Statistics in
-       Medicine 17, 857-872, 1998.
+    Source: R. G. Newcombe, Statistics in Medicine 17, 857-872, 1998.
     """
     z = _normal_quantile(level)
     return score_start(np.maximum(k - 0.5, 0.0), n, z), score_end(np.minimum(k + 0.5, n), n, z)
@@ -123,17 +94,10 @@ def wilson_cc(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def jeffreys(k: Array, n: Array, level: float) -> Bounds:
-    r"""Equal-tailed posterior interval under Jeffreys' prior, Beta(½, ½).
+    """Equal-tailed posterior interval under Jeffreys' prior, Beta(½, ½); 0 and 1 at k = 0 and n.
 
-    .. math:: [\,B^{-1}(t;\,k+½,\,n-k+½),\; B^{-1}(1-t;\,k+½,\,n-k+½)\,]
-
-    with the lower end 0 at k = 0 and the upper end 1 at k = n.  Right on average over p, not for
-    every p; short.
-
-    References
-    ----------
-    .. [1] L. D. Brown, T. T. Cai and A. DasGupta, "Interval estimation for a binomial proportion",
-       Statistical Science 16(2), 101-133, 2001. https://doi.org/10.1214/ss/1009213286
+    Right on average over p, not for every p; short.
+    Source: L. D. Brown, T. T. Cai and A. DasGupta, Statistical Science 16(2), 101-133, 2001.
     """
     tail = np.full_like(n, (1 - level) / 2)
     low = np.where(k > 0, logistic(beta_log_odds(k + 0.5, n - k + 0.5, tail)), 0.0)
@@ -143,17 +107,10 @@ def jeffreys(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def agresti_coull(k: Array, n: Array, level: float) -> Bounds:
-    r"""Wald's interval after adding z²/2 successes and z²/2 failures, clipped to [0, 1].
+    """Wald's interval after adding z²/2 successes and z²/2 failures, clipped to [0, 1].
 
-    .. math:: \tilde p \pm z \sqrt{\tilde p (1 - \tilde p) / (n + z^2)}, \quad
-              \tilde p = (k + z^2/2) / (n + z^2)
-
-    Contains Wilson's interval; seldom under its level, and easy to do by hand.
-
-    References
-    ----------
-    .. [1] A. Agresti and B. A. Coull, "Approximate is better than 'exact' for interval estimation
-       of binomial proportions", American Statistician 52(2), 119-126, 1998.
+    Contains Wilson's interval; seldom under its level.
+    Source: A. Agresti and B. A. Coull, American Statistician 52(2), 119-126, 1998.
     """
     z = _normal_quantile(level)
     total = n + z * z
@@ -164,16 +121,10 @@ def agresti_coull(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def mid_p(k: Array, n: Array, level: float) -> Bounds:
-    r"""Clopper and Pearson's interval with half the probability of the observed count left out.
+    """Clopper and Pearson's interval with half the probability of the observed count left out.
 
-    .. math:: P(X > k \mid p_{low}) + ½ P(X = k \mid p_{low}) = t
-
-    and likewise above.  Right on average over p; for single p a little under its level.
-
-    References
-    ----------
-    .. [1] G. Berry and P. Armitage, "Mid-P confidence intervals: a brief review", The Statistician
-       44(4), 417-423, 1995. https://doi.org/10.2307/2348891
+    Right on average over p; for single p a little under its level.
+    Source: G. Berry and P. Armitage, The Statistician 44(4), 417-423, 1995.
     """
     tail = (1 - level) / 2
     return logistic(mid_p_log_odds(k, n, tail)), logistic(-mid_p_log_odds(n - k, n, tail))
@@ -181,18 +132,13 @@ def mid_p(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def blaker(k: Array, n: Array, level: float) -> Bounds:
-    r"""Exact interval of the proportions that are acceptable in Blaker's sense.
+    """Exact interval of the proportions that are acceptable in Blaker's sense.
 
-    A proportion is acceptable if the smaller tail at k, together with the largest opposite tail
-    that is no more probable, exceeds 1 − level.  Covers with probability at least `level` for every
-    n and p, and always lies within Clopper and Pearson's interval.
-
-    References
-    ----------
-    .. [1] H. Blaker, "Confidence curves and improved exact confidence intervals for discrete
-       distributions", Canadian Journal of Statistics 28(4), 783-798, 2000.
-    .. [2] J. Klaschka, "BlakerCI: an algorithm and R package for the Blaker's binomial confidence
-       limits calculation", 2010.
+    Acceptable: the smaller tail at k plus the largest opposite tail that is no more probable
+    exceeds 1 − level.  Covers at least `level` for every n and p, within Clopper and Pearson's
+    interval.
+    Sources: H. Blaker, Canadian Journal of Statistics 28(4), 783-798, 2000; J. Klaschka, BlakerCI,
+    2010.
     """
     return logistic(blaker_log_odds(k, n, 1 - level)), logistic(
         -blaker_log_odds(n - k, n, 1 - level)
@@ -201,12 +147,7 @@ def blaker(k: Array, n: Array, level: float) -> Bounds:
 
 @_method
 def wald(k: Array, n: Array, level: float) -> Bounds:
-    r"""For comparison only: the textbook normal interval, clipped to [0, 1].
-
-    .. math:: k/n \pm z \sqrt{(k/n)(1 - k/n)/n}
-
-    It has no width at k = 0 and k = n, and covers far less than it promises near them.
-    """
+    """For comparison only: k/n ± z√((k/n)(1 − k/n)/n), clipped; far under its level near 0."""
     z = _normal_quantile(level)
     share = k / n
     spread = z * np.sqrt(share * (1 - share) / n)
@@ -304,17 +245,10 @@ def lower_bound(k: int, n: int, *, delta: float) -> float:
 
 
 def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
-    r"""Give Clopper and Pearson's interval for x of m where neither need be whole.
+    """Give Clopper and Pearson's interval for x of m where neither need be whole.
 
-    .. math:: [\,B^{-1}(t;\,x,\,m-x+1),\; B^{-1}(1-t;\,x+1,\,m-x)\,]
-
-    For weighted or clustered examples with x = m·p and m the effective number of examples.  The
-    whole counts between which x lies bound it; with an estimated m the promise is approximate.
-
-    Examples
-    --------
-    >>> print(fractional_interval(2.5, 40.5))
-    [0.010, 0.185] at 95 %
+    For weighted or clustered examples with x = m·p and m the effective number of examples; with an
+    estimated m the promise is approximate.
     """
     trials = check_number(m, "m", low=0.0, high=2.0**53)
     successes = check_number(x, "x", low=0.0, high=trials)
@@ -373,12 +307,10 @@ def mid_p_log_odds(k: Array, n: Array, tail: float) -> Array:
 def blaker_log_odds(k: Array, n: Array, miss: float) -> Array:
     """Give the log-odds of the lower end of Blaker's interval; −∞ at k = 0.
 
-    The least p with P(X ≥ k) + P(X ≤ j) > miss, j = j(p) the largest with P(X ≤ j) ≤ P(X ≥ k).
-    j(p) rises by one where P(X ≤ j) = P(X ≥ k), and there the sum is 2 P(X ≥ k): it exceeds miss at
-    the first such jump beyond Clopper and Pearson's end.  Between two jumps the sum falls, then
-    rises (the ratio of its two slopes is monotone in p), and so meets miss at most once before that
-    jump.  The end is that meeting, or else the jump.  Klaschka finds it by stepping; here both
-    points are solved for.
+    The least p with P(X ≥ k) + P(X ≤ j) > miss, j the largest with P(X ≤ j) ≤ P(X ≥ k).  At the
+    jumps of j the sum is 2P(X ≥ k); between two of them it falls, then rises, and meets miss at
+    most once before the first jump beyond Clopper and Pearson's end.  The end is that meeting, or
+    else the jump.
     """
     log_odds = np.full(n.shape, -np.inf)
     some = k > 0

@@ -19,9 +19,15 @@ from truerisk.intervals.replicates import (
     dirichlet_cells,
     multinomial_cells,
 )
+from truerisk.intervals.variance_components import (
+    METHOD,
+    OTHER,
+    Components,
+    components,
+)
 from truerisk.tallies.cells import BinaryCounts, Cells, ratio
 from truerisk.tallies.group_values import GroupValues, effective_groups
-from truerisk.tallies.votes import GroupedJudgements, Judgements
+from truerisk.tallies.votes import Judgements
 
 Function = Callable[[NDArray[Any]], Any]
 
@@ -39,10 +45,9 @@ TRUE_CLASS = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])  # of tp, fp, fn and tn
 class CellSample:
     """Totals of m cells, and how they vary.
 
-    `design` takes totals (…, m) to the features (…, f) that the measures read; `prior` is what
-    smoothing adds to each cell, in units of one example, for so many `classes`; `rows` counts the
-    examples where the totals are sums of weights; `by_group` holds the totals of each group, and
-    `class_by_group` the examples of each class in it.
+    `design` takes totals (…, m) to the features (…, f) of the measures; `prior` is what smoothing
+    adds to each cell, in units of one example or group (`prior_unit`); `rows` counts weighted
+    examples.
     """
 
     totals: NDArray[Any]
@@ -52,8 +57,9 @@ class CellSample:
     prior: Array | None = None
     rows: NDArray[np.int64] | None = None
     classes: int = 2
-    judgements: Judgements | GroupedJudgements | None = None
+    judgements: Judgements | None = None
     class_by_group: NDArray[Any] | None = None
+    added: Array | None = None
 
     @classmethod
     def of(cls, cells: Cells, cell_costs: Array | None = None) -> "CellSample":
@@ -148,6 +154,7 @@ class CellSample:
             self.design,
             None if self.squares is None else self.squares + self.unit * added,
             judgements=self.judgements,
+            added=added,
         )
 
     def gradient(self, function: Function) -> Array:
@@ -157,29 +164,43 @@ class CellSample:
     def standard_error(self, gradient: Array) -> float:
         """Give the delta-method standard error, robust to weights and disagreement."""
         if self.judgements is not None:
-            variance, disagreement = self.judgements.variance(gradient)
-            # What smoothing has added are examples that nobody judged.
-            added = self.totals - self.judgements.totals(len(self.totals))
-            extra = self.unit * float(np.maximum(added, 0.0) @ gradient**2)
-            return float(np.sqrt(variance + (1 + disagreement) * extra))
+            parts = self.components(gradient)
+            variance = parts.variance(OTHER) if self.by_components else parts.agreement
+            return float(np.sqrt(variance))
         return standard_error(gradient, self.totals if self.squares is None else self.squares)
+
+    def components(self, gradient: Array) -> Components:
+        """Split the variance of a measure that refits judge; few groups make it larger."""
+        judgements: Any = self.judgements
+        influence = judgements.influence(gradient)
+        parts = components(influence, judgements.refits, judgements.groups)
+        # What smoothing has added are examples that nobody judged.
+        extra = 0.0 if self.added is None else self.unit * float(self.added @ gradient**2)
+        return replace(parts, independent=parts.independent + extra)
+
+    @property
+    def by_components(self) -> bool:
+        """Whether several refits judge the examples, and the rule is that of their components."""
+        judgements = self.judgements
+        return judgements is not None and judgements.repeated and judgements.rule == METHOD
 
     def widening(self, level: float) -> float:
         """How much wider than the normal quantile few groups make an interval: Student's t."""
-        groups = self.judgements.units if isinstance(self.judgements, GroupedJudgements) else 0
+        judgements = self.judgements
+        groups = 0 if judgements is None or judgements.groups is None else judgements.units
         return 1.0 if groups < 2 else student_factor(groups, level)
 
     @property
     def clustered(self) -> bool:
         """Whether groups, not examples, are what refits judged."""
-        return isinstance(self.judgements, GroupedJudgements)
+        return self.judgements is not None and self.judgements.groups is not None
 
     @property
     def kind(self) -> str:
-        """Name what sets the variance apart: `agreement_`, `pooled_`, `cluster_…`, or nothing."""
+        """Name what sets the variance apart: the rule of refits, `cluster_…`, or nothing."""
         name = ""
         if self.judgements is not None:
-            name = "agreement_" if self.judgements.repeated else "pooled_"
+            name = f"{self.judgements.rule}_" if self.judgements.repeated else "pooled_"
         return f"cluster_{name}" if self.clustered else name
 
     def acceleration(self, gradient: Array) -> float:
@@ -273,9 +294,8 @@ def with_every_cell(cells: Cells) -> Cells:
 def prior_of(cells: Cells) -> Array:
     """Give half a unit to the right and half a unit to the wrong cells of each class that occurs.
 
-    Each half is spread evenly over its cells of the class.  With sets of labels, a
-    class is right, missed or falsely called where it is the only label in question.  Classes that
-    never occur in the truth get nothing: smoothing must not make up a class to average over.
+    With sets of labels, a class counts where it is the only label in question.  A class that never
+    occurs gets nothing: smoothing must not make up a class to average over.
     """
     occurs = np.asarray(cells.totals @ cells.truth) > 0
     prior = np.zeros(len(cells.totals))

@@ -6,26 +6,33 @@ measure                 independent examples                  weights, or votes 
 ======================  ====================================  ====================================
 k of n                  `proportion_interval`: exact          exact binomial at the effective size
                         binomial
+averages over classes   `class_average`: shares of the        weights: the same, at effective sizes;
+                        classes (`class_averages.py`)         votes: `cell_interval`
 any other of counts     `cell_interval`: delta method on      the same, with robust variance
                         smoothed cells, logit scale
 area under the ROC      `auc_interval`: DeLong, logit scale   weighted variance
 curve
-other rankings          `ranking_interval`: bootstrap,        drawn at the effective size
-                        joined with the binomial interval
+other rankings          `rankings.ranking_interval`:          the same, by squared weights
+                        influence of the rows
 their averages          `average_interval`: errors of the     the same
                         classes by their correlation
 their micro average     `pooled_interval`: binomial           the same
-losses, documents       `mean_interval`: normal on the        weighted sums
-                        logit or log scale; else KL bound
-scores of refits                                              `refit_interval`: as long as their
+losses                  `mean_losses.loss_interval`: gamma    weighted sums
+documents               `mean_interval`: normal on the        weighted sums
+                        logit scale; else KL bound
+refits: k of n                                                `refit_proportion`,
+refits: other counts                                          `refit_measure`,
+refits: AUC                                                   `refit_auc`: variance components
+refits: other scores                                          `stretched_interval`: as long as their
                                                               disagreement makes it
 ======================  ====================================  ====================================
 
 Rows in groups, weighted or not, get `group_jackknife` for every measure.
 
-On request, a measure of counts gets the plain delta method, a bootstrap of the cells or the
-posterior of the cells (`CELL_METHODS`); where one of these degenerates, the smoothed delta method
-takes its place.  Differences of two models are in `comparison/predictions/paired_measures.py`.
+On request, a measure of counts gets the delta method, smoothed or plain, a bootstrap of the cells
+or the posterior of the cells (`CELL_METHODS`); where one of these degenerates, the smoothed delta
+method takes its place.  Differences of two models are in
+`comparison/predictions/paired_measures.py`.
 """
 
 import math
@@ -36,20 +43,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Ends
-from truerisk.intervals.auc import delong_interval
+from truerisk.aliases import Array, Ends, Flags
+from truerisk.intervals.auc import delong_interval, hanley_mcneil_standard_error
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.bounds import chernoff_kl
 from truerisk.intervals.cell_sample import CellSample, Function
+from truerisk.intervals.class_averages import (
+    BY_FORMULA,
+    macro_interval,
+    micro_interval,
+    specificity_interval,
+    weighted_interval,
+)
 from truerisk.intervals.delta import delta_interval, student_factor
 from truerisk.intervals.group_jackknife import group_jackknife
+from truerisk.intervals.rankings import units_of
 from truerisk.intervals.replicates import replicate_interval, replicates_for
-from truerisk.results import Interval
-from truerisk.tallies.cells import Proportion, ratio
+from truerisk.intervals.variance_components import (
+    FEW_OF_A_CLASS,
+    OTHER,
+    RefitQuestion,
+    Rule,
+    few_of,
+)
+from truerisk.results import Interval, RefitInterval
+from truerisk.tallies.cells import Cells, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
 
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
+CHANCE = 0.5  # the area of a ranking by chance
 ROUNDING = 1e-7  # of a standard error that is the root of a difference
 
 
@@ -111,6 +134,25 @@ def _effective_binomial(
     return replace(interval, method=f"{sample.kind or 'effective_'}binomial")
 
 
+def class_average(
+    cells: Cells, base: str, average: str, taken: Flags, over: Flags | None, *, level: float
+) -> Interval | None:
+    """Give the interval of an average over the classes `taken`, in which the measure is defined.
+
+    None for a measure that has no formula of its own.  `over` are the classes that were requested.
+    """
+    if base not in BY_FORMULA:
+        return None
+    if average == "micro" or (average == "weighted" and base == "recall"):
+        return micro_interval(cells, base, over, level=level)
+    if base == "specificity":
+        support = cells.by_class(cells.totals)[1] if average == "weighted" else 1.0
+        weights = np.where(taken, support, 0.0)
+        return specificity_interval(cells, taken, weights / weights.sum(), level=level)
+    by_rows = average == "weighted"
+    return (weighted_interval if by_rows else macro_interval)(cells, base, taken, level=level)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """A measure of cells, its value, and the interval that is wanted for it."""
@@ -166,10 +208,8 @@ def smoothed_delta(question: Question) -> Interval:
     be always right.  The centre is that of the cells with two such examples at most in all: half
     an example for each of fifty classes would move it further than it varies.
 
-    Measured at 95 % with n = 50 to 1000 and 2 to 30 classes (balanced accuracy, MCC, κ, G-mean, J,
-    F2, cost): 0.90 to 1, where the plain delta method falls to 0.69; macro averages 0.82 to 0.96,
-    least where classes have two to four examples.  A macro average is about the classes that
-    occur: a class too rare to be met is not covered by it.
+    Measured at 95 % with n = 50 to 1000 and 2 to 30 classes (MCC, κ, G-mean, F2, cost): 0.90 to 1,
+    where the plain delta method falls to 0.69.
     """
     smooth = question.sample.smoothed()
     error = smooth.standard_error(smooth.gradient(question.function)) * smooth.widening(
@@ -241,6 +281,7 @@ def posterior(question: Question) -> Interval | None:
 
 
 CELL_METHODS: dict[str, Callable[[Question], Interval | None]] = {
+    "by_measure": smoothed_delta,
     "smoothed_delta": smoothed_delta,
     "delta": plain_delta,
     "percentile": bootstrap,
@@ -275,49 +316,6 @@ def auc_interval(ranking: Ranking, *, level: float) -> Interval:
     widening = student_factor(min(positives, negatives), level)
     variance = ranking.delong_variance * widening**2
     return delong_interval(ranking.auc, variance, positives, negatives, level=level)
-
-
-def ranking_interval(
-    name: str, value: float, drawn: Array | None, ranking: Ranking, *, level: float
-) -> Interval:
-    """Give the bias-corrected bootstrap interval, never shorter than the binomial one.
-
-    Maxima over thresholds lean upwards, and few positives hardly vary when they are resampled: by
-    simulation the bootstrap alone covers 0.5 to 0.95 at 10 to 50 positives, its hull with the exact
-    binomial interval at as many positives 0.90 to 1.  Without replicates (`drawn`), or where most
-    are undefined, it is the binomial interval alone.
-    """
-    if np.isnan(value):
-        return whole_range(level)
-    binomial = _binomial_of_ranks(name, value, units_of(ranking), level)
-    if drawn is None or np.isnan(drawn).mean() > MAX_UNDEFINED:
-        return replace(binomial, method="binomial_of_positives")
-    ends, _ = replicate_interval(drawn, value, level=level, method="bca", measure_range=(0.0, 1.0))
-    return Interval(
-        min(ends.low, binomial.low), max(ends.high, binomial.high), level, "bootstrap_hull"
-    )
-
-
-def units_of(ranking: Ranking) -> tuple[float, float]:
-    """Give the independent positives and negatives behind a ranking."""
-    worth = ranking.effective_n / ranking.n
-    return ranking.rows[0] * worth, ranking.rows[1] * worth
-
-
-def _binomial_of_ranks(
-    name: str, value: float, units: tuple[float, float], level: float
-) -> Interval:
-    """Give the interval the value would have as a share of the positives.
-
-    The Kolmogorov-Smirnov distance is recall plus specificity less 1, and varies as the mean of two
-    shares does, of so many positives and so many negatives.
-    """
-    if name == "ks":
-        size = 4 / (1 / units[0] + 1 / units[1])
-        half = fractional_interval((1 + value) / 2 * size, size, level=level)
-        return replace(half, low=max(0.0, 2 * half.low - 1), high=2 * half.high - 1)
-    # Sums of weights may leave the value of a perfect ranking a rounding above 1.
-    return fractional_interval(min(value, 1.0) * units[0], units[0], level=level)
 
 
 def pooled_interval(value: float, ranking: Ranking, n: int, *, level: float) -> Interval:
@@ -389,7 +387,7 @@ def mean_interval(
     return replace(share, low=high * share.low, high=high * share.high)
 
 
-def refit_interval(
+def stretched_interval(
     value: float,
     repetitions: Sequence[tuple[float, Interval]],
     *,
@@ -403,3 +401,111 @@ def refit_interval(
     low, high = measure_range
     level = repetitions[0][1].level
     return Interval(max(low, value - below), min(high, value + above), level, method)
+
+
+def refit_proportion(
+    sample: CellSample, function: Callable[[NDArray[Any]], Proportion], rule: Rule, *, level: float
+) -> Interval:
+    """Give the interval of a measure that is k of n, by its variance components over refits.
+
+    A measure that is a monotone function of a share has that of the share, taken through it.
+    """
+    proportion = function(sample.features)
+
+    def share(features: NDArray[Any]) -> Any:  # noqa: ANN401
+        found = function(features)
+        return ratio(found.k, found.n)
+
+    value = float(share(sample.features))
+    if np.isnan(value):
+        return Interval(0.0, 1.0, level, "undefined")
+    counted = float(proportion.n)
+    floor = value * (1 - value) / counted if sample.clustered else 0.0
+    inner = RefitQuestion(
+        value=value,
+        parts=sample.components(sample.gradient(share)),
+        rule=rule,
+        counted=counted / sample.unit,
+        level=level,
+        few=sample.widening(level) ** 2,
+    ).interval(floor)  # groups that vary less than examples are luck more often than structure
+    named = replace(inner, method=_of_groups(sample, inner.method))
+    if proportion.transform is None:
+        return named
+    ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
+    return replace(named, low=ends[0], high=ends[1])
+
+
+def refit_measure(question: Question) -> Interval:
+    """Give the interval of another measure of counts, by its variance components over refits.
+
+    The variance is that of the smoothed cells, as for one model: a class of which all five examples
+    are right is not taken to be always right.  A range without an end gets the delta method on the
+    logarithm.
+    """
+    if not np.isfinite(question.value) or not np.isfinite(question.measure_range).all():
+        return cell_interval(question)
+    sample, smooth = question.sample, question.sample.smoothed()
+    interval = RefitQuestion(
+        value=question.value,
+        parts=smooth.components(smooth.gradient(question.function)),
+        rule=OTHER,
+        counted=float(sample.totals.sum()) / sample.unit,
+        level=question.level,
+        measure_range=question.measure_range,
+        few=sample.widening(question.level) ** 2,
+    ).interval()
+    return replace(interval, method=_of_groups(sample, interval.method))
+
+
+def refit_correlation(
+    question: Question, rarest: float, *, hull: Callable[[], tuple[Interval, Interval]] | None
+) -> Interval:
+    """Give the interval of Matthews' correlation, with `rarest` examples in the rarest class.
+
+    With few positives it is joined with the roots of the products of the ends of precision and
+    recall (`hull`), which the correlation comes near to where positives are rare.
+    """
+    sample = question.sample
+    if not np.isfinite(question.value):
+        return whole_range(question.level, question.measure_range)
+    interval = RefitQuestion(
+        value=question.value,
+        parts=sample.components(sample.gradient(question.function)),
+        rule=OTHER,
+        counted=float(sample.totals.sum()) / sample.unit,
+        level=question.level,
+        measure_range=question.measure_range,
+        few=few_of(rarest) * sample.widening(question.level) ** 2,
+    ).interval()
+    interval = replace(interval, method=_of_groups(sample, interval.method))
+    if hull is None or rarest >= FEW_OF_A_CLASS:
+        return interval
+    precision, recall = hull()
+    return replace(
+        interval,
+        low=min(interval.low, math.sqrt(precision.low * recall.low)),
+        high=max(interval.high, math.sqrt(precision.high * recall.high)),
+    )
+
+
+def refit_auc(question: RefitQuestion, floor: float) -> RefitInterval:
+    """Give the interval of an area under the ROC curve from refits, of a variance `floor` at least.
+
+    One that reaches ½ has twice the variance of independent examples at least.
+    """
+    interval = question.interval(floor)
+    if interval.covers(CHANCE):
+        interval = question.interval(max(floor, 2 * question.parts.independent))
+    return interval
+
+
+def area_floor(area: float, positives: int, negatives: int) -> float:
+    """Give the least variance of an area: with few of a class Hanley and McNeil's, else none."""
+    if min(positives, negatives) >= FEW_OF_A_CLASS:
+        return 0.0
+    return hanley_mcneil_standard_error(area, positives, negatives) ** 2
+
+
+def _of_groups(sample: CellSample, method: str) -> str:
+    return f"cluster_{method}" if sample.clustered else method

@@ -27,19 +27,7 @@ NO_VARIANCE = 1e-24  # losses that are equal differ from their mean by its round
 
 
 def within_folds(losses: Array, folds: Indices) -> float:
-    r"""Give the variance of the losses about the mean of their own fold.
-
-    .. math:: \hat\sigma_{in}^2 = \sum_{j=1}^{k} \frac{n_j}{n} \frac{1}{n_j - 1}
-              \sum_{i \in B_j} (l_i - \bar l_j)^2
-
-    For folds of one size this is the mean over the folds that the source has.  Every fold needs two
-    examples.
-
-    Examples
-    --------
-    >>> within_folds(np.array([0.0, 1.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))  # (1/2 + 0) / 2
-    0.25
-    """
+    """Give the variance of the losses about the mean of their own fold, folds weighted by size."""
     sizes = np.bincount(folds)
     if sizes.min() < 2:
         raise InputError(
@@ -52,15 +40,7 @@ def within_folds(losses: Array, folds: Indices) -> float:
 
 
 def all_pairs(losses: Array, folds: Indices) -> float:  # noqa: ARG001  (one signature)
-    r"""Give the variance of the losses about the mean of all.
-
-    .. math:: \hat\sigma_{out}^2 = \frac{1}{n} \sum_{i=1}^{n} (l_i - \bar l)^2
-
-    Examples
-    --------
-    >>> all_pairs(np.array([0.0, 1.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
-    0.1875
-    """
+    """Give the variance of the losses about the mean of all."""
     return float(np.mean((losses - losses.mean()) ** 2))
 
 
@@ -78,34 +58,12 @@ def cross_validation_clt(
     variance: str = "all_pairs",
     scale: Literal["logit", "identity"] = "logit",
 ) -> Interval | None:
-    r"""Give an interval from the losses of one k-fold cross-validation.
+    """Give an interval from the losses of one cross-validation: l̄ ± zσ̂/√n, on the logit scale.
 
-    .. math:: \bar l \pm z\, \hat\sigma / \sqrt{n}
-
-    on the logit scale, or as it stands and cut at 0 and 1.  It speaks of the mean error of the k
-    models of the folds.  For many examples it covers that as often as it promises if the learner is
-    stable: if leaving out one example changes a loss by less than the order of
-    :math:`1/\sqrt n`.  Of the model trained on all examples, or of the learner, it says too much.
-
-    `losses` are out of fold, in [0, 1]. `variance` is a key of `VARIANCES`: about the mean of all,
-    or of the own fold; both are consistent.
-
-    Returns
-    -------
-    None where the losses have no variance: the theorem then says nothing.
-
-    References
-    ----------
-    .. [1] P. Bayle, A. Bayle, L. Janson and L. Mackey, "Cross-validation confidence intervals for
-       test error", Advances in Neural Information Processing Systems 33, 16339-16350, 2020.
-
-    Examples
-    --------
-    >>> losses, folds = np.arange(100) % 5 == 0, np.arange(100) // 10
-    >>> print(cross_validation_clt(losses, folds))
-    [0.133, 0.290] at 95 %
-    >>> print(cross_validation_clt(losses, folds, scale="identity"))  # .2 ± 1.96 · .4 / 10
-    [0.122, 0.278] at 95 %
+    It is about the mean error of the k models of the folds, and covers it for many examples if
+    leaving one out changes a loss by less than the order of 1/√n.  None where the losses have no
+    variance.
+    Source: P. Bayle, A. Bayle, L. Janson and L. Mackey, NeurIPS 33, 16339-16350, 2020.
     """
     check_choice(variance, VARIANCES, "variance")
     check_choice(scale, ("logit", "identity"), "scale")
@@ -137,14 +95,9 @@ def check_losses_of_folds(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, I
 class NestedCrossValidation:
     """What nested cross-validation gives: how far cross-validation is from the error.
 
-    For every fold k that is set aside, the other folds are cross-validated among themselves (the
-    inner losses), and the model of all the others is tried on fold k (the outer losses).  The model
-    without folds i and j serves both i set aside and j set aside: K(K + 1)/2 refits do for the K².
-
-    `value` is the error after correction of its bias, `uncorrected` before, and `cross_validated`
-    that of plain cross-validation.  `standard_error` is the root of the mean squared error, and
-    `inflation` how many times it is the one that takes all losses to be independent, between 1 and
-    √K.  `interval` is None where the losses have no variance.
+    `value` is the error after correction of its bias, `uncorrected` before.  `standard_error` is
+    the root of the mean squared error, `inflation` its ratio to that of independent losses, 1 to
+    √K.
     """
 
     value: float
@@ -156,16 +109,7 @@ class NestedCrossValidation:
 
 
 def nested_runs(folds: int) -> list[tuple[int, ...]]:
-    """Give the folds that each refit of one repetition leaves out: each fold, and each pair.
-
-    A refit trains on the examples outside of its folds and judges those within; `nested_cells` says
-    where its losses belong.
-
-    Examples
-    --------
-    >>> nested_runs(3)
-    [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
-    """
+    """Give the folds that each refit of one repetition leaves out: each fold, and each pair."""
     numbers = range(check_whole_number(folds, "folds", low=3))
     return [*((k,) for k in numbers), *itertools.combinations(numbers, 2)]
 
@@ -173,14 +117,7 @@ def nested_runs(folds: int) -> list[tuple[int, ...]]:
 def nested_cells(run: tuple[int, ...], folds: ArrayLike) -> tuple[Indices, Indices]:
     """Give the examples that a refit judges, and the row of the losses each belongs to.
 
-    Row k holds what is known when fold k is set aside: for the examples of fold k the loss by the
-    model without fold k; for those of another fold j the loss by the model without j and k.
-
-    Examples
-    --------
-    >>> rows, examples = nested_cells((0, 2), [0, 1, 2, 0])
-    >>> print(rows, examples)
-    [2 0 2] [0 2 3]
+    Row k is about fold k set aside: a loss of fold j is by the model without j and k.
     """
     of_example = np.asarray(folds)
     examples = np.flatnonzero(np.isin(of_example, run))
@@ -192,44 +129,14 @@ def nested_cells(run: tuple[int, ...], folds: ArrayLike) -> tuple[Indices, Indic
 def nested_interval(
     losses: ArrayLike, folds: ArrayLike, *, level: float = 0.95
 ) -> NestedCrossValidation:
-    r"""Give the error, and an interval for it, from nested cross-validation.
+    """Give the error, and an interval for it, from nested cross-validation: losses R × K × n.
 
-    With :math:`\bar a_k` the mean inner and :math:`\bar b_k, s_k^2` the mean and variance of the
-    :math:`n_k` outer losses when fold k is set aside, averaged over all K folds and R repetitions:
-
-    .. math:: MSE = \frac{K - 1}{K}\, \mathrm{mean}\bigl[(\bar a_k - \bar b_k)^2 - s_k^2 / n_k\bigr]
-
-    Its root is kept between se and :math:`\sqrt K` se, with se the standard error that takes the
-    outer losses to be independent.  The inner models have seen (K − 2)/K of the examples; their
-    mean loss E′ is corrected by what the step from there to (K − 1)/K changed, E being the mean
-    outer loss:
-
-    .. math:: E' - \Bigl(1 + \frac{K - 2}{K}\Bigr)(E' - E)\; \pm\; z \sqrt{MSE}
-
-    cut at 0 and 1.  The MSE is without bias for that of cross-validation on (K − 1)/K of the
-    examples; that the interval covers is shown by simulation only.  It needs many repetitions (the
-    source takes 200) to be stable, and fails where there are few errors.
-
-    `losses` is R × K × n in [0, 1] (or K × n): entry [r, k, i] is the loss of example i, of fold j,
-    in repetition r, by the model trained without the folds j and k; if j is k, without k alone
-    (`nested_runs` lists the refits, `nested_cells` says where their losses go). `folds` is R × n
-    (or n), 0 to K − 1, with two examples or more in each.
-
-    References
-    ----------
-    .. [1] S. Bates, T. Hastie and R. Tibshirani, "Cross-validation: what does it estimate and how
-       well does it do it?", Journal of the American Statistical Association 119(546), 1434-1445,
-       2024. https://doi.org/10.1080/01621459.2023.2197686
-
-    Examples
-    --------
-    >>> folds = np.arange(60) % 3
-    >>> losses = np.tile(np.arange(60) % 5 == 0, (3, 1))  # no model changes any verdict
-    >>> result = nested_interval(losses, folds)
-    >>> round(result.value, 3), result.inflation
-    (0.2, 1.0)
-    >>> print(result.interval)  # .2 ± 1.96 √(.16 / 59)
-    [0.098, 0.302] at 95 %
+    With ā the mean inner, b̄ and s² the mean and variance of the n_k outer losses, over folds and
+    repetitions: MSE = (K − 1)/K · mean[(ā − b̄)² − s²/n_k], its root between se and √K·se, and the
+    interval E' − (1 + (K − 2)/K)(E' − E) ± z√MSE.  The MSE is without bias; that the interval
+    covers is shown by simulation only.  It needs many repetitions, and fails where there are few
+    errors.
+    Source: S. Bates, T. Hastie and R. Tibshirani, JASA 119(546), 1434-1445, 2024.
     """
     z = -float(normal_quantile((1 - check_level(level)) / 2))
     table, of_example = _check_nested(losses, folds)

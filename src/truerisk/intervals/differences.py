@@ -21,17 +21,9 @@ HALVINGS = 60  # of a bracket of width at most 2: down to rounding
 
 
 def newcombe_hybrid_score(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bounds:
-    r"""Combine Wilson's intervals [l, u] of both proportions by squares.
+    """Combine Wilson's intervals of both proportions by squares; nearly right at all sizes.
 
-    .. math:: d - \sqrt{(p_1 - l_1)^2 + (u_2 - p_2)^2}, \quad
-              d + \sqrt{(u_1 - p_1)^2 + (p_2 - l_2)^2}
-
-    Nearly right at all sizes, and never outside [−1, 1].
-
-    References
-    ----------
-    .. [1] R. G. Newcombe, "Interval estimation for the difference between independent proportions",
-       Statistics in Medicine 17, 873-890, 1998, method 10.
+    Source: R. G. Newcombe, Statistics in Medicine 17, 873-890, 1998, method 10.
     """
     p1, p2 = k1 / n1, k2 / n2
     (low1, high1), (low2, high2) = wilson(k1, n1, level), wilson(k2, n2, level)
@@ -41,19 +33,11 @@ def newcombe_hybrid_score(k1: Array, n1: Array, k2: Array, n2: Array, level: flo
 
 
 def mee_score(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bounds:
-    r"""Keep the differences that the score test, with proportions fitted to them, does not reject.
-
-    .. math:: \frac{|p_1 - p_2 - \delta|}{\sqrt{\tilde p_1 (1 - \tilde p_1) / n_1 +
-              \tilde p_2 (1 - \tilde p_2) / n_2}} \le z, \qquad \tilde p_1 - \tilde p_2 = \delta
+    """Give the differences that the score test, with proportions fitted to them, does not reject.
 
     Nearly right at all sizes.
-
-    References
-    ----------
-    .. [1] R. W. Mee, "Confidence bounds for the difference between two probabilities", Biometrics
-       40, 1175-1176, 1984.
-    .. [2] O. Miettinen and M. Nurminen, "Comparative analysis of two rates", Statistics in Medicine
-       4, 213-226, 1985 (the fitted proportions in closed form).
+    Sources: R. W. Mee, Biometrics 40, 1175-1176, 1984; O. Miettinen and M. Nurminen, Statistics in
+    Medicine 4, 213-226, 1985 (the fitted proportions in closed form).
     """
     z = -normal_quantile((1 - level) / 2)
     observed = k1 / n1 - k2 / n2
@@ -94,13 +78,7 @@ def _fitted_error(k1: Array, n1: Array, k2: Array, n2: Array, difference: Array)
 def agresti_caffo(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bounds:
     """Use Wald's interval after adding one success and one failure to each sample.
 
-    Easy to do by hand, and seldom far under its level.
-
-    References
-    ----------
-    .. [1] A. Agresti and B. Caffo, "Simple and effective confidence intervals for proportions and
-       differences of proportions result from adding two successes and two failures", American
-       Statistician 54(4), 280-288, 2000.
+    Source: A. Agresti and B. Caffo, American Statistician 54(4), 280-288, 2000.
     """
     return wald(k1 + 1, n1 + 2, k2 + 1, n2 + 2, level)
 

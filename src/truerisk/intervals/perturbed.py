@@ -15,12 +15,7 @@ from truerisk.intervals.normal import normal_quantile
 
 
 def percentile(value: float, deviations: Array, n: float, level: float) -> Ends:
-    r"""Take the deviations for what they are.
-
-    .. math:: [\,D - \xi_{1 - t},\; D - \xi_t\,], \qquad t = (1 - level) / 2
-
-    with :math:`\xi` the quantiles of the deviations: as the document prints it.
-    """
+    """Take the deviations for what they are: [D − ξ₁₋ₜ, D − ξₜ], as the document prints it."""
     del n
     tail = (1 - level) / 2
     low, high = np.quantile(deviations, [tail, 1 - tail])
@@ -38,12 +33,9 @@ def normal(value: float, deviations: Array, n: float, level: float) -> Ends:
 
 
 def effective_size(value: float, deviations: Array, n: float, level: float) -> Ends:
-    r"""Give Clopper and Pearson's interval at the number of examples that would vary as much.
+    """Give Clopper and Pearson's interval at the size that would vary as much: min(n, D(1 − D)/s²).
 
-    .. math:: m = \min\Bigl(n, \frac{D (1 - D)}{s^2}\Bigr)
-
-    It stays within 0 and 1, is longer towards ½, and never shorter than for n independent examples;
-    where examples come in groups, n is the number of independent ones that these are worth.
+    With groups, n is the number of independent examples that these are worth.
     """
     variance = float(np.var(deviations, ddof=1))
     m = n if variance == 0 else min(n, value * (1 - value) / variance)
@@ -59,31 +51,16 @@ FORMS: dict[str, Callable[[float, Array, float, float], Ends]] = {
 
 
 def ends_of(form: str, value: float, deviations: Array, n: float, level: float) -> Ends:
-    """Give the ends of one form of interval, within [0, 1] and around the value.
-
-    Examples
-    --------
-    >>> low, high = ends_of("normal", 0.2, np.array([-0.04, 0.0, 0.04]), 100, 0.95)
-    >>> round(low, 4), round(high, 4)
-    (0.1216, 0.2784)
-    """
+    """Give the ends of one form of interval, within [0, 1] and around the value."""
     low, high = FORMS[check_choice(form, FORMS, "interval")](value, deviations, n, level)
     return max(0.0, min(low, value)), min(1.0, max(high, value))
 
 
 def two_sided_p(value: float, deviations: Array) -> float:
-    r"""Give the p-value of "the truth is 0" that belongs to the percentile interval.
+    """Give the p-value of "the truth is 0" that belongs to the percentile interval.
 
-    .. math:: p = 2 \min(P(w \ge D), P(w \le D)), \qquad \frac{2}{N + 1} \le p \le 1
-
-    with the shares of the N deviations as the quantiles have them, linear between two neighbours:
-    p is the least 1 − level at which the interval excludes 0.  Two models that agree on every
-    example have deviations of 0, and p = 1.
-
-    Examples
-    --------
-    >>> round(two_sided_p(0.3, np.linspace(-0.5, 0.5, 99)), 3), two_sided_p(0.0, np.zeros(99))
-    (0.4, 1.0)
+    2·min(P(w ≥ D), P(w ≤ D)), linear between neighbours, at least 2/(N + 1): the least 1 − level at
+    which the interval excludes 0.
     """
     if not math.isfinite(value):
         return math.nan

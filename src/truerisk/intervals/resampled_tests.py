@@ -64,13 +64,7 @@ class CorrelatedPosterior:
 
 
 def deviation(values: Sequence[float] | Array) -> float:
-    """Give the standard deviation in its n − 1 form, exactly 0 when all values are equal.
-
-    Examples
-    --------
-    >>> deviation([0.1, 0.1, 0.1]), round(deviation([0.0, 0.2]), 6)
-    (0.0, 0.141421)
-    """
+    """Give the standard deviation in its n − 1 form, exactly 0 when all values are equal."""
     if all(value == values[0] for value in values):
         return 0.0
     mean = math.fsum(values) / len(values)
@@ -78,49 +72,19 @@ def deviation(values: Sequence[float] | Array) -> float:
 
 
 def corrected_standard_error(values: Sequence[float] | Array, test_train_ratio: float) -> float:
-    r"""Give Nadeau and Bengio's standard error of the mean of J replicates.
+    """Give Nadeau and Bengio's standard error of the mean of J values: s√(1/J + n_test/n_train).
 
-    .. math:: s \sqrt{\frac{1}{J} + \frac{n_{test}}{n_{train}}}
-
-    The second term stands for the correlation between replicates whose training sets overlap;
-    it does not go away with more repetitions.
-
-    References
-    ----------
-    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
-       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
-
-    Examples
-    --------
-    >>> round(corrected_standard_error([0.0, 0.2], 1.0), 6)  # s = .1 √2, times √(1/2 + 1)
-    0.173205
+    Source: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003.
     """
     return deviation(values) * math.sqrt(1 / len(values) + test_train_ratio)
 
 
 def corrected_resampled_t(differences: ArrayLike, test_train_ratio: float) -> ResampledTest:
-    r"""Test by Student's t of J − 1 degrees, with the corrected standard error.
+    """Test by Student's t of J − 1 degrees, with the corrected standard error.
 
-    .. math:: t = \frac{\bar d}{s \sqrt{1/J + n_{test}/n_{train}}}
-
-    An approximation: exact if the differences were normal with equal correlation
-    :math:`n_{test} / (n_{test} + n_{train})`.
-
-    `differences` is the value of the first learner less that of the second, in each of J refits;
-    `test_train_ratio` is 1/(K − 1) for K folds, repeated or not.
-
-    References
-    ----------
-    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
-       52(3), 239-281, 2003. https://doi.org/10.1023/A:1024068626366
-    .. [2] R. R. Bouckaert and E. Frank, "Evaluating the replicability of significance tests for
-       comparing learning algorithms", PAKDD 2004, 3-12.
-
-    Examples
-    --------
-    >>> test = corrected_resampled_t([0.03, -0.01, 0.04, 0.02], 1 / 3)
-    >>> round(test.statistic, 3), round(test.p_value, 3)
-    (1.212, 0.312)
+    Exact if the differences were normal with equal correlation n_test/(n_test + n_train).
+    Sources: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003; R. R. Bouckaert and E.
+    Frank, PAKDD 2004, 3-12.
     """
     column = _check_differences(differences)
     check_number(test_train_ratio, "test_train_ratio", low=np.finfo(float).tiny)
@@ -130,27 +94,11 @@ def corrected_resampled_t(differences: ArrayLike, test_train_ratio: float) -> Re
 
 
 def five_by_two_t(differences: ArrayLike) -> ResampledTest:
-    r"""Test by five repetitions of twofold cross-validation and Student's t of 5 degrees.
+    """Test by five twofold cross-validations and Student's t of 5 degrees: d₁₁/√(Σs²/5).
 
-    .. math:: t = \frac{d_{11}}{\sqrt{\frac{1}{5} \sum_{i=1}^{5} s_i^2}}, \qquad
-              s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2
-
-    Rejects learners that are alike about as seldom as it promises (measured by its author), at a
-    loss of power: the numerator is one difference of ten.
-
-    `differences` is 5 × 2: the value of the first learner less that of the second, in either fold.
-
-    References
-    ----------
-    .. [1] T. G. Dietterich, "Approximate statistical tests for comparing supervised classification
-       learning algorithms", Neural Computation 10(7), 1895-1923, 1998.
-       https://doi.org/10.1162/089976698300017197
-
-    Examples
-    --------
-    >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
-    >>> round(five_by_two_t(pairs).statistic, 4)  # .02 / √(.0014 / 5)
-    1.1952
+    Holds its size (measured by its author) at a loss of power: the numerator is one of ten
+    differences.
+    Source: T. G. Dietterich, Neural Computation 10(7), 1895-1923, 1998.
     """
     table = _check_five_by_two(differences)
     error = math.sqrt(_sum_of_variances(table) / 5)
@@ -158,23 +106,9 @@ def five_by_two_t(differences: ArrayLike) -> ResampledTest:
 
 
 def five_by_two_f(differences: ArrayLike) -> ResampledTest:
-    r"""Test by five repetitions of twofold cross-validation and F of 10 and 5 degrees.
+    """Test by five repetitions of twofold cross-validation and F of 10 and 5 degrees: Σd²/(2Σs²).
 
-    .. math:: f = \frac{\sum_{i=1}^{5} \sum_{j=1}^{2} d_{ij}^2}{2 \sum_{i=1}^{5} s_i^2}
-
-    Uses all ten differences, and so does not hang on which comes first.
-
-    References
-    ----------
-    .. [1] E. Alpaydın, "Combined 5 × 2 cv F test for comparing supervised classification learning
-       algorithms", Neural Computation 11(8), 1885-1892, 1999.
-       https://doi.org/10.1162/089976699300016007
-
-    Examples
-    --------
-    >>> pairs = [[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]]
-    >>> round(five_by_two_f(pairs).statistic, 4)  # .0088 / .0028
-    3.1429
+    Source: E. Alpaydın, Neural Computation 11(8), 1885-1892, 1999.
     """
     table = _check_five_by_two(differences)
     variances = _sum_of_variances(table)
@@ -191,30 +125,12 @@ def five_by_two_f(differences: ArrayLike) -> ResampledTest:
 def correlated_t_posterior(
     differences: ArrayLike, *, test_share: float, rope: float = 0.0
 ) -> CorrelatedPosterior:
-    r"""Give what is believed of the mean difference after J refits of overlapping training sets.
+    """Give what is believed of the mean difference after J refits of overlapping training sets.
 
-    .. math:: \delta \sim t_{J-1}\Bigl(\bar d,\; s^2 \bigl(\tfrac1J + \tfrac{\rho}{1 - \rho}\bigr)
-              \Bigr), \qquad \rho = \frac{n_{test}}{n_{train} + n_{test}}
-
-    The posterior under the prior that says nothing, if the differences are normal with equal
-    correlation ρ.  Its central interval is the one of the corrected t.
-
-    `test_share` is ρ: 1/K for K folds, repeated or not. Differences of at most `rope` are taken to
-    be none.
-
-    References
-    ----------
-    .. [1] G. Corani and A. Benavoli, "A Bayesian approach for comparing cross-validated algorithms
-       on multiple data sets", Machine Learning 100, 285-304, 2015.
-       https://doi.org/10.1007/s10994-015-5486-z
-    .. [2] A. Benavoli, G. Corani, J. Demšar and M. Zaffalon, "Time for a change: a tutorial for
-       comparing multiple classifiers through Bayesian analysis", JMLR 18(77), 1-36, 2017.
-
-    Examples
-    --------
-    >>> posterior = correlated_t_posterior([0.03, -0.01, 0.04, 0.02], test_share=1 / 4, rope=0.01)
-    >>> round(posterior.below, 3), round(posterior.within, 3), round(posterior.above, 3)
-    (0.083, 0.21, 0.706)
+    δ ~ t_{J−1}(d̄, s²(1/J + ρ/(1 − ρ))), ρ = `test_share`, if the differences are normal with equal
+    correlation ρ; its central interval is that of the corrected t.
+    Sources: G. Corani and A. Benavoli, Machine Learning 100, 285-304, 2015; A. Benavoli et al.,
+    JMLR 18(77), 1-36, 2017.
     """
     column = _check_differences(differences)
     check_number(test_share, "test_share", low=np.finfo(float).tiny, high=1 - 1e-9)
@@ -278,18 +194,7 @@ def _check_five_by_two(differences: ArrayLike) -> Array:
 class ConservativeZRuns:
     """The refits that the conservative Z needs: J of all examples, then J of each of 2M halves.
 
-    Run 0 to J − 1 train on all but `test` random examples.  Then for every division into halves
-    come J runs within the first half and J within the second, with as many test examples: they
-    train on n/2 − `test`.  With `strata` every part has its share of each class.  A run
-    depends on `seed` and on its number alone.
-
-    Examples
-    --------
-    >>> runs = ConservativeZRuns(n=100, test=10, subsamples=3, divisions=2, seed=1)
-    >>> len(runs), runs.name(0), runs.name(10)
-    (15, 'subsample 1', 'subsample 2 of half 1 of division 2')
-    >>> [len(part) for part in runs.train_and_test(0)], [len(p) for p in runs.train_and_test(10)]
-    ([90, 10], [40, 10])
+    All have `test` test examples; a run depends on `seed` and its number alone.
     """
 
     n: int
@@ -371,35 +276,11 @@ def conservative_z_interval(
     level: float = 0.95,
     measure_range: tuple[float, float] = (0.0, 1.0),
 ) -> Interval | None:
-    r"""Give an interval for the learner's performance from subsampling all examples and halves.
+    """Give an interval for the learner's performance from subsampling all examples and halves.
 
-    With :math:`\hat\mu` the mean of the `values` and :math:`\hat\mu_{m1}, \hat\mu_{m2}` those of
-    the two halves of division m:
-
-    .. math:: \hat\mu \pm z \hat\sigma, \qquad
-              \hat\sigma^2 = \frac{1}{2M} \sum_{m=1}^{M} (\hat\mu_{m1} - \hat\mu_{m2})^2
-
-    Two halves share no example, so the difference of their means has a variance without bias: that
-    of the same procedure with half the examples; where this
-    exceeds the one with all, as it does as a rule, the interval covers more than it promises.  Cut
-    where it would leave the range of the measure.
-
-    `halves` is M × 2 × J: the measure in J subsamplings of either half of M divisions; M × 2 of
-    their means will do.
-
-    Returns
-    -------
-    None where the halves never differ: there is then no variance.
-
-    References
-    ----------
-    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
-       52(3), 239-281, 2003, section 4.2. https://doi.org/10.1023/A:1024068626366
-
-    Examples
-    --------
-    >>> print(conservative_z_interval([0.2, 0.3], [[0.2, 0.3], [0.3, 0.1]]))  # σ² = .05 / 4
-    [0.031, 0.469] at 95 %
+    μ̂ ± zσ̂, σ̂² = Σ(μ̂₁ − μ̂₂)²/(2M): two halves share no example, so this is the variance with
+    half the examples, as a rule more than with all.  None where the halves never differ.
+    Source: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003, section 4.2.
     """
     z = -float(ndtri((1 - check_level(level)) / 2))
     column, table = np.asarray(values, dtype=np.float64), np.asarray(halves, dtype=np.float64)
@@ -419,27 +300,10 @@ def conservative_z_interval(
 
 
 def rho_based_deviation(values: ArrayLike, *, test: int, train: int) -> float:
-    r"""Give the standard deviation of the mean of J refits that are correlated by ρ.
+    """Give the standard deviation of the mean of J refits that are correlated by ρ = n_test/n.
 
-    .. math:: \hat\sigma^2 = \Bigl(\frac1J + \frac{\rho}{1 - \rho}\Bigr) S^2, \qquad
-              \rho = \frac{n_{test}}{n_{test} + n_{train}}
-
-    S² is the variance of the J values, in its J − 1 form.  Were every two values correlated by ρ,
-    this would be without bias; that ρ is the share of test examples is a guess of its authors,
-    right if a loss does not depend on which examples the rule was trained on.
-
-    `values` are the measure on the test part of J random divisions, with `test` and `train`
-    examples.
-
-    References
-    ----------
-    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
-       52(3), 239-281, 2003, section 3. https://doi.org/10.1023/A:1024068626366
-
-    Examples
-    --------
-    >>> round(rho_based_deviation([0.0, 0.2], test=1, train=4), 6)  # S² = .02, times 1/2 + 1/4
-    0.122474
+    σ̂² = (1/J + ρ/(1 − ρ))S²; that ρ is the share of test examples is a guess of its authors.
+    Source: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003, section 3.
     """
     column = np.asarray(values, dtype=np.float64)
     if column.ndim != 1 or column.size < 2 or not np.isfinite(column).all():

@@ -5,6 +5,7 @@ log(f / t²): a quantile of the one is a quantile of the other.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from truerisk.intervals.beta_quantile import beta_log_odds, beta_tail
 from truerisk.intervals.normal import normal_cdf, normal_quantile
 
 
+@lru_cache(maxsize=256)
 def student_quantile(degrees: float, p: float) -> float:
     """Give the t that a variable with `degrees` of freedom does not exceed with probability p.
 

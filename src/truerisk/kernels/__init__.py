@@ -96,12 +96,6 @@ def uncompiled(name: str) -> ModuleType:
 
 
 def threads_for(rows: int) -> int:
-    """Return the number of threads among which to share that many rows.
-
-    Examples
-    --------
-    >>> threads_for(1000)
-    1
-    """
+    """Return the number of threads among which to share that many rows."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min(usable or 1, MAX_THREADS, rows // ROWS_PER_THREAD))

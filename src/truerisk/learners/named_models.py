@@ -14,75 +14,15 @@ from truerisk.errors import InputError
 Kinds = Sequence[str] | None
 
 
-def linear_svm() -> Any:  # noqa: ANN401
-    """Make `tr.LinearSVM`."""
-    from truerisk.svm.linear import LinearSVM  # noqa: PLC0415  (loads scikit-learn)
-
-    return LinearSVM(C=1.0)
-
-
-def rbf_svm() -> Any:  # noqa: ANN401
-    """Make `tr.KernelSVM` with γ = 1 / (features · variance)."""
-    from truerisk.svm.kernel import KernelSVM  # noqa: PLC0415  (loads scikit-learn)
-
-    return KernelSVM(C=1.0, kernel="rbf", gamma="scale")
-
-
-def logistic_regression() -> Any:  # noqa: ANN401
-    """Make scikit-learn's, with room to converge."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (slow to import)
-
-    return LogisticRegression(C=1.0, max_iter=5000)
-
-
-def naive_bayes() -> Any:  # noqa: ANN401
-    """Make ours, which takes numbers, categories and texts together."""
-    from truerisk.learners.naive_bayes import NaiveBayes  # noqa: PLC0415  (loads scikit-learn)
-
-    return NaiveBayes()
-
-
-def knn() -> Any:  # noqa: ANN401
-    """Make the five nearest neighbours."""
-    from sklearn.neighbors import KNeighborsClassifier  # noqa: PLC0415  (slow to import)
-
-    return KNeighborsClassifier(n_neighbors=5)
-
-
-def tree() -> Any:  # noqa: ANN401
-    """Make a decision tree that is grown to its end."""
-    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415  (slow to import)
-
-    return DecisionTreeClassifier()
-
-
-def random_forest() -> Any:  # noqa: ANN401
-    """Make a forest of 100 trees."""
-    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  (slow to import)
-
-    return RandomForestClassifier(n_estimators=100)
-
-
-def gradient_boosting() -> Any:  # noqa: ANN401
-    """Make gradient boosting on histograms."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  (slow to import)
-
-    return HistGradientBoostingClassifier(categorical_features=None)
+def maker(module: str, name: str, **parameters: Any) -> Callable[[], Any]:  # noqa: ANN401
+    """Say how a model is made; its module, slow to import, is loaded when it is."""
+    return lambda: getattr(importlib.import_module(module), name)(**parameters)
 
 
 def adaboost() -> Any:  # noqa: ANN401
     """Make 50 stumps."""
-    from sklearn.ensemble import AdaBoostClassifier  # noqa: PLC0415  (slow to import)
-    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415  (as above)
-
-    return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=50)
-
-
-def majority() -> Any:  # noqa: ANN401
-    """Make the model that always says the most frequent class, with the shares as scores."""
-    from sklearn.dummy import DummyClassifier  # noqa: PLC0415  (slow to import)
-
-    return DummyClassifier(strategy="prior")
+    stump = maker("sklearn.tree", "DecisionTreeClassifier", max_depth=1)()
+    return maker("sklearn.ensemble", "AdaBoostClassifier", estimator=stump, n_estimators=50)()
 
 
 def whose_columns(kinds: Kinds) -> dict[str, Any]:
@@ -126,14 +66,14 @@ MODELS: dict[str, NamedModel] = {
         NamedModel(
             name="linear_svm",
             title="Linear support vector machine",
-            make=linear_svm,
+            make=maker("truerisk.svm.linear", "LinearSVM", C=1.0),
             grid={"C": (0.01, 0.1, 1.0, 10.0)},
             scaled=True,
         ),
         NamedModel(
             name="rbf_svm",
             title="Support vector machine with the Gaussian kernel",
-            make=rbf_svm,
+            make=maker("truerisk.svm.kernel", "KernelSVM", C=1.0, kernel="rbf", gamma="scale"),
             grid={"C": (0.1, 1.0, 10.0, 100.0), "gamma": (0.01, "scale", 0.1)},
             scaled=True,
             largest=9000,
@@ -141,14 +81,14 @@ MODELS: dict[str, NamedModel] = {
         NamedModel(
             name="logistic_regression",
             title="Logistic regression",
-            make=logistic_regression,
+            make=maker("sklearn.linear_model", "LogisticRegression", C=1.0, max_iter=5000),
             grid={"C": (0.01, 0.1, 1.0, 10.0)},
             scaled=True,
         ),
         NamedModel(
             name="naive_bayes",
             title="Naive Bayes",
-            make=naive_bayes,
+            make=maker("truerisk.learners.naive_bayes", "NaiveBayes"),
             settings=whose_columns,
             grid={"smoothing": (2.0, 1.0, 0.5, 0.1)},
             form="columns",
@@ -156,26 +96,28 @@ MODELS: dict[str, NamedModel] = {
         NamedModel(
             name="knn",
             title="Nearest neighbours",
-            make=knn,
+            make=maker("sklearn.neighbors", "KNeighborsClassifier", n_neighbors=5),
             grid={"n_neighbors": (21, 11, 5, 3, 1)},
             scaled=True,
         ),
         NamedModel(
             name="tree",
             title="Decision tree",
-            make=tree,
+            make=maker("sklearn.tree", "DecisionTreeClassifier"),
             grid={"ccp_alpha": (0.03, 0.01, 0.003, 0.001, 0.0)},
         ),
         NamedModel(
             name="random_forest",
             title="Random forest",
-            make=random_forest,
+            make=maker("sklearn.ensemble", "RandomForestClassifier", n_estimators=100),
             grid={"min_samples_leaf": (10, 3, 1), "max_features": ("sqrt", 0.5)},
         ),
         NamedModel(
             name="gradient_boosting",
             title="Gradient boosting of trees",
-            make=gradient_boosting,
+            make=maker(
+                "sklearn.ensemble", "HistGradientBoostingClassifier", categorical_features=None
+            ),
             settings=which_are_categories,
             grid={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 31)},
             form="codes",
@@ -186,7 +128,11 @@ MODELS: dict[str, NamedModel] = {
             make=adaboost,
             grid={"n_estimators": (25, 50, 100, 200)},
         ),
-        NamedModel(name="majority", title="Majority class", make=majority),
+        NamedModel(
+            name="majority",
+            title="Majority class",
+            make=maker("sklearn.dummy", "DummyClassifier", strategy="prior"),
+        ),
     )
 }
 

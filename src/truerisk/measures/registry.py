@@ -41,14 +41,15 @@ BINOMIAL_INTERVALS = (
     "blaker",
     "wald",
 )
-CELL_INTERVALS = ("smoothed_delta", "delta", "percentile", "basic", "bca", "dirichlet")
-RANKING_INTERVALS = ("percentile", "basic", "bca")
+CELL_INTERVALS = (
+    "by_measure", "smoothed_delta", "delta", "percentile", "basic", "bca", "dirichlet",
+)  # fmt: skip
 DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
     "binary counts": CELL_INTERVALS,
     "class counts": CELL_INTERVALS,
-    "ranking": RANKING_INTERVALS,
+    "ranking": ("precision_influence",),
     "documents": ("delta",),
-    "probabilities": ("delta",),
+    "probabilities": ("gamma_of_losses",),
 }
 
 AVERAGE_NAMES = ("micro", "macro", "weighted", "samples")  # the last is over examples

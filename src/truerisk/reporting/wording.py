@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from truerisk.measures.registry import measure_of, title_of
-from truerisk.results import UNDEFINED, Estimate, decimals_for, number
+from truerisk.results import MIN_DECIMALS, UNDEFINED, Estimate, Interval, decimals_for, number
 
 __all__ = [
     "NO_INTERVAL",
@@ -18,6 +17,7 @@ __all__ = [
     "decimals_for",
     "interval_heading",
     "interval_subtitle",
+    "interval_words",
     "measure_of",
     "number",
     "p_words",
@@ -38,8 +38,7 @@ UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 SECONDS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A value and its interval, with as many decimals as the interval deserves."""
 
     value: str
@@ -49,11 +48,13 @@ class Written:
 def written(estimate: Estimate) -> Written:
     """Write an estimate; the decimals show two digits of the interval's width."""
     interval = estimate.interval
-    if interval is None:
-        return Written(number(estimate.value), NO_INTERVAL)
-    decimals = decimals_for(interval.width)
-    ends = interval.words(lambda end: number(end, decimals))
-    return Written(number(estimate.value, decimals), ends)
+    decimals = decimals_for(interval.width) if interval is not None else MIN_DECIMALS
+    return Written(number(estimate.value, decimals), interval_words(interval, decimals))
+
+
+def interval_words(interval: Interval | None, decimals: int = MIN_DECIMALS) -> str:
+    """Write the ends of an interval, or its bound, with so many decimals."""
+    return NO_INTERVAL if interval is None else interval.words(lambda end: number(end, decimals))
 
 
 def with_interval(estimate: Estimate) -> str:
@@ -91,13 +92,7 @@ def spoken(name: str) -> str:
 
 
 def interval_heading(level: float, estimates: Iterable[Estimate] = ()) -> str:
-    """Give the heading of a column of intervals; it says so where estimates have bounds.
-
-    Examples
-    --------
-    >>> interval_heading(0.95)
-    '95 % interval'
-    """
+    """Give the heading of a column of intervals; it says so where estimates have bounds."""
     sides = {one.interval.side for one in estimates if one.interval is not None and one.is_defined}
     both, bounds = "both" in sides or not sides, bool(sides - {"both"})
     words = " or ".join(word for word, used in (("interval", both), ("bound", bounds)) if used)

@@ -193,9 +193,9 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 NotConvergedWarning,
                 stacklevel=4,
             )
-        unstable = [k for k, solution in enumerate(self.solutions_) if _bias_is_loose(solution)]
+        unstable = sum(bool(one.alpha.any()) and not one.stable for one in self.solutions_)
         if unstable:
-            of = "" if len(self.solutions_) == 1 else f" of {len(unstable)} classes"
+            of = "" if len(self.solutions_) == 1 else f" of {unstable} classes"
             warnings.warn(
                 f"Every support vector{of} is at its bound: the bias is one of many that are as "
                 "good. A larger `C` usually helps.",
@@ -239,10 +239,6 @@ def solve_along(
 
 def _has_both_classes(y: Array, upper: Array) -> bool:
     return len(np.unique(y[upper > 0])) == 2
-
-
-def _bias_is_loose(solution: Solution) -> bool:
-    return bool(solution.alpha.any()) and not solution.stable
 
 
 def _is_plain(X: Any) -> bool:  # noqa: ANN401

@@ -24,7 +24,7 @@ from truerisk.errors import InputError, NotConvergedWarning
 from truerisk.results import Finding
 from truerisk.svm.classifier import MarginClassifier
 from truerisk.svm.kernel import KernelSVM
-from truerisk.svm.kernels import Kernel, TrainingKernel, settle_kernel
+from truerisk.svm.kernels import NAMES, Kernel, TrainingKernel, dense, kernel_of, settle_kernel
 from truerisk.svm.one_vs_rest import targets_of
 from truerisk.svm.radius import largest_squared_length, squared_radius
 from truerisk.svm.solution import Solution
@@ -184,8 +184,7 @@ def _support(fitted: SVC | NuSVC, X: Any, weights: Array) -> Indices:  # noqa: A
 
 
 def _alpha(fitted: SVC | NuSVC, signs: Array, support: Indices) -> Array:
-    signed = fitted.dual_coef_
-    signed = np.asarray(signed.todense() if hasattr(signed, "tocsr") else signed).ravel()
+    signed = dense(fitted.dual_coef_).ravel()
     if (signed * signs[support] < 0.0).any():
         raise InputError(f"`y` {NOT_THE_EXAMPLES}: support vectors have another label.")
     alpha = np.zeros(len(signs))
@@ -264,26 +263,12 @@ def _kernel(fitted: SVC | NuSVC, X: Any) -> Kernel:  # noqa: ANN401
         ).gamma
 
         def sigmoid(first: Any, second: Any) -> Array:  # noqa: ANN401
-            products = first @ second.T
-            dense = np.asarray(products.todense() if hasattr(products, "tocsr") else products)
-            return np.asarray(np.tanh(gamma * dense + fitted.coef0))
+            return np.asarray(np.tanh(gamma * dense(first @ second.T) + fitted.coef0))
 
         return Kernel(sigmoid)
-    if not callable(fitted.kernel) and fitted.kernel not in {
-        "linear",
-        "poly",
-        "rbf",
-        "precomputed",
-    }:
+    if not callable(fitted.kernel) and fitted.kernel not in NAMES:
         raise InputError(f"`fitted` must have a kernel that is known; got {shown(fitted.kernel)}.")
-    return settle_kernel(
-        fitted.kernel,
-        X,
-        gamma=fitted.gamma,
-        degree=fitted.degree,
-        coef0=fitted.coef0,
-        sample_weight=np.ones(X.shape[0]),
-    )
+    return kernel_of(fitted, X)
 
 
 JITTER = 1e-12  # of the mean x·x: rows may be equal
@@ -564,13 +549,8 @@ def _of_pipeline(
     y: Any,  # noqa: ANN401
     sample_weight: ArrayLike | None,
 ) -> tuple[FittedDual, ...]:
-    before = fitted[:-1]
-    return duals_of(
-        fitted[-1],
-        before.transform(X) if len(before) else X,
-        y,
-        sample_weight=sample_weight,
-    )
+    rows = fitted[:-1].transform(X) if len(fitted) > 1 else X
+    return duals_of(fitted[-1], rows, y, sample_weight=sample_weight)
 
 
 def _of_ours(
@@ -632,28 +612,21 @@ def _of_one_vs_rest(
     y: Any,  # noqa: ANN401
     sample_weight: ArrayLike | None,
 ) -> tuple[FittedDual, ...]:
-    indicators = fitted.label_binarizer_.transform(y)
-    table = np.asarray(indicators.todense() if hasattr(indicators, "tocsr") else indicators)
+    table = dense(fitted.label_binarizer_.transform(y))
     constant = [k for k in range(table.shape[1]) if len(set(table[:, k].tolist())) < 2]
     if constant:
         raise InputError(
             f"`y` must hold examples of and not of every class; got one kind only for "
             f"{shown(fitted.classes_[constant[0]])}. Leave the class out."
         )
-    found = []
-    for k, svm in enumerate(fitted.estimators_):
-        (dual,) = duals_of(svm, X, table[:, k], sample_weight=sample_weight)
-        found.append(dual)
-    if len(found) == 1 and not fitted.multilabel_:
-        return (_renamed(found[0], fitted.classes_[1], fitted.classes_[0]),)
+    is_binary = len(fitted.estimators_) == 1 and not fitted.multilabel_
+    labels = fitted.classes_[1:] if is_binary else fitted.classes_
+    rest = _plain(fitted.classes_[0]) if is_binary else None
     return tuple(
-        _renamed(dual, label, None) for dual, label in zip(found, fitted.classes_, strict=True)
+        replace(dual, label=_plain(label), rest=rest)
+        for k, (svm, label) in enumerate(zip(fitted.estimators_, labels, strict=True))
+        for dual in duals_of(svm, X, table[:, k], sample_weight=sample_weight)
     )
-
-
-def _renamed(dual: FittedDual, label: Any, rest: Any) -> FittedDual:  # noqa: ANN401
-    plain = [one.item() if hasattr(one, "item") else one for one in (label, rest)]
-    return replace(dual, label=plain[0], rest=plain[1])
 
 
 READERS: dict[type, Callable[..., tuple[FittedDual, ...]]] = {

@@ -6,7 +6,7 @@ import numpy as np
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
-from truerisk.svm.kernels import Kernel
+from truerisk.svm.kernels import Kernel, dense
 
 SYMMETRIC = 1e-8  # of the largest k(x, x′)
 ONE_SCALE = 1e3  # how much farther one feature may reach than another
@@ -35,11 +35,6 @@ def as_numbers(X: Any) -> Any:  # noqa: ANN401
             "the example out, or fill gaps in a Pipeline, by a SimpleImputer, say."
         )
     return table
-
-
-def dense(X: Any) -> Array:  # noqa: ANN401
-    """Return a table of which no entry is left out."""
-    return np.asarray(X.todense(), dtype=np.float64) if hasattr(X, "tocsr") else X
 
 
 def check_gram(gram: Array) -> Array:
@@ -85,6 +80,6 @@ def has_one_scale(X: Any) -> bool:  # noqa: ANN401
     A feature that reaches 10⁶ times as far as another leaves 4 digits of it in a product.
     """
     reach = X.max(axis=0) - X.min(axis=0)
-    reach = np.asarray(reach.todense() if hasattr(reach, "todense") else reach).ravel()
+    reach = dense(reach).ravel()
     varies = reach[reach > 0.0]
     return not len(varies) or bool(varies.max() <= ONE_SCALE * varies.min())

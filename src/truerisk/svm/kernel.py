@@ -8,7 +8,7 @@ from sklearn.utils import Tags
 from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.svm.classifier import MarginClassifier, Prepared
-from truerisk.svm.kernels import KernelFunction, settle_kernel
+from truerisk.svm.kernels import KernelFunction, kernel_of
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import Problem, gram_problem
 
@@ -78,14 +78,7 @@ class KernelSVM(MarginClassifier):
         self.n_jobs = n_jobs
 
     def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ANN401
-        self.kernel_ = settle_kernel(
-            self.kernel,
-            X,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            sample_weight=weights,
-        )
+        self.kernel_ = kernel_of(self, X, weights)
         if self.kernel == "precomputed":
             _check_gram(X)
         problem = gram_problem(self.kernel_, X)

@@ -48,8 +48,7 @@ class Kernel:
             return values
         if self.rule == "rbf":
             return self._gaussian(X, others)
-        products = X @ others.T
-        values = np.asarray(products.todense() if hasattr(products, "todense") else products)
+        values = dense(X @ others.T)
         if self.rule == "poly":
             values *= self.gamma
             values += self.coef0
@@ -77,8 +76,7 @@ class Kernel:
         # |x|² + |x′|² − 2 x·x′ loses the digits that both have in common: take the mean off first.
         if self.shift is not None and not hasattr(X, "tocsr"):
             X, others = X - self.shift, others - self.shift
-        products = X @ others.T
-        values = np.asarray(products.todense() if hasattr(products, "todense") else products)
+        values = dense(X @ others.T)
         # In place throughout: a new matrix takes longer than what is computed in it.
         values *= -2.0
         values += squared_lengths(X)[:, None]
@@ -86,6 +84,11 @@ class Kernel:
         np.maximum(values, 0.0, out=values)
         values *= -self.gamma
         return np.ascontiguousarray(np.exp(values, out=values))
+
+
+def dense(X: Any, dtype: Any = None) -> Array:  # noqa: ANN401
+    """Return an array of which no entry is left out."""
+    return np.asarray(X.todense() if hasattr(X, "tocsr") else X, dtype=dtype)
 
 
 def squared_lengths(X: Any) -> Array:  # noqa: ANN401
@@ -125,6 +128,13 @@ def settle_kernel(
     if rule == "rbf" and not hasattr(X, "tocsr"):
         shift = np.average(X, axis=0, weights=sample_weight)
     return Kernel(rule, gamma=value, degree=degree, coef0=coef0, shift=shift)
+
+
+def kernel_of(svm: Any, X: Any, sample_weight: Array | None = None) -> Kernel:  # noqa: ANN401
+    """Settle the kernel of an SVM, ours or scikit-learn's, on its training examples."""
+    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    given = {name: getattr(svm, name) for name in ("gamma", "degree", "coef0")}
+    return settle_kernel(svm.kernel, X, **given, sample_weight=weights)
 
 
 def _variance(X: Any, sample_weight: Array) -> float:  # noqa: ANN401

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_number
 from truerisk.errors import InputError
+from truerisk.svm.kernels import dense
 
 ClassWeight = Mapping[Any, float] | str | None
 
@@ -39,7 +40,7 @@ class Targets:
 def targets_of(y: Any) -> Targets:  # noqa: ANN401
     """Find the classes of `y` and the binary problems they make."""
     if not is_plain_target(y) and _is_multilabel(y):
-        table = np.asarray(y.todense() if hasattr(y, "tocsr") else y)
+        table = dense(y)
         # The solvers take rows that lie in one piece.
         signs = np.where(np.ascontiguousarray(table.T) == 1, 1.0, -1.0)
         return Targets(np.arange(table.shape[1]), signs, True)  # noqa: FBT003

@@ -18,7 +18,7 @@ from truerisk.svm.dense.features import solve_features
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.leave_out import margins_without_gram
-from truerisk.svm.kernels import Kernel
+from truerisk.svm.kernels import Kernel, dense
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.leave_out import margins_without
@@ -55,6 +55,10 @@ class Problem(Protocol):
         self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
     ) -> list[Solution]:
         """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
+        found: list[Solution] = []
+        for cost in costs:
+            found.append(self.solve(y, cost * weights, effort, found[-1] if found else None))
+        return found
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
@@ -67,7 +71,7 @@ class Problem(Protocol):
 
 
 @dataclass(frozen=True)
-class SparseProblem:
+class SparseProblem(Problem):
     """Sparse rows, a linear kernel: coordinate descent and Newton steps, no Gram matrix."""
 
     X: Any
@@ -77,28 +81,14 @@ class SparseProblem:
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> LinearSolution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
-        return solve_rows(
-            self.rows,
-            y,
-            upper,
-            **effort.options,
-            start=start if isinstance(start, LinearSolution) else None,
-        )
+        before = start if isinstance(start, LinearSolution) else None
+        return solve_rows(self.rows, y, upper, **effort.options, start=before)
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         return margins_without(self.rows, _linear(solution), which, workers=workers)
-
-    def solve_along(
-        self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
-    ) -> list[Solution]:
-        """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
-        found: list[Solution] = []
-        for cost in costs:
-            found.append(self.solve(y, cost * weights, effort, found[-1] if found else None))
-        return found
 
     @property
     def radius(self) -> tuple[float, str]:
@@ -107,7 +97,7 @@ class SparseProblem:
 
 
 @dataclass(frozen=True)
-class DenseProblem:
+class DenseProblem(Problem):
     """Few dense features, a linear kernel: an interior point, then an exact finish."""
 
     X: Array
@@ -138,12 +128,6 @@ class DenseProblem:
         shifted = self.X - centre
         return GramProblem(shifted @ shifted.T), centre
 
-    def solve_along(
-        self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
-    ) -> list[Solution]:
-        """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
-        return [self.solve(y, cost * weights, effort) for cost in costs]
-
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
@@ -160,7 +144,7 @@ class DenseProblem:
 
 
 @dataclass(frozen=True)
-class GramProblem:
+class GramProblem(Problem):
     """Any kernel, by the matrix of its values."""
 
     gram: Array
@@ -169,13 +153,7 @@ class GramProblem:
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> Solution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
-        return solve_gram(
-            self.gram,
-            y,
-            upper,
-            **effort.options,
-            start=start,
-        )
+        return solve_gram(self.gram, y, upper, **effort.options, start=start)
 
     def solve_along(
         self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
@@ -201,8 +179,7 @@ class GramProblem:
 def linear_problem(X: Any) -> SparseProblem | DenseProblem:  # noqa: ANN401
     """Choose the form for a linear kernel: dense where the features are few."""
     if X.shape[1] <= FEW_FEATURES:
-        dense = np.asarray(X.todense()) if hasattr(X, "tocsr") else X
-        return DenseProblem(np.ascontiguousarray(dense, dtype=float))
+        return DenseProblem(np.ascontiguousarray(dense(X), dtype=float))
     return SparseProblem(X, as_rows(X))
 
 

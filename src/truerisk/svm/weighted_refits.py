@@ -33,12 +33,11 @@ from truerisk.svm.example_forms import (
     as_numbers,
     centred,
     check_gram,
-    dense,
     has_one_scale,
     linear_gram,
 )
 from truerisk.svm.kernel import KernelSVM
-from truerisk.svm.kernels import settle_kernel
+from truerisk.svm.kernels import dense, kernel_of
 from truerisk.svm.linear import LinearSVM
 from truerisk.svm.one_vs_rest import Targets, check_cost, upper_bounds
 from truerisk.svm.problems import FEW_FEATURES as FEATURES
@@ -168,8 +167,7 @@ def check_model(model: Any) -> None:  # noqa: ANN401
 def _with_cost_of_nu(model: NuSVC, X: Any, y: NDArray[Any]) -> SVC:  # noqa: ANN401
     """Return the SVC that ν makes of these examples: its C is α where α is at its bound."""
     fitted = clone(model).fit(X, y)
-    signed = fitted.dual_coef_
-    cost = float(np.abs(signed.toarray() if hasattr(signed, "tocsr") else signed).max())
+    cost = float(np.abs(dense(fitted.dual_coef_)).max())
     shared = ("kernel", "gamma", "degree", "coef0")
     return SVC(C=cost, **{name: getattr(model, name) for name in shared})
 
@@ -210,21 +208,14 @@ def _solver(model: Any, X: Any, signs: Array, train: Indices) -> Solver:  # noqa
     """Choose the solver: by the loss, then by the form that costs least."""
     if isinstance(model, LogisticRegression):
         penalty = np.append(np.ones(X.shape[1]), _bias_penalty(model))
-        return partial(logistic_decisions, dense(X), signs, train, penalty=penalty)
+        return partial(logistic_decisions, dense(X, np.float64), signs, train, penalty=penalty)
     if isinstance(model, LinearSVC):
         return partial(_by_training, model, X, signs, train)
     if isinstance(model, LinearSVM) or model.kernel == "linear":
         return _linear_solver(X, signs, train)
     if model.kernel == "precomputed":
-        return _by_gram(centred(check_gram(dense(X))), signs, train)
-    kernel = settle_kernel(
-        model.kernel,
-        X[train],
-        gamma=model.gamma,
-        degree=model.degree,
-        coef0=model.coef0,
-        sample_weight=np.ones(len(train)),
-    )
+        return _by_gram(centred(check_gram(dense(X, np.float64))), signs, train)
+    kernel = kernel_of(model, X[train])
     gram = gram_problem(kernel, X).gram
     return _by_gram(gram if kernel.name == "rbf" else centred(gram), signs, train)
 
@@ -232,11 +223,11 @@ def _solver(model: Any, X: Any, signs: Array, train: Indices) -> Solver:  # noqa
 def _linear_solver(X: Any, signs: Array, train: Indices) -> Solver:  # noqa: ANN401
     """Multiply examples with each other only where that loses no digits of a feature."""
     if X.shape[1] <= LOW_RANK:
-        return partial(_by_features, dense(X), signs, train)
+        return partial(_by_features, dense(X, np.float64), signs, train)
     if X.shape[0] <= GRAM_EXAMPLES and has_one_scale(X):
         return _by_gram(linear_gram(X), signs, train)
     if X.shape[0] <= GRAM_EXAMPLES and X.shape[1] <= FEATURES:
-        return partial(batch_decisions, dense(X), signs, train)
+        return partial(batch_decisions, dense(X, np.float64), signs, train)
     return partial(row_decisions, as_rows(X), signs, train)
 
 

@@ -166,6 +166,35 @@ class Cells:
         columns = [sparse.csr_array(block.astype(np.float64)) for block in blocks]
         return sparse.csr_array(sparse.hstack([*columns, sparse.csr_array(overall)]))
 
+    def by_class(self, column: NDArray[Any]) -> tuple[Array, Array, Array]:
+        """Add up one number per cell over the cells that are right in, of, and given each class."""
+        wide = np.asarray(column, dtype=np.float64)
+        if not self.multilabel:
+            truth, predicted = self.codes
+            size = len(self.labels)
+            right = np.where(truth == predicted, wide, 0.0)
+            every = ((truth, right), (truth, wide), (predicted, wide))
+            tp, of_truth, of_predicted = (
+                np.asarray(np.bincount(codes, weights=values, minlength=size), dtype=np.float64)
+                for codes, values in every
+            )
+            return tp, of_truth, of_predicted
+        return wide @ (self.truth & self.predicted), wide @ self.truth, wide @ self.predicted
+
+    def from_classes(self, right: Array, truth: Array, predicted: Array) -> Array:
+        """Give each cell what its classes add up to: the transpose of `by_class`."""
+        if not self.multilabel:
+            true, called = self.codes
+            both = np.where(true == called, right[true], 0.0)
+            return np.asarray(truth[true] + predicted[called] + both)
+        both = (self.truth & self.predicted) @ right
+        return np.asarray(both + self.truth @ truth + self.predicted @ predicted)
+
+    @cached_property
+    def codes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The true and the predicted class of each cell of a single-label problem."""
+        return self.truth.argmax(axis=1), self.predicted.argmax(axis=1)
+
     def class_counts(self) -> ClassCounts:
         """Count the classes over all cells."""
         return self._class_counts

@@ -287,23 +287,7 @@ def _blocks(replicates: int, width: int) -> Iterator[int]:
 def values_of_weights(
     scores: ArrayLike, is_positive: ArrayLike, weights: Array, names: Sequence[str]
 ) -> dict[str, Array]:
-    """Give the measures of one ranking under many weightings of its rows.
-
-    Parameters
-    ----------
-    scores, is_positive
-        One entry per row.
-    weights
-        (R, n): what each row counts, in each weighting.
-    names
-        Keys of `FORMULAS`.
-
-    Examples
-    --------
-    >>> weights = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
-    >>> values_of_weights([3, 2, 1], [True, False, True], weights, ["average_precision"])
-    {'average_precision': array([0.83333333, 1.        ])}
-    """
+    """Give the measures of one ranking under many weightings (R, n) of its rows."""
     check_names(names)
     column, positive = as_scores(scores), as_labels(is_positive)
     check_same_length(scores=column, is_positive=positive)

@@ -59,14 +59,11 @@ class ScoreHistogram:
         filled = np.flatnonzero(by_label.any(axis=1))[::-1]
         inside = by_label[filled]
         found = np.cumsum(inside, axis=0)
-        ranking = ranking_of(_lower_ends(filled), found[:, 1], found[:, 0])
+        lower_ends = scores_of_narrow(np.maximum(filled << DROPPED_BITS, MIN_KEY))
+        ranking = ranking_of(lower_ends, found[:, 1], found[:, 0])
         negatives, positives = inside.astype(np.float64).T
         pairs = ranking.n_positive * ranking.n_negative
         half_width = float(positives @ negatives) / (2 * pairs) if pairs else np.nan
         bounds = ranking.auc - half_width, ranking.auc + half_width
         summary = replace(ranking.summary, auc_bounds=(max(bounds[0], 0.0), min(bounds[1], 1.0)))
         return replace(ranking, summary=summary, exact=False, complete=False)
-
-
-def _lower_ends(buckets: NDArray[np.int64]) -> NDArray[np.float64]:
-    return scores_of_narrow(np.maximum(buckets << DROPPED_BITS, MIN_KEY))

@@ -7,8 +7,16 @@ from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
 from truerisk.errors import InputError
-from truerisk.estimation.curves.laws import PowerLaws, extrapolation_of, fit_power_laws, growth_of
-from truerisk.results import as_plain
+from truerisk.estimation.curves.laws import (
+    METHOD,
+    NeededSize,
+    PowerLaws,
+    extrapolation_of,
+    fit_power_laws,
+    growth_of,
+    why_no_law,
+)
+from truerisk.results import Interval, as_plain
 
 
 def test_the_slope_and_its_error_worked_by_hand():
@@ -161,6 +169,7 @@ def _law(losses, deviation=0.004, *, higher_is_better=False, n=1000, sizes=SIZES
         np.full(len(sizes), deviation**2),
         sizes=sizes,
         n=n,
+        ceiling=float(losses[-1]) + 2 * deviation,
         measure="accuracy" if higher_is_better else "error_rate",
         higher_is_better=higher_is_better,
         level=0.95,
@@ -226,13 +235,46 @@ def test_beyond_ten_times_the_largest_size_it_says_so():
     assert any("more than 10 times" in note for note in law.size_for(0.055).notes)
 
 
-def test_a_level_curve_is_undetermined():
-    law = _law(np.full(5, 0.2), deviation=0.02)
-    assert not law.determined
-    assert "does not surely fall" in law.notes[0]
-    assert "undetermined" in str(law)
-    rising = _law(np.full(5, 0.2), deviation=0.02, higher_is_better=True)
-    assert "does not surely rise" in rising.notes[0]
+def test_the_interval_reaches_to_where_the_curve_may_level_off():
+    law = _law(LOSSES)
+    assert law.ceiling == pytest.approx(LOSSES[-1] + 0.008)
+    assert law.at(100_000).interval.high == law.ceiling
+    accuracy = _law(LOSSES, higher_is_better=True)
+    assert accuracy.at(100_000).interval.low == pytest.approx(1 - law.ceiling)
+
+
+def refusal(losses, *, ratio=1 / 3, higher_is_better=False):
+    found = why_no_law(
+        np.asarray(losses), SIZES, ratio=ratio, higher_is_better=higher_is_better, level=0.95
+    )
+    return None if found is None else found.code
+
+
+def test_a_curve_that_does_not_surely_fall_has_no_law():
+    rng = np.random.default_rng(1)
+    noise = 0.01 * rng.normal(size=(10, len(SIZES)))
+    assert refusal(LOSSES + noise) is None
+    assert refusal(LOSSES[::-1] + noise) == "not_surely_falling"
+    assert refusal(np.full(5, 0.2) + noise) == "not_surely_falling"
+    falls_then_rises = [0.4, 0.2, 0.12, 0.14, 0.16]
+    assert refusal(falls_then_rises + noise) == "rises_at_the_end"
+
+
+def test_the_words_are_those_of_the_measure():
+    level = np.full((3, 5), 0.2)
+    found = why_no_law(level, SIZES, ratio=0.3, higher_is_better=True, level=0.95)
+    assert found == "over the sizes tried the curve does not surely rise"
+
+
+def test_surely_falling_by_hand():
+    # Sizes e⁰ to e³ and slopes of −.3 and −.1: the mean is −.2, the sd .1414, the factor
+    # √(½ + .9/3) = .8944, and t with one degree at .75 is 1: −.2 + .1265 < 0.
+    sizes = tuple(math.e**at for at in range(4))
+    losses = 0.95 - np.outer([0.3, 0.1], np.arange(4))
+    options = {"ratio": 0.9, "higher_is_better": False}
+    assert why_no_law(losses, sizes, level=0.75, **options) is None
+    # At .9 it is 3.078: −.2 + .389 > 0.
+    assert why_no_law(losses, sizes, level=0.9, **options).code == "not_surely_falling"
 
 
 def test_an_open_exponent_is_undetermined():
@@ -255,6 +297,7 @@ def test_a_size_whose_mean_varies_much_counts_for_little():
         variances,
         sizes=SIZES,
         n=1000,
+        ceiling=0.2,
         measure="error_rate",
         higher_is_better=False,
         level=0.95,
@@ -280,3 +323,18 @@ def test_a_wanted_value_must_be_a_share():
 
 def test_an_infinite_size_can_be_told_in_json():
     assert as_plain(_law(0.2 + 3 * N**-1.0).size_for(0.15))["size"] == "Infinity"
+
+
+def test_growth_and_needed_sizes_in_words():
+    growth = growth_of([100, 200, 400], [1.0, 4.0, 16.0])
+    assert str(growth) == "n^2.00 (±0.00, from 100 to 400 examples)"
+    needed = NeededSize(
+        wanted=0.05,
+        size=4000.0,
+        more=1500.0,
+        measure="error_rate",
+        interval=Interval(2600.0, 9000.0, 0.95, METHOD),
+        reachable="yes",
+    )
+    words = "error_rate 0.05 takes about 4,000 examples [2,600, 9,000] at 95 %: 1,500 more"
+    assert str(needed) == words

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -138,12 +139,17 @@ def test_a_seed_that_is_not_given_is_told():
     assert _values(first) == _values(second)
 
 
-def test_accuracy_is_the_error_turned_round(curve):
-    other = learning_curve(
-        MODELS, X, Y, sizes=SIZES, repeats=3, random_state=3, estimate=None, measure="accuracy"
-    )
+def test_accuracy_is_the_error_turned_round():
+    X, Y = _problem(n=400, shift=2.5)
+    options = {"sizes": SIZES, "repeats": 10, "random_state": 3, "estimate": None}
+    curve = learning_curve(MODELS, X, Y, **options)
+    other = learning_curve(MODELS, X, Y, measure="accuracy", **options)
+    assert curve["bayes"].extrapolation is not None
     for name in MODELS:
         one, two = curve[name].extrapolation, other[name].extrapolation
+        if one is None:
+            assert other[name].refusal.code == curve[name].refusal.code
+            continue
         assert (two.a, two.b, two.c) == pytest.approx((one.a, one.b, one.c), rel=1e-4, abs=1e-6)
         assert two.higher_is_better
         assert other[name].at(500).value == pytest.approx(1 - curve[name].at(500).value)
@@ -217,8 +223,8 @@ def test_a_learner_that_fails_is_named_and_never_averaged_away():
     assert point.interval is None
     assert "repeat 1 failed" in point.notes[0]
     assert found["failing"].extrapolation is None
-    with pytest.raises(InputError, match="must have a value at four sizes"):
-        found["failing"].extrapolate(0.1)
+    assert found["failing"].refusal.code == "too_few_sizes"
+    assert found["failing"].extrapolate(0.1).reachable == "unknown"
     assert found["bayes"].extrapolation is not None
     assert {one.learner for one in found.error_per_cpu_second}
     json.dumps(found.to_dict(), allow_nan=False)
@@ -333,7 +339,8 @@ def test_it_prints_each_point_and_becomes_plain(curve):
     plain = curve.to_dict()
     json.dumps(plain, allow_nan=False)
     assert plain["curves"]["tree"]["points"][0]["size"] == 10
-    assert "laws" not in plain["curves"]["tree"]["extrapolation"]
+    assert plain["curves"]["tree"]["extrapolation"] is None
+    assert "does not surely fall" in plain["curves"]["tree"]["refusal"]
 
 
 @pytest.mark.data
@@ -372,3 +379,40 @@ def test_a_name_stands_for_a_learner_with_its_preparation():
     named = learning_curve({"by name": "linear_svm"}, X, Y, **options)
     made = learning_curve({"by name": find_model("linear_svm")}, X, Y, **options)
     assert _values(named) == _values(made)
+
+
+def test_between_sizes_the_points_are_read_and_not_the_law(curve):
+    learner = curve["bayes"]
+    first, second = learner.points[1:3]  # 20 and 40 examples
+    middle = learner.at(math.sqrt(20 * 40))
+    assert middle.value == pytest.approx((first.mean + second.mean) / 2)
+    assert middle.interval.low == pytest.approx((first.interval.low + second.interval.low) / 2)
+    assert middle.method == "interpolated"
+    for point in learner.points:
+        assert learner.at(point.size).value == pytest.approx(point.mean)
+        assert learner.at(point.size).interval.high == pytest.approx(point.interval.high)
+
+
+def test_outside_of_the_sizes_a_curve_without_a_law_has_no_value(curve):
+    learner = curve["tree"]
+    assert learner.refusal.code == "not_surely_falling"
+    for size, code in ((5, "below_sizes"), (81, "not_surely_falling")):
+        there = learner.at(size)
+        assert math.isnan(there.value)
+        assert (there.interval.low, there.interval.high) == (0.0, 1.0)
+        assert [note.code for note in there.notes] == [code]
+    needed = learner.extrapolate(0.05)
+    assert (needed.reachable, math.isnan(needed.size)) == ("unknown", True)
+    assert "cannot be said, as over the sizes tried" in str(needed)
+
+
+def test_a_rising_curve_is_not_extrapolated():
+    rng = np.random.default_rng(5)
+    y = np.arange(300) % 2
+    X = rng.normal(size=(300, 2)) + 1.5 * y[:, None]
+    X[(rng.random(300) < 0.02) & (y == 1)] -= 60.0  # the more of these, the worse a line
+    found = learning_curve(LinearDiscriminantAnalysis(), X, y, random_state=1, estimate=None)
+    learner = found["LinearDiscriminantAnalysis"]
+    assert learner.points[-1].mean > learner.points[2].mean
+    assert learner.refusal is not None
+    assert not learner.at(600).is_defined

@@ -132,18 +132,43 @@ def test_scores_of_three_classes_are_measured_repetition_by_repetition():
 
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
-def test_error_rate_and_accuracy_have_the_agreement_interval(y):
+def test_error_rate_and_accuracy_have_the_interval_of_their_components(y):
     found = estimate(TREE, X, y, **FEW)
+    wrong = found.called != y
+    for name, losses in (("error_rate", wrong), ("accuracy", ~wrong)):
+        expected = tr.refit_interval(losses, found.judged_by)
+        assert ends(found[name]) == pytest.approx((expected.low, expected.high))
+        assert found[name].interval.method == "variance_components"
+        assert found[name].target == "this model"
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_error_rate_and_accuracy_have_the_agreement_interval_on_request(y):
+    found = estimate(TREE, X, y, interval="agreement", **FEW)
     wrong = found.called != y
     for name, losses in (("error_rate", wrong), ("accuracy", ~wrong)):
         expected = agreement_interval(losses)
         assert ends(found[name]) == pytest.approx((expected.low, expected.high))
         assert found[name].interval.method == "agreement_binomial"
-        assert found[name].target == "this model"
+    assert not any(one.interval.method == "variance_components" for one in found.values())
+
+
+def test_refits_that_err_together_are_said():
+    rng = np.random.default_rng(0)
+    corners = rng.choice([-1.0, 1.0], size=(200, 2)) + 0.3 * rng.normal(size=(200, 2))
+    y = (corners.prod(axis=1) > 0).astype(int)
+    found = estimate(LinearSVC(), corners, y, **FEW)
+    error = found["error_rate"]
+    assert error.interval.lengthening > 1.25
+    assert error.interval.together > 0
+    assert has_code(error.notes, "refits_err_together")
+    assert has_code(found.notes, "refits_err_together")
+    assert error.to_dict()["interval"]["together"] == error.interval.together
+    assert not has_code(estimate(BAYES, X, TWO, **FEW).notes, "refits_err_together")
 
 
 def test_recall_and_precision_have_the_agreement_interval_of_what_they_count():
-    found = estimate(TREE, X, TWO, **FEW)
+    found = estimate(TREE, X, TWO, interval="agreement", **FEW)
     right = (found.called == TWO).astype(float)
     counted = {"recall": np.broadcast_to(TWO == 1, right.shape), "precision": found.called == 1}
     for name, which in counted.items():
@@ -299,7 +324,7 @@ def test_groups_are_never_on_both_sides_and_are_the_units(groups):
     parts = plan_of("cross_validation", TWO, groups, folds=4, repeats=3).parts
     assert np.array_equal(found.called, np.stack([out_of_fold(TREE, TWO, row) for row in parts]))
     assert found["error_rate"].value == pytest.approx((found.called != TWO).mean())
-    assert found["error_rate"].interval.method == "cluster_agreement_binomial"
+    assert found["error_rate"].interval.method == "cluster_variance_components"
     check_intervals(found)
 
 

@@ -42,7 +42,7 @@ def test_what_each_refit_says_goes_to_its_examples():
         [answer([0, 1]), answer([1, 1]), answer([0, 0]), answer([1, 0])]
     )
     assert collected.called.tolist() == [[0, 1, 1, 1], [0, 0, 1, 0]]
-    assert collected.votes.counts.tolist() == [[2, 0], [1, 1], [0, 2], [1, 1]]
+    assert collected.votes.refits.tolist() == [[0, 1, 0, 1], [2, 2, 3, 3]]
     assert collected.tables.tolist() == [
         [[1, 0], [0, 1]],
         [[0, 1], [0, 1]],
@@ -125,7 +125,7 @@ def test_a_bootstrap_refit_votes_on_what_it_did_not_draw():
     left_out = np.zeros(4, dtype=int)
     for at in range(10):
         left_out += ~np.isin(np.arange(4), plan.train_and_test(at)[0])
-    assert collected.votes.counts.sum(axis=1).tolist() == left_out.tolist()
+    assert (collected.votes.called >= 0).sum(axis=0).tolist() == left_out.tolist()
     assert collected.correction.judged.tolist() == left_out.tolist()
     assert collected.tables.sum() == left_out.sum()
     assert collected.called is None
@@ -136,7 +136,7 @@ def test_refits_that_serve_an_interval_only_have_no_vote():
     collected = CollectedVotes(EXAMPLES, plan).gather(
         answer(np.zeros(len(plan.train_and_test(at)[1]), dtype=int)) for at in range(len(plan))
     )
-    assert collected.votes.counts.tolist() == [[1, 0]] * 4
+    assert collected.votes.called.tolist() == [[0] * 4]
     # Row k has the losses of the models that lack fold k: examples 2 and 3 are called wrong.
     assert collected.nested.shape == (1, 3, 4)
     assert collected.nested[0].tolist() == [[False, False, True, True]] * 3
@@ -145,8 +145,8 @@ def test_refits_that_serve_an_interval_only_have_no_vote():
 def test_the_baseline_answers_with_the_commonest_class_of_what_it_was_trained_on():
     examples = Examples.of(np.zeros((5, 1)), [0, 0, 0, 1, 1])
     held = HeldOut(np.array([[True, True, False, False, False]]))
-    assert majority_votes(examples, held).counts.tolist() == [[0, 1]] * 2 + [[0, 0]] * 3
-    assert majority_votes(examples, TrainingSet(5)).counts.tolist() == [[1, 0]] * 5
+    assert majority_votes(examples, held).called.tolist() == [[1, 1, -1, -1, -1]]
+    assert majority_votes(examples, TrainingSet(5)).called.tolist() == [[0] * 5]
 
 
 def test_the_baseline_is_judged_as_often_as_the_model():
@@ -154,8 +154,7 @@ def test_the_baseline_is_judged_as_often_as_the_model():
     examples = Examples.of(np.zeros((20, 1)), y, groups=np.arange(20) // 2)
     plan = repeated_folds(examples.codes, 4, 3, np.random.default_rng(0), groups=examples.groups)
     votes = majority_votes(examples, plan)
-    assert votes.counts.tolist() == [[3, 0, 0]] * 20
-    assert (votes.sheets == 0).all()
+    assert votes.called.tolist() == [[0] * 20] * 3
 
 
 N = 45

@@ -121,7 +121,7 @@ def test_a_margin_of_0_is_listed_as_a_tie():
 
 def test_it_says_what_it_is_about():
     found = leave_one_out(LinearSVM(C=1.0), IRIS[50:], SPECIES[50:] - 1)
-    assert found["recall"].target == "the learner at this sample size"
+    assert found["recall"].target == "this model"
     assert found["recall"].method == "leave_one_out"
     assert 0 < found.refits < 100
 

@@ -146,7 +146,8 @@ def test_each_has_its_own_stream_and_the_seed_settles_it(rivals):
 
 
 def test_agreement_is_that_of_the_library_and_nested_has_its_own_rule(rivals):
-    plain = estimate(LinearSVM(), *_data(), folds=5, random_state=SEED)["error_rate"]
+    settings = {"folds": 5, "random_state": SEED, "interval": "agreement"}
+    plain = estimate(LinearSVM(), *_data(), **settings)["error_rate"]
     assert rivals["agreement"].interval == plain.interval
     assert rivals["nested_cross_validation"].interval.method == "nested_cross_validation"
     assert rivals["corrected_t"].interval.method == "corrected_t"

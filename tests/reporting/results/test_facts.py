@@ -70,8 +70,8 @@ def test_every_kind_of_result_tells_its_own_facts(make, told):
 @pytest.mark.parametrize(
     ("refits", "told"),
     [
-        ({"folds": 3, "repeats": 2}, "agreement binomial, agreement delta"),
-        ({"method": "holdout"}, "clopper pearson, smoothed delta"),
+        ({"folds": 3, "repeats": 2}, "variance components"),
+        ({"method": "holdout"}, "clopper pearson, class shares"),
     ],
     ids=["folds", "hold-out"],
 )

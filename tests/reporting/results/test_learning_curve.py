@@ -65,7 +65,7 @@ def test_what_is_wanted_and_who_is_better_have_tables(curve):
     needed, crossings = tables[:2]
     assert needed.title == "What Error rate 0.1 takes"
     assert [row[0] for row in needed.data["rows"]] == ["baseline", HOSTILE]
-    assert needed.data["rows"][0][1:] == ["∞", "[∞, ∞]", "∞", "no"]
+    assert needed.data["rows"][0][1:] == ["–", "–", "–", "cannot be said"]
     assert crossings.data["rows"][0][:3] == [HOSTILE, "baseline", "8"]
     (crossing,) = curve.crossings
     assert crossings.data["rows"][0][3] == f"{crossing.lead:.3f}"
@@ -119,7 +119,7 @@ def test_the_terminal_shows_values_costs_growth_budget_and_settings(curve):
 
 def test_what_failed_is_told(failed):
     sentences = list(curve_sentences(failed, wanted=0.2))
-    assert "Failing: what 0.2 takes cannot be said; too few sizes have a value." in sentences
+    assert any(one.startswith("Failing is not extrapolated: fewer than 4") for one in sentences)
     assert any("Failed: Failing on 40 examples, repeat 1: RuntimeError" in s for s in sentences)
     assert "undefined" in _printed(failed)
 
@@ -154,9 +154,8 @@ def test_the_json_holds_all_and_what_is_wanted(curve, failed):
     assert plain["curves"]["baseline"]["points"][0]["size"] == 8
     assert set(plain["needed"]) == {HOSTILE, "baseline"}
     assert "needed" not in json.loads(formatted(curve, "json"))
-    assert json.loads(formatted(failed, "json", needed=needed_sizes(failed, 0.2)))["needed"] == {
-        "Failing": None
-    }
+    plain = json.loads(formatted(failed, "json", needed=needed_sizes(failed, 0.2)))["needed"]
+    assert (plain["Failing"]["size"], plain["Failing"]["reachable"]) == (None, "unknown")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +219,7 @@ def test_sizes_over_a_decade_are_on_a_log_scale(curve):
 def test_the_law_goes_on_to_twice_the_examples_and_on_to_what_is_wanted(curve):
     title = "What more examples would bring, by an inverse power law"
     chart = _charts_3(curve)[title]
-    assert [entry["words"] for entry in chart["legend"]] == ["baseline", HOSTILE]
+    assert [entry["words"] for entry in chart["legend"]] == [HOSTILE]
     (mark,) = _shapes(chart, "upright")
     assert mark["words"] == "all there are"
     to_twice = Scale.over("training examples", [8, 320], log=True)

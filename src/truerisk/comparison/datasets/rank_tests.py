@@ -275,7 +275,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     table = _check_ranks(ranks)
     n, k = table.shape
     chi2 = 12 * n / (k * (k + 1)) * float(((table.mean(axis=0) - (k + 1) / 2) ** 2).sum())
-    ties = sum(float((count**3 - count).sum()) for count in map(_tied, table))
+    counts = (np.unique(row, return_counts=True)[1].astype(np.float64) for row in table)
+    ties = sum(float((count**3 - count).sum()) for count in counts)
     untied = 1 - ties / (n * (k**3 - k))
     corrected = chi2 / untied if untied > 0 else 0.0
     degrees = (k - 1, (k - 1) * (n - 1))
@@ -293,10 +294,6 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
         degrees=degrees,
         p_value=p_value,
     )
-
-
-def _tied(row: Array) -> Array:
-    return np.unique(row, return_counts=True)[1].astype(np.float64)
 
 
 def _check_ranks(ranks: ArrayLike) -> Array:

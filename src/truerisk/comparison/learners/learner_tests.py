@@ -7,6 +7,7 @@ no test.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,10 +24,9 @@ from truerisk.intervals.resampled_tests import (
     correlated_t_posterior,
     five_by_two_f,
 )
+from truerisk.intervals.variance_components import METHOD, Components, Rule, components
 from truerisk.results import Finding
-from truerisk.tallies.votes import GroupedJudgements, Judgements
 
-LOSSES = np.array([-1.0, 0.0, 1.0])  # by which the loss of the second exceeds that of the first
 UNKNOWN: Shares = (math.nan, math.nan, math.nan)  # no spread, and so no posterior
 NO_TEST = Finding(
     "The difference is the same in every refit: no spread, and so no test. For error rate and "
@@ -153,23 +153,37 @@ def by_agreement(differences: NDArray[np.int8], groups: Indices | None) -> TestO
     With m the mean of d, sᵢ the mean square of (dᵣᵢ − m)/n over repetitions r and wᵢ its variance,
     V = (1 + u) Σ sᵢ, u = min(1, Σw/Σs); m ± z√V, or with groups Student's t of G − 1 degrees.
     """
-    repetitions, n = differences.shape
+    zeros = np.zeros(differences.shape, dtype=np.intp)
+    return _by_examples(differences, zeros, groups, lambda parts: parts.agreement, "agreement")
+
+
+PAIRED = Rule(0.75, 0.75, "jeffreys")  # that of the error rate; the interval here is normal
+
+
+def by_variance_components(
+    differences: NDArray[np.int8], refits: NDArray[np.integer], groups: Indices | None
+) -> TestOutcome:
+    """Test by the components of the variance of the difference of losses: m ± z√V.
+
+    V = V₁(1 + ¾u) + ¾·max(0, s²), with V₁, u and s² of `truerisk.intervals.variance_components`.
+    `refits` (R × n) is the number of the refit that judged the example.
+    """
+    return _by_examples(differences, refits, groups, lambda parts: parts.variance(PAIRED), METHOD)
+
+
+def _by_examples(
+    differences: NDArray[np.int8],
+    refits: NDArray[np.integer],
+    groups: Indices | None,
+    variance: Callable[[Components], float],
+    name: str,
+) -> TestOutcome:
     value = float(differences.mean())
-    gradient = (LOSSES - value) / n
-    cells = (differences + 1).astype(np.intp)
-    if groups is None:
-        votes = np.stack([(cells == cell).sum(axis=0) for cell in range(3)], axis=1)
-        places = np.tile(np.arange(3), (n, 1))
-        single = Judgements(places, votes.astype(np.float64), np.ones(n))
-        variance, _ = single.variance(gradient)
-        units, name = n, "agreement"
-    else:
-        grouped = GroupedJudgements(cells, groups)
-        variance, _ = grouped.variance(gradient)
-        units, name = grouped.units, "cluster_agreement"
-    name = name if repetitions > 1 else name.replace("agreement", "pooled")
-    degrees = math.inf if groups is None else units - 1.0
-    spread = Spread(math.sqrt(variance), degrees)
+    parts = components(np.asarray(differences - value, dtype=np.float64), refits, groups)
+    name = name if parts.repeated else "pooled"
+    name = name if groups is None else f"cluster_{name}"
+    degrees = math.inf if groups is None else parts.units - 1.0
+    spread = Spread(math.sqrt(variance(parts)), degrees)
     if spread.is_zero and value != 0:  # one learner is right and the other wrong everywhere
-        return without_spread(value, units, method=name)
-    return _of_spread(spread, value, units, name)
+        return without_spread(value, parts.units, method=name)
+    return _of_spread(spread, value, parts.units, name)

@@ -75,7 +75,7 @@ def compare_files(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     zero_division: float = math.nan,
     average_over: Sequence[Any] | None = None,
     probabilities: bool = False,

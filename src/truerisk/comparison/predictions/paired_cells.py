@@ -196,12 +196,6 @@ def count_function(
     """Give a measure of counts as a function of the features of one model's cells.
 
     None for a measure that needs more than counts.
-
-    Examples
-    --------
-    >>> recall = count_function("recall", ("0", "1"), "1", None, np.nan)
-    >>> float(recall(np.array([5, 3, 7, 4, 8, 3, 8, 11, 0])))  # 3 of the 4 examples of "1"
-    0.75
     """
     base, average = base_and_average(name)
     measure = find_measure(base)

@@ -27,14 +27,9 @@ MIN_SIZES_OF_GROWTH = 3  # a line through two points has no residual to judge it
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    r"""A cost that grows like :math:`n^{exponent}` over the sizes it was fitted on.
+    """A cost that grows like :math:`n^{exponent}` over the sizes it was fitted on.
 
     `factor` is the cost at n = 1 that the line points to; `sizes` are those that were used.
-
-    Examples
-    --------
-    >>> print(growth_of([100, 200, 400], [1.0, 4.0, 16.0]))
-    n^2.00 (±0.00, from 100 to 400 examples)
     """
 
     exponent: float
@@ -55,32 +50,10 @@ class Growth:
 def growth_of(
     sizes: Sequence[int], costs: Sequence[float], *, level: float = 0.95
 ) -> Growth | None:
-    r"""Fit the exponent of a cost against n by least squares, both on a log scale.
+    """Fit the exponent of a cost against n by least squares, both on a log scale.
 
-    .. math:: \log cost = \log factor + exponent \cdot \log n
-
-    What a call costs whatever n is hides the growth at small sizes; so only the larger half of the
-    sizes is used, and three at least.  The standard error is that of the slope, from the residuals;
-    it takes them to be independent and says nothing of sizes beyond.
-
-    Parameters
-    ----------
-    sizes, costs
-        A number of examples and what it cost, one each.  Costs that are not above 0, or not
-        known, are left out.
-    level
-        Confidence level of the interval, by Student's t.
-
-    Returns
-    -------
-    growth
-        None where fewer than three costs are known.
-
-    Examples
-    --------
-    >>> found = growth_of([10, 100, 1000, 10_000], [0.5, 0.51, 0.6, 1.5])
-    >>> found.sizes, round(found.exponent, 2), round(found.standard_error, 2)
-    ((100, 1000, 10000), 0.23, 0.09)
+    Fixed costs hide the growth at small sizes: only the larger half of the sizes is used, three at
+    least, else None.  The standard error is that of the slope; it says nothing of sizes beyond.
     """
     check_same_length(sizes=sizes, costs=costs)
     check_level(level)
@@ -114,14 +87,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class PowerLaws:
-    """One law, or as many as there are replicates: arrays of one shape.
-
-    Examples
-    --------
-    >>> law = PowerLaws(np.array([0.1]), np.array([1.0]), np.array([0.5]))
-    >>> law.at(100.0).round(3), law.size_for(0.15).round(3)
-    (array([0.2]), array([400.]))
-    """
+    """One law, or as many as there are replicates: arrays of one shape."""
 
     a: Array
     b: Array
@@ -144,24 +110,7 @@ class PowerLaws:
 
 
 def fit_power_laws(sizes: ArrayLike, losses: Array, weights: Array) -> PowerLaws:
-    """Fit a law to each row of losses.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of examples, one for each column of `losses`.
-    losses
-        A row for each law.
-    weights
-        How much each size counts: one over the variance of its mean loss.
-
-    Examples
-    --------
-    >>> sizes = np.array([10, 30, 100, 300, 1000])
-    >>> law = fit_power_laws(sizes, (0.1 + 0.9 * sizes**-0.5)[None], np.ones(5))
-    >>> [round(float(part[0]), 6) for part in (law.a, law.b, law.c)]
-    [0.1, 0.9, 0.5]
-    """
+    """Fit a law to each row of losses; `weights` are one over the variance of each mean loss."""
     # Around the middle of log n, n^(−c) neither overflows nor vanishes.
     logs = np.log(np.asarray(sizes, dtype=np.float64))
     middle = float(logs.mean())
@@ -205,6 +154,7 @@ def _line(basis: Array, losses: Array, shares: Array) -> tuple[Array, Array, Arr
 
 MIN_SIZES = 4  # three parameters, and one size to gainsay them
 FAR = 10  # times the largest size: beyond that a law is a guess
+SLOPE_RATIO = 1 / 3  # of the ratio that corrects means: see `why_no_law`
 MAX_OPEN = 10.0  # the ends of the interval of c may differ by this factor
 METHOD = "power_law_bootstrap"
 
@@ -214,12 +164,6 @@ class NeededSize:
     """How many training examples a wanted value takes; infinite where it is out of reach.
 
     `more` are those beyond the ones there are.
-
-    Examples
-    --------
-    >>> print(NeededSize(wanted=0.05, size=4000.0, more=1500.0, measure="error_rate",
-    ...                  interval=Interval(2600.0, 9000.0, 0.95, METHOD), reachable="yes"))
-    error_rate 0.05 takes about 4,000 examples [2,600, 9,000] at 95 %: 1,500 more
     """
 
     wanted: float
@@ -227,13 +171,15 @@ class NeededSize:
     more: float
     interval: Interval
     measure: str
-    reachable: str  # yes, perhaps, no, reached
+    reachable: str  # yes, perhaps, no, reached, unknown
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         ends = f"[{_size(self.interval.low)}, {_size(self.interval.high)}]"
         level = f"{100 * self.interval.level:.10g} %"
         what = f"{self.measure} {self.wanted:g}"
+        if self.reachable == "unknown":
+            return f"{what}: how many examples it takes cannot be said, as {'; '.join(self.notes)}"
         if self.reachable == "no":
             return f"{what} is not reachable by this learner: the curve levels off before it"
         if math.isinf(self.size):
@@ -253,14 +199,10 @@ def _size(size: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Extrapolation:
-    r"""The inverse power law of one learner's curve: :math:`e(n) = a + b\,n^{-c}`.
+    """The inverse power law of one learner's curve: e(n) = a + b·n^(−c), e the loss.
 
-    The law is an assumption.  It says nothing of what a learner does beyond the sizes tried but
-    that it goes on as before; `notes` says when even the sizes tried do not pin it down.  Its
-    uncertainty comes from fitting it again to means resampled over the repeats.  At 95 % the
-    intervals of values and sizes covered in .92 to .96 of simulated samples, up to ten times n.
-
-    `e` is the loss: the measure itself where lower is better, 1 − measure where higher is.
+    The law is an assumption; its uncertainty comes from fitting it again to means resampled over
+    the repeats.  At 95 % the intervals covered .92 to .96 of simulated samples, up to ten times n.
     """
 
     measure: str
@@ -272,6 +214,7 @@ class Extrapolation:
     c_interval: Interval
     sizes: tuple[int, ...]
     n: int
+    ceiling: float
     determined: bool
     notes: tuple[str, ...] = ()
     laws: PowerLaws = field(repr=False, compare=False)
@@ -282,12 +225,12 @@ class Extrapolation:
         return self.a_interval.level
 
     def at(self, size: float) -> Estimate:
-        """Give the value at a training size, also one not tried."""
+        """Give the value at a training size, by the law."""
         check_number(size, "size", low=1.0)
         law = self._law
         low, high = _quantiles(self.laws.at(size), self.level)
         value = float(law.at(size)[0])
-        ends = (min(low, value), max(high, value))
+        ends = (min(low, value), max(high, value, self.ceiling))
         ends = (1 - ends[1], 1 - ends[0]) if self.higher_is_better else ends
         return Estimate(
             value=1 - value if self.higher_is_better else value,
@@ -366,21 +309,12 @@ def extrapolation_of(
     *,
     sizes: tuple[int, ...],
     n: int,
+    ceiling: float,
     measure: str,
     higher_is_better: bool,
     level: float,
 ) -> Extrapolation:
-    """Fit the law to mean losses at the sizes, and once more to each row of resampled means.
-
-    Parameters
-    ----------
-    losses, variances
-        The mean loss at each size, and the variance of that mean.
-    resampled
-        Means as they would vary: replicates × sizes.
-    n
-        How many examples there are.
-    """
+    """Fit the law to mean losses at the sizes, and once more to each row of resampled means."""
     if len(sizes) < MIN_SIZES:
         raise InputError(
             f"`sizes` must be at least {MIN_SIZES} to extrapolate a law of three parameters; "
@@ -391,8 +325,7 @@ def extrapolation_of(
     laws = fit_power_laws(sizes, resampled.clip(0.0, 1.0), weights)
     a, b, c = (float(part[0]) for part in (law.a, law.b, law.c))
     a_ends, c_ends = (_around(part, at, level) for part, at in ((laws.a, a), (laws.c, c)))
-    way = "rise" if higher_is_better else "fall"
-    notes = tuple(_doubts(law, laws, c_ends, sizes, way))
+    notes = tuple(_doubts(c_ends))
     return Extrapolation(
         measure=measure,
         higher_is_better=higher_is_better,
@@ -403,21 +336,51 @@ def extrapolation_of(
         c_interval=c_ends,
         sizes=sizes,
         n=n,
+        ceiling=ceiling,
         determined=not notes,
         notes=notes,
         laws=laws,
     )
 
 
-def _doubts(
-    law: PowerLaws, laws: PowerLaws, c: Interval, sizes: tuple[int, ...], way: str
-) -> Iterator[Finding]:
-    """Say why the sizes tried do not pin the law down; `way` is the way the measure should go."""
-    falls = laws.at(sizes[0]) - laws.at(sizes[-1])
-    if law.b[0] == 0 or _quantiles(falls, c.level)[0] <= 0:
-        reason = f"undetermined: over the sizes tried the curve does not surely {way}"
-        yield Finding(reason, code="law_undetermined")
-    elif c.high > MAX_OPEN * c.low:
+def why_no_law(
+    losses: Array,
+    sizes: tuple[int, ...],
+    *,
+    ratio: float,
+    higher_is_better: bool,
+    level: float,
+) -> Finding | None:
+    """Say why a curve is not extrapolated: no law holds for a curve that does not surely fall.
+
+    The mean slope of the losses against log n must be below 0: s̄ + t·sd(s)·√(1/J + ratio/3) < 0,
+    and over the larger half of the sizes not above 0.  Test examples that repeats share move all
+    sizes together: a third of the ratio was enough on the problems it was chosen on.
+    """
+    way, other = ("rise", "fall") if higher_is_better else ("fall", "rise")
+    logs = np.log(np.asarray(sizes, dtype=np.float64))
+    slopes, repeats = _slopes(losses, logs), len(losses)
+    error = float(slopes.std(ddof=1)) * math.sqrt(1 / repeats + SLOPE_RATIO * ratio)
+    if float(slopes.mean()) + float(stdtrit(repeats - 1, level)) * error >= 0:
+        reason = f"over the sizes tried the curve does not surely {way}"
+        return Finding(reason, code="not_surely_falling")
+    late = slice(len(logs) // 2, None)
+    if _slopes(losses[:, late], logs[late]).mean() > 0:
+        reason = f"over the larger half of the sizes the curve seems to {other}"
+        return Finding(reason, code="rises_at_the_end")
+    return None
+
+
+def _slopes(losses: Array, logs: Array) -> Array:
+    """Give the slope of each row against the log of the size, by least squares."""
+    centred = logs - logs.mean()
+    # From the first loss on: a level row then has a slope of exactly 0.
+    return np.asarray((losses - losses[:, :1]) @ centred / (centred @ centred))
+
+
+def _doubts(c: Interval) -> Iterator[Finding]:
+    """Say why the sizes tried do not pin the law down."""
+    if c.high > MAX_OPEN * c.low:
         yield Finding(
             f"undetermined: the exponent may be anything from {c.low:.2g} to {c.high:.2g}; "
             "more repeats, or a wider range of sizes, would tell",

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.estimation.curves.laws import MIN_SIZES, Extrapolation, extrapolation_of, growth_of
+from truerisk.estimation.curves.laws import (
+    MIN_SIZES,
+    Extrapolation,
+    extrapolation_of,
+    growth_of,
+    why_no_law,
+)
 from truerisk.estimation.curves.means import (
     confusion_values,
     mean_interval,
@@ -169,11 +175,15 @@ def _learner(refits: Refits, values: Array, at: int) -> LearnerCurve:
         )
         for cost in COSTS
     }
+    law = _law(design, values, points)
     return LearnerCurve(
         name=refits.names[at],
         points=points,
         growth=growth,
-        extrapolation=_law(design, values),
+        extrapolation=law if isinstance(law, Extrapolation) else None,
+        refusal=law if isinstance(law, Finding) else None,
+        measure=design.measure,
+        level=design.level,
     )
 
 
@@ -227,12 +237,27 @@ def _medians(costs: Array) -> list[float]:
     return np.median(known, axis=0).tolist() if len(known) else [math.nan] * costs.shape[1]
 
 
-def _law(design: Design, values: Array) -> Extrapolation | None:
-    """Fit the inverse power law to the sizes that have a value in every repeat."""
+def _law(design: Design, values: Array, points: tuple[CurvePoint, ...]) -> Extrapolation | Finding:
+    """Fit the inverse power law to the sizes that have a value in every repeat, or say why not."""
     known = np.flatnonzero(~np.isnan(values).any(axis=0))
     if not design.is_loss or len(known) < MIN_SIZES:
-        return None
+        return Finding(
+            f"fewer than {MIN_SIZES} sizes have a value, or the measure has no better side from 0 "
+            "to 1",
+            code="too_few_sizes",
+        )
     losses = design.losses(values[:, known])
+    sizes = tuple(design.sizes[at] for at in known)
+    higher_is_better = bool(design.higher_is_better)
+    refusal = why_no_law(
+        losses,
+        sizes,
+        ratio=design.ratio,
+        higher_is_better=higher_is_better,
+        level=design.level,
+    )
+    if refusal is not None:
+        return refusal
     mean = losses.mean(axis=0)
     resampled = resampled_means(
         losses,
@@ -249,12 +274,21 @@ def _law(design: Design, values: Array) -> Extrapolation | None:
         mean,
         resampled,
         variances,
-        sizes=tuple(design.sizes[at] for at in known),
+        sizes=sizes,
         n=design.n,
+        ceiling=_ceiling(design, points[known[-1]]),
         measure=design.measure,
-        higher_is_better=bool(design.higher_is_better),
+        higher_is_better=higher_is_better,
         level=design.level,
     )
+
+
+def _ceiling(design: Design, point: CurvePoint) -> float:
+    """Give the worse end of the interval of the loss at a point."""
+    ends = (point.mean,) * 2
+    if point.interval is not None:
+        ends = (point.interval.low, point.interval.high)
+    return float(1 - ends[0] if design.higher_is_better else ends[1])
 
 
 def _told(

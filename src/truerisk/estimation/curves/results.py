@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -12,12 +13,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from truerisk.aliases import Array
-from truerisk.errors import InputError
+from truerisk.checks import check_number
 from truerisk.estimation.curves.laws import Extrapolation, Growth, NeededSize
 from truerisk.estimation.curves.means import resampled_means
+from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.intervals.resampled_tests import corrected_standard_error
 from truerisk.results import (
     Estimate,
+    Finding,
     Frozen,
     Interval,
     MissingNameError,
@@ -33,18 +36,9 @@ METHOD = "paired_bootstrap"
 class Crossing:
     """From which training size on the learner `after` has a better mean than `before`.
 
-    `size` is NaN where the curves do not cross within the sizes tried; `before` and `after` are
-    then the worse and the better one.  The interval is cut off at the sizes tried: an end that
-    stands there says that the crossing may lie outside.  `share` is how many of the resampled
-    curves cross within.  `lead` is how much better `after` is at the largest size, with the
-    corrected resampled t over the differences of the repeats as its interval.
-
-    Examples
-    --------
-    >>> lead = Interval(-0.01, 0.05, 0.95, "corrected_t")
-    >>> print(Crossing(before="a", after="b", size=math.nan, interval=None, share=0.0,
-    ...                times=0, lead=0.02, lead_interval=lead))
-    b has a better mean than a at every size; its lead at the last, 0.02 [-0.01, 0.05], is not sure
+    `size` is NaN where the curves do not cross; `before` is then the worse one.  The interval is
+    cut at the sizes tried; `share` is how many resampled curves cross within; `lead` is that of
+    `after` at the largest size, with the corrected resampled t.
     """
 
     before: str
@@ -86,24 +80,7 @@ def crossings_of(
     replicates: int,
     seed: int,
 ) -> tuple[Crossing, ...]:
-    """Find where the curves of each two learners cross, the sizes on a log scale.
-
-    Parameters
-    ----------
-    losses
-        Of each learner, repeats × sizes; the same repeats, on the same examples.
-    ratio
-        Test to training examples, as in `resampled_means`.
-
-    Examples
-    --------
-    >>> steep = np.array([[0.5, 0.3, 0.1], [0.5, 0.3, 0.1]])
-    >>> flat = np.array([[0.4, 0.3, 0.2], [0.4, 0.3, 0.2]]) + 0.05
-    >>> found, = crossings_of({"flat": flat, "steep": steep}, [10, 100, 1000], ratio=0.5,
-    ...                       level=0.95, replicates=100, seed=1)
-    >>> found.after, round(found.size, 1), found.share
-    ('steep', 31.6, 1.0)
-    """
+    """Find where the curves of each two learners cross, the sizes on a log scale."""
     logs = np.log(np.asarray(sizes, dtype=np.float64))
     found = []
     for first, second in itertools.combinations(losses, 2):
@@ -190,13 +167,7 @@ def _last_change(difference: Array, logs: Array) -> tuple[float, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Affordable:
-    """With this many CPU seconds of training, this learner at this size has the best mean.
-
-    Examples
-    --------
-    >>> print(Affordable(cpu_seconds=0.25, learner="tree", size=100, value=0.125))
-    0.25 CPU seconds: tree on 100 examples, 0.125
-    """
+    """With this many CPU seconds of training, this learner at this size has the best mean."""
 
     cpu_seconds: float
     learner: str
@@ -211,15 +182,7 @@ class Affordable:
 def affordable(
     offers: Sequence[Affordable], *, higher_is_better: bool = False
 ) -> tuple[Affordable, ...]:
-    """Keep the offers that no cheaper one, or none as cheap, equals: from the cheapest up.
-
-    Examples
-    --------
-    >>> offers = [Affordable(cpu_seconds=s, learner=name, size=10, value=v)
-    ...           for name, s, v in (("a", 1.0, 0.3), ("b", 2.0, 0.4), ("c", 3.0, 0.1))]
-    >>> [offer.learner for offer in affordable(offers)]
-    ['a', 'c']
-    """
+    """Keep the offers that no cheaper one, or none as cheap, equals: from the cheapest up."""
     sign = -1.0 if higher_is_better else 1.0
     known = [one for one in offers if not math.isnan(one.cpu_seconds + one.value)]
     kept: list[Affordable] = []
@@ -233,12 +196,9 @@ def affordable(
 class CurvePoint:
     """One learner at one training size.
 
-    `mean` and `sd` (n − 1 form) are of the hold-out values of all repeats, `replicates`; the
-    interval is about the learner at this size.  `estimate_mean` and `estimate_sd` are what the
-    training part alone says, None where nothing was asked of it.  Costs are medians over the
-    repeats: seconds to train, seconds to classify 1,000 examples, bytes of the training examples
-    and of the trained model as pickled (not the peak while it trains), CPU seconds of the one
-    thread that trains.
+    `mean` and `sd` are of the hold-out values of all repeats, `estimate_mean` and `estimate_sd`
+    what the training part alone says.  Costs are medians over the repeats: seconds to train and to
+    classify 1,000 examples, bytes as pickled, CPU seconds of training.
     """
 
     size: int
@@ -285,13 +245,17 @@ class LearnerCurve(Frozen):
     """The points of one learner, how its costs grow, and the law its values follow.
 
     `growth` has an entry for `seconds_to_induce`, `seconds_to_classify`, `memory`, `cpu_seconds`;
-    None where too few sizes have a cost.
+    None where too few sizes have a cost.  `extrapolation` is None where the curve is not
+    extrapolated, and `refusal` says why: above all where it does not surely fall.
     """
 
     name: str
     points: tuple[CurvePoint, ...]
     growth: Mapping[str, Growth | None]
     extrapolation: Extrapolation | None
+    refusal: Finding | None
+    measure: str
+    level: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "growth", MappingProxyType(dict(self.growth)))
@@ -302,21 +266,69 @@ class LearnerCurve(Frozen):
         return tuple(point.size for point in self.points)
 
     def at(self, size: float) -> Estimate:
-        """Give the value that the inverse power law says for a training size."""
-        return self._law.at(size)
+        """Give the value at a training size.
+
+        Between the sizes tried it is read off the points, value and interval on a line over the
+        log of the size; beyond them the inverse power law says it.  Where the curve is not
+        extrapolated, and below the smallest size, the value is undefined, and `notes` says why.
+        """
+        check_number(size, "size", low=1.0)
+        if self.sizes[0] <= size <= self.sizes[-1]:
+            return self._between(size)
+        if size > self.sizes[-1] and self.extrapolation is not None:
+            return self.extrapolation.at(size)
+        below = Finding("below the smallest size tried", code="below_sizes")
+        reason = self.refusal if size > self.sizes[-1] and self.refusal is not None else below
+        return self._undefined(size, reason)
 
     def extrapolate(self, wanted: float) -> NeededSize:
         """Say how many training examples a wanted value takes, by the inverse power law."""
-        return self._law.size_for(wanted)
+        if self.extrapolation is not None:
+            return self.extrapolation.size_for(wanted)
+        check_number(wanted, "wanted", low=0.0, high=1.0)
+        return NeededSize(
+            wanted=wanted,
+            size=math.nan,
+            more=math.nan,
+            interval=Interval(0.0, math.inf, self.level, "undefined"),
+            measure=self.measure,
+            reachable="unknown",
+            notes=() if self.refusal is None else (self.refusal,),
+        )
 
-    @property
-    def _law(self) -> Extrapolation:
-        if self.extrapolation is None:
-            raise InputError(
-                f"The curve of {self.name} must have a value at four sizes at least, of a measure "
-                "between 0 and 1 that has a better side, to be extrapolated; it has not."
-            )
-        return self.extrapolation
+    def _between(self, size: float) -> Estimate:
+        """Interpolate between the two points around a size."""
+        at = min(max(bisect_left(self.sizes, size), 1), len(self.points) - 1)
+        first, last = self.points[at - 1], self.points[at]
+        share = math.log(size / first.size) / math.log(last.size / first.size)
+        if first.interval is None or last.interval is None or math.isnan(first.mean + last.mean):
+            unknown = Finding("a point beside it has no value", code="undefined")
+            return self._undefined(size, unknown)
+
+        def mix(one: float, other: float) -> float:
+            return (1 - share) * one + share * other
+
+        low = mix(first.interval.low, last.interval.low)
+        high = mix(first.interval.high, last.interval.high)
+        return Estimate(
+            value=mix(first.mean, last.mean),
+            interval=Interval(low, high, self.level, last.interval.method),
+            measure=self.measure,
+            method="interpolated",
+            n=size,
+            target="the learner at this sample size",
+        )
+
+    def _undefined(self, size: float, reason: Finding) -> Estimate:
+        return Estimate(
+            value=math.nan,
+            interval=Interval(*base_measure(self.measure).measure_range, self.level, "undefined"),
+            measure=self.measure,
+            method="not_extrapolated",
+            n=size,
+            target="the learner at this sample size",
+            notes=(reason,),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -414,7 +426,6 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
             grows = curve.growth["seconds_to_induce"]
             if grows is not None:
                 yield f"{name}: time to train grows like {grows}"
-            if curve.extrapolation is not None:
-                yield f"{name}: {curve.extrapolation}"
+            yield f"{name}: {curve.extrapolation or f'not extrapolated, as {curve.refusal}'}"
         yield from map(str, self.crossings)
         yield from self.failures

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from truerisk.checks import check_choice
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.interval_rules import DEFAULT, OWN_RULES, RULES
+from truerisk.estimation.refits.interval_rules import AGREEMENT, DEFAULT, OWN_RULES, RULES
 from truerisk.estimation.refits.methods import Design, Method, design_of, find_method
 from truerisk.estimation.refits.plans import Plan, TrainingSet
 from truerisk.estimation.refits.vote_estimates import (
@@ -37,8 +37,15 @@ from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
-from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.results import Estimate, Evaluation, Finding, as_plain
+from truerisk.measures.registry import base_and_average, find_measure, spoken_title
+from truerisk.results import (
+    Estimate,
+    Evaluation,
+    Finding,
+    RefitInterval,
+    as_plain,
+    has_code,
+)
 from truerisk.tallies.cells import MAX_CLASSES
 
 
@@ -49,9 +56,10 @@ class LearnerEvaluation(Evaluation):
     `method` names the resampling, `refits` counts them; `baseline` is what always answering the
     commonest class is worth, on the same plan; `variants` holds further estimates of the error rate
     that the method gives (bootstrap: .632, leave-one-out bootstrap, optimism).  `called` holds, for
-    each repetition, the label position given to each example (−1 where it was not judged), `scores`
-    the scores in the same places (NaN where there are none).  `costs` are seconds; they differ from
-    run to run and are therefore not part of what is saved or compared.
+    each repetition, the label position given to each example (−1 where it was not judged),
+    `judged_by` the number of the refit that gave it, `scores` the scores in the same places (NaN
+    where there are none).  `costs` are seconds; they differ from run to run and are therefore not
+    part of what is saved or compared.
 
     Examples
     --------
@@ -70,6 +78,7 @@ class LearnerEvaluation(Evaluation):
     baseline: Mapping[str, Estimate] = field(default_factory=dict)
     variants: Mapping[str, Estimate] = field(default_factory=dict)
     called: NDArray[np.int32] | None = field(default=None, compare=False)
+    judged_by: NDArray[np.int32] | None = field(default=None, compare=False)
     scores: NDArray[np.float64] | None = field(default=None, compare=False)
     costs: Costs | None = field(default=None, compare=False)
 
@@ -97,7 +106,7 @@ def estimate(
     costs: Any = None,  # noqa: ANN401
     average_over: Sequence[str] | None = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     zero_division: float = math.nan,
     max_classes: int = MAX_CLASSES,
@@ -112,16 +121,18 @@ def estimate(
     Copies of the model are trained on parts of the examples and judge the others.  One pass of
     refits gives every measure of the registry.
 
-    The default interval takes the example as the unit and reads two things off its judgements by
-    several refits: whether it is called wrong, and how far the refits agree about it.  With q the
-    share of the refits that call an example wrong, p the mean of q and R repetitions,
+    The default interval splits the variance of a measure into three parts: that of n independent
+    examples (:math:`V_1`), the share u of it in which refits disagree about the same example, and
+    the variance s² between the models of the folds, which move many examples together:
 
-    .. math:: u = \min\Bigl(1, \frac{R}{R-1} \frac{\overline{q (1-q)}}{p (1-p)}\Bigr), \qquad
-              m = \frac{n}{1 + u}
+    .. math:: V = V_1 (1 + a u) + c \max(0, s^2), \qquad m = \frac{\theta (1 - \theta)}{V}
 
-    it is the exact binomial interval of m·p of m.  Other measures vary by their own u.  It speaks
-    of *this model*, the one that is trained on all the examples.  The rule was found by simulation
-    and is not proven; what it covers, measured, is in docs/coverage-of-learners.md.
+    It is the binomial interval of m·θ of m.  a and c depend on the measure (¾ and ¾ for the error
+    rate); `tr.refit_interval` and its module have the formulas.  Where s² makes an
+    interval more than 1.25 times as long, a note says so, and `interval` holds the parts.  It
+    speaks of *this model*, the one that is trained on all the examples.  The rule was found by
+    simulation and is not proven; what it covers, measured, is in docs/how-well-will-it-do.md.
+    With one repetition u and s² are unknown, and the interval takes the examples as independent.
 
     Parameters
     ----------
@@ -139,7 +150,8 @@ def estimate(
         time), `bootstrap` (repeats=200), `jackknife`, `nested_cross_validation` (folds=10,
         repeats=10), `conservative_z` (repeats=15) or `training_error`.
     interval
-        `agreement`; or `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
+        `variance_components`; or `agreement` (the same without s², exact binomial),
+        `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
         (Bayle and others; one repetition; speaks of the models of the folds), `plain_t` (invalid,
         for comparison).
     folds, repeats, test_size
@@ -175,7 +187,7 @@ def estimate(
     >>> X, y = load_iris(return_X_y=True)
     >>> found = estimate(DecisionTreeClassifier(max_depth=2), X, y, random_state=1)
     >>> print(found["error_rate"])
-    error_rate = 0.059 [0.025, 0.114] at 95 % (agreement_binomial, n = 150, this model)
+    error_rate = 0.059 [0.019, 0.134] at 95 % (variance_components, n = 150, this model)
     """
     needs_positive = measures is None or any(map(_needs_positive, measures))
     examples = Examples.of(X, y, groups, pos_label, needs_positive=needs_positive)
@@ -227,7 +239,7 @@ def estimate(
             progress=progress,
         )
     collected.refuse_failures(allowed=allow_failed)
-    votes = VoteEstimates(examples, resampling, collected, request)
+    votes = VoteEstimates(examples, resampling, collected, request, interval)
     found = votes.evaluation()
     estimates = {name: votes.finished(one, interval) for name, one in found.items()}
     variants: dict[str, Estimate] = {}
@@ -246,7 +258,12 @@ def estimate(
             "estimates": estimates,
             "by_class": by_class,
             "verdict": (*doubts, *verdict_of(votes.tallies, estimates, by_class)),
-            "notes": (*_remarks(resampling, collected), *collected.notes(), *found.notes),
+            "notes": (
+                *_remarks(resampling, collected),
+                *_common_errors(estimates),
+                *collected.notes(),
+                *found.notes,
+            ),
             "settings": {
                 **found.settings,
                 "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
@@ -262,6 +279,7 @@ def estimate(
         baseline=votes.baseline(),
         variants=variants,
         called=collected.called,
+        judged_by=None if collected.called is None else collected.votes.refits,
         scores=score_table(collected),
         costs=collected.costs,
     )
@@ -297,16 +315,17 @@ def _checked_request(request: Request, method: Method) -> Request:
             "`binomial` must be clopper_pearson for refits, whose votes are not whole numbers; "
             f"got {request.binomial}."
         )
-    if request.cell_interval not in {"smoothed_delta", "delta"}:
+    if request.cell_interval not in {"by_measure", "smoothed_delta", "delta"}:
         raise InputError(
-            "`cell_interval` must be smoothed_delta or delta for refits: the others resample "
-            f"examples as if one model had predicted them; got {request.cell_interval}."
+            "`cell_interval` must be by_measure, smoothed_delta or delta for refits: the others "
+            "resample examples as if one model had predicted them; "
+            f"got {request.cell_interval}."
         )
     return request.checked()
 
 
 def _check_interval(interval: str, method: Method, design: Design, examples: Examples) -> None:
-    check_choice(interval, (DEFAULT, *RULES), "interval")
+    check_choice(interval, (DEFAULT, AGREEMENT, *RULES), "interval")
     alone = {"time_ordered", "leave_one_out"}  # one judgement an example, in no folds
     fits = method.name not in {*OWN_RULES, *SETTLED, *CHIEF, *alone}
     if interval != DEFAULT and not fits:
@@ -320,7 +339,7 @@ def _check_interval(interval: str, method: Method, design: Design, examples: Exa
     if interval == "central_limit" and (method.name != "cross_validation" or design.repeats > 1):
         raise InputError(
             "`interval` central_limit must have one repetition of cross_validation; got "
-            f"{method.name}, {design.repeats} repetitions. Leave `repeats` out, or use agreement."
+            f"{method.name}, {design.repeats} repetitions. Leave `repeats` out, or use {DEFAULT}."
         )
 
 
@@ -332,6 +351,23 @@ def _remarks(method: Method, collected: CollectedVotes) -> Iterator[Finding]:
         yield Finding(
             "The refits are solved from one prepared problem: `costs` are of that, not of a fit.",
             code="refits_from_one_problem",
+        )
+
+
+def _common_errors(estimates: Mapping[str, Estimate]) -> Iterator[Finding]:
+    """Name the measures whose intervals are longer because refits err together."""
+    longer = {
+        name: one.interval.lengthening
+        for name, one in estimates.items()
+        if isinstance(one.interval, RefitInterval) and has_code(one.notes, "refits_err_together")
+    }
+    if longer:
+        most = max(longer, key=lambda name: longer[name])
+        others = f", and of {len(longer) - 1} more" if len(longer) > 1 else ""
+        yield Finding(
+            "Refits err together: one model moves the predictions of many examples. The interval "
+            f"of {spoken_title(most)} is {longer[most]:.1f} times as long for it{others}.",
+            code="refits_err_together",
         )
 
 

@@ -19,12 +19,6 @@ class Examples:
 
     `labels` are the values as text; `groups` are numbers from 0; `pos_label` is None for more than
     two classes, and where it is not needed.
-
-    Examples
-    --------
-    >>> examples = Examples.of([[0.0], [1.0], [2.0]], ["no", "yes", "no"], pos_label="yes")
-    >>> examples.codes.tolist(), examples.labels, examples.pos_label
-    ([0, 1, 0], ('no', 'yes'), 'yes')
     """
 
     X: Any

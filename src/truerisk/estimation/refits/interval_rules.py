@@ -24,6 +24,7 @@ from truerisk.intervals.resampled_tests import (
     corrected_standard_error,
     deviation,
 )
+from truerisk.intervals.variance_components import METHOD
 from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
@@ -190,7 +191,7 @@ def _check_design(n: int, folds: int | None, test_train_ratio: float | None) -> 
     return 1 / (folds - 1), f"{folds} folds{repeated}, test to training examples 1/{folds - 1}"
 
 
-DEFAULT = "agreement"
+DEFAULT, AGREEMENT = METHOD, "agreement"
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
@@ -269,7 +270,7 @@ def central_limit(given: RuleInput) -> Estimate:
     losses = _losses(given)
     plan = given.collected.plan
     if losses is None:
-        note = "the central limit interval is of error rate and accuracy: this one is by agreement"
+        note = f"the central limit interval is of error rate and accuracy: this one is {METHOD}"
         notes = (*given.estimate.notes, Finding(note, code="no_mean_loss"))
         return replace(given.estimate, notes=notes)
     if not isinstance(plan, Folds) or plan.repetitions != 1:

@@ -132,28 +132,7 @@ def split_table(
     allow_small_classes: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> dict[str, list[int] | list[str]]:
-    """Divide labelled rows and give the division as the columns of a table, all counted from 1.
-
-    Parameters
-    ----------
-    labels
-        The label of each row.
-    method
-        `five_by_two` (then `folds` does not matter) or `k_fold`.
-    folds, stratified, allow_small_classes, random_state
-        As for `k_fold`.
-
-    Returns
-    -------
-    columns
-        `row`, `label`, `repetition`, `part`: each row once in each repetition.
-
-    Examples
-    --------
-    >>> table = split_table(["a", "b", "a", "b"], "k_fold", folds=2, random_state=1)
-    >>> table["row"], table["label"], table["repetition"], sorted(table["part"])
-    ([1, 2, 3, 4], ['a', 'b', 'a', 'b'], [1, 1, 1, 1], [1, 1, 2, 2])
-    """
+    """Divide labelled rows and give the division as the columns of a table, all counted from 1."""
     divide = METHODS[check_choice(method, METHODS, "method")]
     parts = divide(
         labels,
@@ -182,19 +161,7 @@ def split_file(
     allow_small_classes: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> dict[str, list[int] | list[str]]:
-    """Divide the rows of a file (CSV, Parquet, JSON lines), as `split_table` does.
-
-    Parameters
-    ----------
-    path
-        The file.
-    target
-        The column that holds the labels; the rightmost one unless given.
-    delimiter
-        What separates the cells of a CSV file.
-    method, folds, stratified, allow_small_classes, random_state
-        As for `split_table`.
-    """
+    """Divide the rows of a file, as `split_table` does; the target is the last column if absent."""
     return split_table(
         read_labels(path, target, delimiter=delimiter),
         method,

@@ -37,24 +37,8 @@ FILLED = 0.1  # share of the entries of a table that is no text
 def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:  # noqa: ANN401
     """Give what `svm_refit` needs in `shared` beside what `refit` does; None if it cannot help.
 
-    It can for `LinearSVM`, and for `KernelSVM` with a kernel that is positive semidefinite and does
-    not depend on the training part: linear, or poly and rbf with a `gamma` other than "scale".
-
-    Parameters
-    ----------
-    model, X, y, plan
-        As in `shared`.
-
-    Examples
-    --------
-    >>> from truerisk import LinearSVM
-    >>> from truerisk.estimation.refits.plans import each_left_out
-    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
-    >>> sorted(svm_start(LinearSVM(), X, y, each_left_out(4)))
-    ['svm_start']
-    >>> from sklearn.dummy import DummyClassifier
-    >>> svm_start(DummyClassifier(), X, y, each_left_out(4)) is None
-    True
+    It can for `LinearSVM`, and for kernels that are positive semidefinite and the same in every
+    training part: linear, or poly and rbf with a `gamma` other than "scale".
     """
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
     if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
@@ -76,33 +60,8 @@ def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any]
 def svm_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     """Train and predict as refit `at` of the plan says; the same as `refit`, and sooner.
 
-    The optimum is that of `refit`, found to the same gap.  Where it is not one (every support
-    vector is at its bound, or the solver stopped early), and where a class is missing among the
-    training examples, it is left to `refit`.
-
-    Parameters
-    ----------
-    shared
-        As for `refit`, and what `svm_start` gave.
-    at
-        The number of the refit.
-
-    Returns
-    -------
-    arrays
-        As of `refit`.  The seconds to induce are those of the solver, from where it started.
-
-    Examples
-    --------
-    >>> from truerisk import LinearSVM
-    >>> from truerisk.estimation.refits.plans import each_left_out
-    >>> shared = {"model": LinearSVM(), "X": np.array([[0.0], [1.0], [3.0], [4.0]]),
-    ...           "y": np.array([0, 0, 1, 1]), "values": np.array([0, 1]),
-    ...           "plan": each_left_out(4), "seed": 1}
-    >>> shared |= svm_start(shared["model"], shared["X"], shared["y"], shared["plan"])
-    >>> found = svm_refit(shared, 1)
-    >>> found["predicted"], found["score"].round(6)
-    (array([0], dtype=int32), array([-0.333333]))
+    Left to `refit` where the optimum is not unique, the solver stopped early, or a class is
+    missing.
     """
     try:
         found = _solved_and_judged(shared, at)

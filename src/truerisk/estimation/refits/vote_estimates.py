@@ -11,15 +11,22 @@ from numpy.typing import NDArray
 from truerisk.errors import RefitError
 from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.interval_rules import OWN_RULES, RULES, RuleInput
+from truerisk.estimation.refits.interval_rules import (
+    AGREEMENT,
+    DEFAULT,
+    OWN_RULES,
+    RULES,
+    RuleInput,
+)
 from truerisk.estimation.refits.methods import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.refit_scores import RefitScores
 from truerisk.evaluation.request import Request
+from truerisk.intervals.variance_components import notes_on
 from truerisk.results import Estimate, Evaluation, Resampled
-from truerisk.tallies.votes import Judgements, Votes
+from truerisk.tallies.votes import Votes
 
 SETTLED = {"holdout", "training_error"}  # one model judges: its examples are as in `evaluate`
 BASELINE = ("accuracy", "error_rate", "balanced_accuracy")
@@ -27,15 +34,21 @@ BASELINE = ("accuracy", "error_rate", "balanced_accuracy")
 
 @dataclass(frozen=True)
 class VoteEstimates:
-    """From what the refits called the examples to estimates."""
+    """From what the refits called the examples to estimates, by the interval `interval`."""
 
     examples: Examples
     method: Method
     collected: CollectedVotes
     request: Request
+    interval: str = DEFAULT
+
+    @property
+    def _rule(self) -> str:
+        """The rule of measures to which no other applies."""
+        return self.interval if self.interval == AGREEMENT else DEFAULT
 
     def evaluation(self) -> Evaluation:
-        """Estimate every measure by the rule of agreement."""
+        """Estimate every measure by its variance components, or by agreement."""
         if self.method.name in SETTLED:
             return assemble(self.tallies, self._request)
         return assemble(self.tallies, self._request, scores=self.scores or _NoScores())
@@ -67,6 +80,7 @@ class VoteEstimates:
             examples.pos_label,
             self._request,
             examples.groups,
+            self._rule,
         )
 
     @cached_property
@@ -78,7 +92,8 @@ class VoteEstimates:
 
     def _with_cells(self, votes: Votes, ranked: Tallies | None) -> Tallies:
         cells = votes.cells()
-        if self.method.name in SETTLED and isinstance(cells.judgements, Judgements):
+        cells = replace(cells, judgements=replace(cells.judgements, rule=self._rule))
+        if self.method.name in SETTLED and votes.groups is None:
             # Judgements by one model are counts of independent examples.
             counts = np.rint(cells.totals).astype(np.int64)
             cells = replace(cells, totals=counts, judgements=None)
@@ -100,7 +115,7 @@ class VoteEstimates:
         return RefitValues(self.collected, self.request)
 
     def finished(self, one: Estimate, interval: str) -> Estimate:
-        """Name the method, add what the single refits say, apply the rule that was asked for."""
+        """Name the method, add what the single refits say, apply the requested rule."""
         values = self._values
         named = replace(one, method=self.method.name)
         if self.method.name == "training_error":
@@ -108,6 +123,7 @@ class VoteEstimates:
         rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
         if rule is not None:
             named = rule(RuleInput(named, self.collected, values, self.request.level))
+        named = replace(named, notes=(*named.notes, *notes_on(named.interval)))
         # What one example says by itself is no replicate.
         several = len(self.collected.plan) > 1 and not self.collected.single
         replicates = values.counted(named.measure) if several else ()

@@ -90,10 +90,9 @@ def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict
 class CollectedVotes:
     """Grows refit by refit.
 
-    `tables[r]` is the confusion table of refit r (none where refits judge a single example),
-    `called[r, i]` what example i was called in repetition r, `sheets` the scores, `nested` the
-    losses that nested cross-validation needs.  `correction` adds up what refits say of all
-    examples, their own included: for the bootstrap and the jackknife of the error rate.
+    `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
+    repetition r, `sheets` the scores, `nested` the losses of nested cross-validation, `correction`
+    what refits say of all examples, for the bootstrap and the jackknife.
     """
 
     examples: Examples
@@ -102,7 +101,6 @@ class CollectedVotes:
     single: bool = field(init=False)
     votes: Votes = field(init=False)
     tables: NDArray[np.int64] = field(init=False)
-    called: NDArray[np.int32] | None = field(init=False, default=None)
     correction: BootstrapTally | JackknifeTally | None = field(init=False, default=None)
     nested: NDArray[np.bool_] | None = field(init=False, default=None)
     scores: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = field(
@@ -129,8 +127,6 @@ class CollectedVotes:
             self.correction = JackknifeTally(examples.codes, k)
         if isinstance(plan, NestedFolds):
             self.nested = np.zeros((plan.repetitions, plan.folds, examples.n), dtype=bool)
-        if not isinstance(plan, Draws):
-            self.called = np.full((plan.repetitions, examples.n), NOT_JUDGED, dtype=np.int32)
 
     def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "CollectedVotes":
         """Take in what each refit found, in order; return the collected."""
@@ -160,8 +156,6 @@ class CollectedVotes:
             return
         self.votes.add(test, predicted, repetition)
         self.seconds.append((induce, per_thousand))
-        if self.called is not None:
-            self.called[repetition, test] = predicted
         if self.correction is None and "score" in found:
             self.scores.setdefault(repetition, []).append((test, found["score"]))
             if "complement" in found:
@@ -173,7 +167,9 @@ class CollectedVotes:
     def _count(self, at: int, test: NDArray[Any], predicted: NDArray[Any]) -> None:
         truth = self.examples.codes[test]
         if not self.single:
-            np.add.at(self.tables[at], (truth, predicted), 1)
+            k = len(self.examples.labels)
+            pairs = np.bincount(truth * k + predicted, minlength=k * k)
+            self.tables[at] += pairs.reshape(k, k)
         if self.nested is not None and isinstance(self.plan, NestedFolds):
             repetition, run = self.plan.left_out(at)
             rows, examples = nested_cells(run, self.plan.parts[repetition])
@@ -196,6 +192,11 @@ class CollectedVotes:
             f"`model` must be trained and judge in every refit; it failed in {len(self.failures)} "
             f"of {len(self.plan)}: {named}.{remedy}"
         )
+
+    @property
+    def called(self) -> NDArray[np.int32] | None:
+        """What each example was called in each repetition; None for the bootstrap."""
+        return None if isinstance(self.plan, Draws) else self.votes.called
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
@@ -265,15 +266,14 @@ def no_effect_of_training(
 ) -> Iterator[Finding]:
     """Notice a model whose predictions do not depend on what it is trained on.
 
-    Where the refits agree about every example, one more copy is trained, on the training part of
-    the first refit with the labels exchanged: each class becomes the next one.  If that copy
-    predicts for all examples what the refits predict, training has no effect.  A model that
-    predicts one class for all examples, as a constant, is not suspected.
+    Where all refits agree, a copy is trained with the classes exchanged: if it predicts the same,
+    training has no effect.  A constant prediction is not suspected.
     """
-    examples, counts = collected.examples, collected.votes.counts
-    predicted_by_refits = counts.any(axis=1)
-    predicted = counts.argmax(axis=1)
-    if ((counts > 0).sum(axis=1) > 1).any() or np.ptp(predicted[predicted_by_refits]) == 0:
+    examples, called = collected.examples, collected.votes.called
+    predicted_by_refits = collected.votes.judged
+    predicted = called.max(axis=0)
+    differs = (called != NOT_JUDGED) & (called != predicted)
+    if differs.any() or np.ptp(predicted[predicted_by_refits]) == 0:
         return
     first = next(at for at in range(len(collected.plan)) if at not in collected.failures)
     exchanged = examples.values[(examples.codes + 1) % len(examples.values)]
@@ -290,15 +290,7 @@ def no_effect_of_training(
 
 
 def majority_votes(examples: Examples, plan: Plan) -> Votes:
-    """Let every refit answer with the commonest class of its training examples.
-
-    Examples
-    --------
-    >>> from truerisk.estimation.refits.plans import each_left_out
-    >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])
-    >>> majority_votes(examples, each_left_out(4)).counts.tolist()
-    [[1, 0], [1, 0], [1, 0], [1, 0]]
-    """
+    """Let every refit answer with the commonest class of its training examples."""
     votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
     k = len(examples.labels)
     overall = np.bincount(examples.codes, minlength=k)
@@ -341,18 +333,7 @@ class RefitValues:
         return tuple(value for value, counts in zip(values, self._counted, strict=True) if counts)
 
     def of(self, name: str) -> tuple[float, ...]:
-        """Give the values of one measure; none for a measure that only whole sheets have.
-
-        Examples
-        --------
-        >>> from truerisk.estimation.refits.examples import Examples
-        >>> from truerisk.estimation.refits.plans import Folds
-        >>> examples = Examples.of([[0]] * 4, [0, 0, 1, 1])
-        >>> collected = CollectedVotes(examples, Folds(np.array([[0, 1, 0, 1]])))
-        >>> answer = {"predicted": np.array([0, 1]), "seconds": np.zeros(2)}
-        >>> RefitValues(collected.gather([answer, answer])).of("accuracy")
-        (1.0, 1.0)
-        """
+        """Give the values of one measure; none for a measure that only whole sheets have."""
         if name == "cost":
             return self._of_costs()
         found = value_of_tables(name, self._tables, self._positive, self._over)

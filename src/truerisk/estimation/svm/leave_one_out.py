@@ -13,11 +13,19 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from truerisk.aliases import Array, Indices
+from truerisk.checks import check_choice
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.estimation.refits.votes import collect_votes
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import at_risk
+from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.evaluate import evaluate
+from truerisk.evaluation.prediction_tally import Tallies
+from truerisk.evaluation.request import Request
+from truerisk.intervals.variance_components import METHOD, notes_on
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.results import Estimate, Evaluation, Finding
@@ -28,6 +36,12 @@ from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
 
 RHO = 2.0  # what lemma 1 needs for an SVM with a bias
+FOLDS, REPEATS = 10, 5  # of the refits that the variance is taken from
+BINOMIAL = "binomial"
+VARIANCE_OF_FOLDS = Finding(
+    "The intervals have the variance of repeated folds of the same SVM, about this model.",
+    code="variance_of_folds",
+)
 TIE = 1e-9  # margins within this of 0 are 0 up to rounding
 
 
@@ -66,6 +80,7 @@ def leave_one_out(
     betas: Sequence[float] = (),
     costs: Any = None,  # noqa: ANN401
     average_over: Sequence[str] | None = None,
+    interval: str = METHOD,
     random_state: int | None = None,
     n_jobs: int | None = None,
 ) -> LeaveOneOut:
@@ -86,8 +101,11 @@ def leave_one_out(
     by training without the example.  Any other model is trained anew without each example.
 
     The *set* of errors is that of a loop over all examples; it is unbiased for the error of the
-    learner at n − 1 examples.  The intervals treat the n predictions as independent, which they are
-    nearly; their target is the learner, not this one trained model.
+    learner at n − 1 examples.  For the SVMs that take the path of exact solutions, intervals are by
+    the variance components of 5 × 10 folds of the same SVM (`tr.refit_interval`) and
+    speak of this model.  For others, and with `interval="binomial"`, they treat the n predictions
+    as independent, which they are not: on balanced noise (n = 60, 101 samples) that covered .79 at
+    95 %, the default .89.
 
     Parameters
     ----------
@@ -101,6 +119,8 @@ def leave_one_out(
         As for its `fit`.
     level, pos_label, measures, betas, costs, average_over, random_state
         As in `tr.evaluate`.
+    interval
+        `variance_components`, which takes 50 more refits; or `binomial`, which takes none.
     n_jobs
         How many examples are left out at a time; −1 takes all cores.
 
@@ -126,6 +146,7 @@ def leave_one_out(
         "average_over": None if average_over is None else tuple(average_over),
         "random_state": random_state,
     }
+    check_choice(interval, (METHOD, BINOMIAL), "interval")
     model = as_learner(model, X)
     prepared = PreparedSVM.of(model, X, y) if is_readable(model) else None
     twin = None
@@ -143,6 +164,8 @@ def leave_one_out(
         found = _pruned(prepared.svm, prepared.X, np.asarray(y), sample_weight, workers)
     else:
         found = _by_dual(twin, prepared.X, y, sample_weight, workers)
+        if interval == METHOD and sample_weight is None and found.truth.ndim == 1:
+            return _evaluated(found, prepared.notes, options, folds_of=(twin, prepared.X, y))
     return _evaluated(found, prepared.notes, options)
 
 
@@ -325,12 +348,19 @@ def _alone_on_their_side(solution: Solution) -> list[int]:
 
 
 def _evaluated(
-    found: _Predictions, notes: tuple[Finding, ...], options: dict[str, Any]
+    found: _Predictions,
+    notes: tuple[Finding, ...],
+    options: dict[str, Any],
+    folds_of: tuple[MarginClassifier, Any, Any] | None = None,
 ) -> LeaveOneOut:
     truth, predicted, ties = found.truth, found.predicted, found.ties
     is_multilabel = truth.ndim == 2
     wrong = (predicted != truth).any(axis=1) if is_multilabel else predicted != truth
-    evaluation = evaluate(truth, predicted, multilabel=is_multilabel, **options)
+    evaluation = None if folds_of is None else _varying_as_folds(predicted, *folds_of, options)
+    estimates = {} if evaluation is None else _by_leaving_out(evaluation)
+    if evaluation is None:
+        evaluation = evaluate(truth, predicted, multilabel=is_multilabel, **options)
+        estimates = _about_the_learner(evaluation)
     left_out = f"{found.refits} of {len(truth)} examples were left out in earnest."
     said = [*evaluation.notes, *notes, Finding(left_out, code="left_out_in_earnest")]
     if len(ties):
@@ -340,13 +370,57 @@ def _evaluated(
         )
         said.append(Finding(arbitrary, code="ties"))
     changed = {
-        **_about_the_learner(evaluation),
+        **estimates,
         "notes": tuple(said),
         "errors": tuple(np.flatnonzero(wrong).tolist()),
         "ties": tuple(ties.tolist()),
         "refits": found.refits,
     }
     return LeaveOneOut(**{**evaluation.fields(), **changed})
+
+
+def _varying_as_folds(
+    predicted: NDArray[Any],
+    svm: MarginClassifier,
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    options: dict[str, Any],
+) -> Evaluation | None:
+    """Evaluate the predictions, with the variance of repeated folds of the same SVM.
+
+    None where a class has a single example, or a fold cannot be trained.
+    """
+    needs_positive = options["measures"] is None
+    examples = Examples.of(X, y, pos_label=options["pos_label"], needs_positive=needs_positive)
+    smallest = int(np.bincount(examples.codes).min())
+    if smallest < 2:
+        return None
+    request = Request.of({**options, "pos_label": examples.pos_label or options["pos_label"]})
+    seed = int(request.random_state or 0)
+    plan = repeated_folds(
+        examples.codes, min(FOLDS, smallest), REPEATS, np.random.default_rng([seed, 0])
+    )
+    collected = collect_votes(svm, examples, plan, seed=seed)
+    if collected.failures:
+        return None
+    cells = collected.votes.cells(valued_by=np.searchsorted(examples.values, predicted))
+    tallies = Tallies(
+        examples.labels, multilabel=False, pos_label=examples.pos_label, n=cells.n, cells=cells
+    )
+    return assemble(tallies, request, notes=(VARIANCE_OF_FOLDS,))
+
+
+def _by_leaving_out(found: Evaluation) -> dict[str, Any]:
+    def named(one: Estimate) -> Estimate:
+        return replace(one, method="leave_one_out", notes=(*one.notes, *notes_on(one.interval)))
+
+    return {
+        "estimates": {name: named(one) for name, one in found.items()},
+        "by_class": {
+            label: {name: named(one) for name, one in row.items()}
+            for label, row in found.by_class.items()
+        },
+    }
 
 
 def _about_the_learner(found: Evaluation) -> dict[str, Any]:

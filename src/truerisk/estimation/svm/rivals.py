@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import comb, inf, nan, sqrt
 from types import MappingProxyType
 from typing import Any
@@ -32,7 +32,7 @@ from truerisk.intervals.resampled_tests import (
 )
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Interval, Target
-from truerisk.svm.kernels import Kernel, settle_kernel
+from truerisk.svm.kernels import Kernel, dense, kernel_of
 from truerisk.svm.linear import LinearSVM
 from truerisk.svm.weighted_refits import check_model, decisions_under
 
@@ -115,12 +115,8 @@ class Case:
         rows = len(samples) * self.folds
         trained, held = np.zeros((rows, self.n), dtype=bool), np.zeros((rows, self.n), dtype=bool)
         for at, members in enumerate(samples):
-            parts = k_fold(
-                self.examples.y[members],
-                self.folds,
-                allow_small_classes=True,
-                random_state=rng,
-            )
+            y = self.examples.y[members]
+            parts = k_fold(y, self.folds, allow_small_classes=True, random_state=rng)
             for fold in range(self.folds):
                 row = at * self.folds + fold
                 held[row, members[parts == fold]] = True
@@ -174,7 +170,7 @@ def rival_intervals(
     =======================  =========================================================  ==========
     name                     interval                                                   speaks of
     =======================  =========================================================  ==========
-    agreement                the default of `tr.estimate`; found by simulation           this model
+    agreement                `tr.estimate(interval="agreement")`; found by simulation   this model
     corrected_t              mean of folds, corrected resampled t                       the learner
     nested_cross_validation  Bates, Hastie and Tibshirani                               the learner
     splitting                error of folds ± z σ, σ² from two halves of the examples   the learner
@@ -281,21 +277,6 @@ def _by_refits(case: Case, **options: Any) -> Estimate:  # noqa: ANN401
         **options,
     )
     return found["error_rate"]
-
-
-def agreement(case: Case) -> Estimate:
-    """Give the interval that `tr.estimate` gives unless told otherwise."""
-    return _by_refits(case)
-
-
-def corrected_t(case: Case) -> Estimate:
-    """Give Nadeau and Bengio's corrected resampled t over repeated folds."""
-    return _by_refits(case, interval="corrected_t")
-
-
-def nested(case: Case) -> Estimate:
-    """Give the interval of Bates, Hastie and Tibshirani."""
-    return _by_refits(case, method="nested_cross_validation")
 
 
 def splitting(case: Case) -> Estimate:
@@ -405,11 +386,12 @@ def adaptive(case: Case) -> Estimate:
     last, features = _last_step(case.model, case.examples.X)
     if getattr(last, "kernel", "linear") != "linear":
         raise InputError(f"the adaptive interval must have a linear rule; got {last.kernel!r}.")
-    dense = np.asarray(features.todense() if hasattr(features, "tocsr") else features, dtype=float)
     rng, n = case.rng(3), case.n
     counts = rng.multinomial(n, np.full(n, 1 / n), size=case.replicates).astype(float)
     resamples = Resamples(counts, case.decisions(counts))
-    found = adaptive_interval(dense, case.signs, case.decision, resamples, level=case.level)
+    found = adaptive_interval(
+        dense(features, float), case.signs, case.decision, resamples, level=case.level
+    )
     return _estimate(case, case.training_error, found, "this model", ON_TRAINING)
 
 
@@ -429,20 +411,13 @@ def _kernel(svm: Any, X: Any) -> Kernel:  # noqa: ANN401
         return Kernel("linear")
     if svm.kernel == "precomputed":
         raise InputError("the stability bound must know k(x, x); got a precomputed kernel.")
-    return settle_kernel(
-        svm.kernel,
-        X,
-        gamma=svm.gamma,
-        degree=svm.degree,
-        coef0=svm.coef0,
-        sample_weight=np.ones(X.shape[0]),
-    )
+    return kernel_of(svm, X)
 
 
 RIVALS: dict[str, Callable[[Case], Estimate]] = {
-    "agreement": agreement,
-    "corrected_t": corrected_t,
-    "nested_cross_validation": nested,
+    "agreement": partial(_by_refits, interval="agreement"),
+    "corrected_t": partial(_by_refits, interval="corrected_t"),
+    "nested_cross_validation": partial(_by_refits, method="nested_cross_validation"),
     "splitting": splitting,
     "rho_based": rho_based,
     "vc_bound": vc,

@@ -357,7 +357,13 @@ class _Search:
             wrong = np.array([flags_of(dual, self.rho) for dual in duals])
         elif len(duals) == 1:
             left = leave_one_out(
-                svm, prepared.X, self.y, pos_label=duals[0].label, **weights, measures=["accuracy"]
+                svm,
+                prepared.X,
+                self.y,
+                pos_label=duals[0].label,
+                **weights,
+                measures=["accuracy"],
+                interval="binomial",
             )
             wrong = np.isin(np.arange(signs.shape[1]), left.errors)[None]
         else:
@@ -426,11 +432,5 @@ def _best(values: NDArray[np.float64]) -> int:
 
 
 def setting_text(parameters: Mapping[str, Any]) -> str:
-    """Write a setting on one line.
-
-    Examples
-    --------
-    >>> setting_text({"kernel": "rbf", "C": 0.5})
-    'kernel=rbf, C=0.5'
-    """
+    """Write a setting on one line."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items())

@@ -74,13 +74,7 @@ def read_svmlight(source: TextBytes) -> Vectors:
 
 
 def is_svmlight(head: str) -> bool:
-    r"""Whether a text holds vectors, by its first line that has a feature.
-
-    Examples
-    --------
-    >>> is_svmlight("# made by hand\n1\n-1 3:0.5 7:1.2\n"), is_svmlight("text,labels\nnoon,12:30")
-    (True, False)
-    """
+    """Whether a text holds vectors, by its first line that has a feature."""
     for line in head.split("\n"):
         if VECTOR.fullmatch(line) is not None:
             return True

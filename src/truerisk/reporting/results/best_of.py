@@ -1,5 +1,6 @@
 """BestOf: the learners ranked, the winner without its luck, then the winner itself."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -34,7 +35,6 @@ from truerisk.reporting.results.learner_evaluation import (
 from truerisk.reporting.sections.coverage import uses_of, with_intervals
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
-    NO_INTERVAL,
     cost_words,
     count,
     counted,
@@ -142,14 +142,8 @@ def _costs(result: BestOf) -> Section:
     rows = []
     for name in result.ranking:
         one = result.evaluations[name]
-        text = (NO_INTERVAL, NO_INTERVAL)
-        if one.costs is not None:
-            induce, classify = one.costs.seconds
-            text = (
-                cost_words("seconds_to_induce", induce),
-                cost_words("seconds_to_classify", classify),
-            )
-        rows.append((name, count(one.refits), *text))
+        seconds = (math.nan, math.nan) if one.costs is None else one.costs.seconds
+        rows.append((name, count(one.refits), *(cost_words("seconds", took) for took in seconds)))
     return table_section(Table("What each learner costs (means)", columns, tuple(rows)))
 
 
@@ -196,16 +190,10 @@ def best_of_table(choice: BestOf) -> Table:
     winner = choice.evaluations[choice.winner]
     numbers = (title_of(choice.measure), interval_heading(winner.level), "Refits")
     columns = (Column("Learner"), *number_columns(numbers))
-    refits = [choice.evaluations[name].refits for name in choice.ranking]
-    names = (*choice.ranking, f"best of {len(refits)}, corrected")
-    estimates = (
-        *(choice.evaluations[name][choice.measure] for name in choice.ranking),
-        choice.corrected,
-    )
-    rows = []
-    for name, one, number_of_refits in zip(names, estimates, [*refits, sum(refits)], strict=True):
-        words = written(one)
-        rows.append((name, words.value, words.interval, str(number_of_refits)))
+    ranked = {name: choice.evaluations[name] for name in choice.ranking}
+    rows = [(name, *written(one[choice.measure]), str(one.refits)) for name, one in ranked.items()]
+    refits = sum(one.refits for one in ranked.values())
+    rows.append((f"best of {len(ranked)}, corrected", *written(choice.corrected), str(refits)))
     return Table("Learners, best first", columns, tuple(rows))
 
 

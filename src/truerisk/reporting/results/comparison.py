@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.comparison.conclusion import planned_in_words
 from truerisk.comparison.learners.model_comparisons import BayesianComparison, ModelComparisons
 from truerisk.errors import InputError
+from truerisk.intervals.measured_coverage import DIFFERENCE
 from truerisk.reporting.document import (
     Block,
     Chapter,
@@ -35,7 +36,13 @@ from truerisk.reporting.document import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import REPEATED, difference_uses, refit_uses, uses_of
+from truerisk.reporting.sections.coverage import (
+    REPEATED,
+    difference_uses,
+    marks_of,
+    refit_uses,
+    uses_of,
+)
 from truerisk.reporting.sections.differences import (
     Difference,
     DifferenceGroup,
@@ -62,7 +69,8 @@ SEVERAL = "The p-values of different measures are not adjusted for being several
 MAX_SCATTERS = 2  # measures whose refits are drawn one by one
 SHARES = {(0.0, 1.0), (-1.0, 1.0)}  # measures of these ranges are drawn on one scale
 SIDES = {True: "Higher is better", False: "Lower is better", None: "Neither side is better"}
-BY_FOLDS = {"cautious_t", "corrected_t", "agreement"}  # tests on repeated cross-validation
+# tests on repeated cross-validation
+BY_FOLDS = {"cautious_t", "corrected_t", "variance_components", "agreement"}
 MAX_NAMED = 3
 COMPARE, AGAINST, WITHOUT = "compare", "estimate --against …", "perturb --without …"
 ALL_FEATURES = {"all columns", "all features"}  # what the command and the library call them
@@ -184,21 +192,19 @@ def model_comparison_table(result: Comparison) -> Table:
         Column(heading, numeric=True),
         "#p",
     )
-    rows = []
-    for name, one in _rows(result):
-        words = written(one)
-        p_value = p_words(result.p_value) if one is result.difference else ""
-        rows.append((name, words.value, words.interval, p_value))
-    return Table(f"Learners compared ({result.method}): {result.finding}", columns, tuple(rows))
-
-
-def _rows(result: Comparison) -> list[tuple[str, Estimate]]:
     first, second = result.names
-    return [
-        (first, result.first),
-        (second, result.second),
-        (f"{second} − {first}", result.difference),
-    ]
+    own, of_difference = marks_of(result), marks_of(result, DIFFERENCE)
+    estimates = (
+        (first, result.first, own, ""),
+        (second, result.second, own, ""),
+        (f"{second} − {first}", result.difference, of_difference, p_words(result.p_value)),
+    )
+    rows = tuple(
+        (name, words.value, f"{words.interval}{mark(one)}", p_value)
+        for name, one, mark, p_value in estimates
+        for words in (written(one),)
+    )
+    return Table(f"Learners compared ({result.method}): {result.finding}", columns, rows)
 
 
 def by_measure(drawn: Sequence[Comparison]) -> Iterator[DifferenceGroup]:
@@ -306,8 +312,8 @@ def _still_open(main: Comparison, n: float, command: str) -> Iterator[str]:
 
 def difference_words(one: Comparison) -> str:
     """Write a difference and its interval."""
-    text = written(one.difference)
-    return text.value if one.difference.interval is None else f"{text.value} {text.interval}"
+    value, ends = written(one.difference)
+    return value if one.difference.interval is None else f"{value} {ends}"
 
 
 def command_of(one: Comparison) -> str:

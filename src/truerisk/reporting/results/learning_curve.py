@@ -16,7 +16,6 @@ from truerisk.reporting.document import (
     Block,
     Chapter,
     Chart,
-    Column,
     Dots,
     FactList,
     Facts,
@@ -33,6 +32,7 @@ from truerisk.reporting.document import (
     charts_section,
     each_once,
     heads,
+    number_columns,
     sentences,
     table_section,
 )
@@ -47,6 +47,7 @@ from truerisk.reporting.wording import (
     counted,
     decimals_for,
     interval_heading,
+    interval_words,
     measure_of,
     number,
     percent,
@@ -59,7 +60,6 @@ from truerisk.results import Estimate, Interval, as_plain
 
 MAX_TILES = 4
 MAX_TOLD = 3  # learners in the verdict; the tables have them all
-NO_LAW = "too few sizes have a value, or the measure has no better side"
 ESTIMATE_TITLES = {"cross_validation": "Cross-validated", "xi_alpha": "ξα"}
 COST_TITLES = {
     "seconds_to_induce": "Training",
@@ -75,7 +75,7 @@ COSTS_DRAWN = {
     "seconds_to_classify": "Time to classify 1,000 examples",
     "memory": "Memory of examples and model",
 }
-EXAMPLES = "training examples"
+EXAMPLES, TARGET = "training examples", "the numbers are about"
 GAIN = 0.1  # of the loss: less is not worth collecting for
 FURTHER = 4  # times as many examples
 
@@ -117,7 +117,7 @@ def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
         yield from expectation(curve, learner)
     best = ranked[0]
     if best.extrapolation is None:
-        yield f"What more examples would bring cannot be said of {best.name}: {NO_LAW}."
+        yield f"What more examples would bring cannot be said of {best.name}: {best.refusal}."
     else:
         yield from (
             f"{best.name}: the law behind that is {note}." for note in best.extrapolation.notes
@@ -213,14 +213,15 @@ def expectation(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
 
 
 def _doubts(learner: LearnerCurve) -> Iterator[str]:
-    if learner.extrapolation is not None:
-        for note in learner.extrapolation.notes:
-            yield f"{learner.name}: that law is {note}."
+    if learner.extrapolation is None:
+        yield f"{learner.name} is not extrapolated: {learner.refusal}."
+        return
+    for note in learner.extrapolation.notes:
+        yield f"{learner.name}: that law is {note}."
 
 
 def _wanted(learner: LearnerCurve, wanted: float) -> Iterator[str]:
     if learner.extrapolation is None:
-        yield f"{learner.name}: what {wanted:g} takes cannot be said; too few sizes have a value."
         return
     needed = learner.extrapolate(wanted)
     yield f"{learner.name}: {needed}."
@@ -229,9 +230,8 @@ def _wanted(learner: LearnerCurve, wanted: float) -> Iterator[str]:
 
 
 def _in_words(estimate: Estimate) -> str:
-    ends = estimate.interval
     words = f"{title_of(estimate.measure)} {number(estimate.value)}"
-    return words if ends is None else f"{words} [{number(ends.low)}, {number(ends.high)}]"
+    return words if estimate.interval is None else f"{words} {interval_words(estimate.interval)}"
 
 
 def curve_tables(curve: LearningCurve) -> Iterator[Table]:
@@ -246,13 +246,8 @@ def curve_tables(curve: LearningCurve) -> Iterator[Table]:
 def value_table(curve: LearningCurve) -> Table:
     """Give one row per learner and size: mean, interval, sd, and what the training part says."""
     beside = () if curve.estimate is None else (ESTIMATE_TITLES[curve.estimate],)
-    columns = (
-        Column("Learner"),
-        *(
-            Column(heading, numeric=True)
-            for heading in ("Examples", "Mean", interval_heading(curve.level), "sd", *beside)
-        ),
-    )
+    numbers = ("Examples", "Mean", interval_heading(curve.level), "sd", *beside)
+    columns = heads("Learner", *number_columns(numbers))
     rows = tuple(
         (name, count(point.size), *_values(point), *(_training_estimate(point) for _ in beside))
         for name, learner in curve.items()
@@ -266,10 +261,7 @@ def _values(point: CurvePoint) -> tuple[str, str, str]:
         return UNDEFINED, NO_INTERVAL, NO_INTERVAL
     ends = point.interval
     decimals = 3 if ends is None else min(decimals_for(ends.width), 4)
-    text = NO_INTERVAL
-    if ends is not None:
-        text = f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
-    return number(point.mean, decimals), text, number(point.sd, decimals)
+    return number(point.mean, decimals), interval_words(ends, decimals), number(point.sd, decimals)
 
 
 def _training_estimate(point: CurvePoint) -> str:
@@ -282,9 +274,7 @@ def _training_estimate(point: CurvePoint) -> str:
 
 def cost_table(curve: LearningCurve) -> Table:
     """Give one row per learner and size: seconds, bytes, CPU seconds."""
-    columns = heads(
-        "Learner", "#Examples", *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS)
-    )
+    columns = heads("Learner", "#Examples", *number_columns(COST_TITLES[cost] for cost in COSTS))
     rows = tuple(
         (name, count(point.size), *(cost_words(cost, getattr(point, cost)) for cost in COSTS))
         for name, learner in curve.items()
@@ -295,7 +285,7 @@ def cost_table(curve: LearningCurve) -> Table:
 
 def growth_table(curve: LearningCurve) -> Table:
     """Give one row per learner: the power of n that each cost grows with."""
-    columns = heads("Learner", *(Column(COST_TITLES[cost], numeric=True) for cost in COSTS))
+    columns = heads("Learner", *number_columns(COST_TITLES[cost] for cost in COSTS))
     rows = tuple(
         (name, *(_power(learner, cost) for cost in COSTS)) for name, learner in curve.items()
     )
@@ -311,9 +301,7 @@ def _power(learner: LearnerCurve, cost: str) -> str:
 
 def budget_table(curve: LearningCurve) -> Table:
     """Give one row per budget from which on another learner or size is the best to be had."""
-    columns = heads(
-        "Learner", "#Examples", "#CPU from", Column(title_of(curve.measure), numeric=True)
-    )
+    columns = heads("Learner", "#Examples", "#CPU from", *number_columns([title_of(curve.measure)]))
     rows = tuple(
         (one.learner, count(one.size), cost_words("cpu_seconds", one.cpu_seconds),
          number(one.value))
@@ -362,9 +350,8 @@ def crossing_table(curve: LearningCurve) -> Table:
     rows = []
     for one in curve.crossings:
         start = count(curve.sizes[0]) if one.interval is None else f"{one.size:,.0f}"
-        lead, ends = number(one.lead), one.lead_interval
-        text = NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
-        rows.append((one.after, one.before, start, lead, text, "yes" if one.is_sure else "no"))
+        lead, ends = number(one.lead), interval_words(one.lead_interval)
+        rows.append((one.after, one.before, start, lead, ends, "yes" if one.is_sure else "no"))
     return Table("Which learner is better, and from when on", columns, tuple(rows))
 
 
@@ -378,15 +365,13 @@ def point_notes(curve: LearningCurve) -> Iterator[str]:
             yield f"{name} on {', '.join(sizes)} examples: {note}"
 
 
-def curve_facts(curve: LearningCurve) -> Iterator[tuple[str, str]]:
+def curve_facts(curve: LearningCurve) -> Facts:
     """Give what was assumed and where the examples came from, as pairs of words."""
-    yield "examples", count(curve.n)
-    yield "held out in each repeat", count(curve.held_out)
-    yield "repeats", count(curve.repeats)
-    yield "confidence level", percent(curve.level)
-    yield "the numbers are about", "the learner at each sample size"
+    assumed = dict(learning_curve_facts(curve))
+    for name in ("examples", "held out in each repeat", "repeats", "confidence level", TARGET):
+        yield name, assumed[name]
     yield "interval", "corrected resampled t"
-    yield "seed", str(curve.random_state)
+    yield "seed", assumed["seed"]
     for name, value in as_plain(curve.source).items():
         yield name.replace("_", " "), plain_text(value)
 
@@ -394,11 +379,8 @@ def curve_facts(curve: LearningCurve) -> Iterator[tuple[str, str]]:
 def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[Chart]:
     """Draw what was measured, and what laws say of sizes not yet tried, where there are laws."""
     yield _measured(curve)
-    laws = {
-        name: learner.extrapolation
-        for name, learner in curve.items()
-        if learner.extrapolation is not None
-    }
+    every = {name: learner.extrapolation for name, learner in curve.items()}
+    laws = {name: law for name, law in every.items() if law is not None}
     if laws:
         yield _promised(curve, laws, wanted)
 
@@ -417,7 +399,7 @@ def _measured(curve: LearningCurve) -> Chart:
         means = np.array([point.mean for point in learner.points])
         deviations = np.array([point.sd for point in learner.points])
         low, high = _ends([point.interval for point in learner.points])
-        own = np.array([_or_nan(point.estimate_mean) for point in learner.points])
+        own = np.array([point.estimate_mean for point in learner.points], dtype=np.float64)
         shapes += _band(sizes, low, high, ink)
         if np.isfinite(own).any():
             shapes.append(Line(sizes, own, ink, dashed=True))
@@ -584,10 +566,6 @@ def _ends(intervals: Sequence[Interval | None]) -> tuple[np.ndarray, np.ndarray]
     return np.array(low), np.array(high)
 
 
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
 def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[Block]:
     """Give what a terminal shows: what the curves say, the tables, the notes, what was assumed."""
     yield Sentences(tuple(curve_sentences(curve, wanted)))
@@ -597,11 +575,8 @@ def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterat
 
 
 def needed_sizes(curve: LearningCurve, wanted: float) -> dict[str, Any]:
-    """Give what a wanted value takes, by learner; None where no law can say."""
-    return {
-        name: learner.extrapolate(wanted) if learner.extrapolation else None
-        for name, learner in curve.items()
-    }
+    """Give what a wanted value takes, by learner."""
+    return {name: learner.extrapolate(wanted) for name, learner in curve.items()}
 
 
 def curve_pictures(curve: LearningCurve) -> Pictures:
@@ -624,7 +599,7 @@ def learning_curve_facts(curve: Any) -> Facts:  # noqa: ANN401
     yield "training sizes", ", ".join(map(count, curve.sizes))
     yield "estimate from the training part", plain_text(curve.estimate)
     yield "confidence level", percent(curve.level)
-    yield "the numbers are about", "the learner at each sample size"
+    yield TARGET, "the learner at each sample size"
     yield "seed", str(curve.random_state)
 
 
@@ -654,7 +629,13 @@ def curve_steps(curve: Any) -> Iterator[str]:  # noqa: ANN401
 
 def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
     """Say what the law of a curve promises for more examples, where it promises anything."""
-    law = curve[name].extrapolation
+    law, refusal = curve[name].extrapolation, curve[name].refusal
+    if refusal is not None and refusal.code != "too_few_sizes":
+        yield (
+            f"Do not count on more examples for {name}: {refusal}; try other features or another "
+            "learner: `truerisk estimate --model`."
+        )
+        return
     if law is None or not law.determined:
         yield (
             f"Draw the curve of {name} with more sizes or repeats: {count(curve.repeats)} repeats "

@@ -43,6 +43,7 @@ from truerisk.reporting.wording import (
     count,
     counted,
     interval_heading,
+    interval_words,
     number,
     p_words,
     percent,
@@ -244,7 +245,7 @@ def pair_table(result: OverDatasets) -> Table:
         (
             _title(pair),
             number(pair.difference),
-            _interval(pair),
+            interval_words(pair.interval),
             f"{pair.wins}, {pair.ties}, {pair.losses}",
             pair.finding,
         )
@@ -263,7 +264,7 @@ def p_value_table(result: OverDatasets) -> Table:
         ("Equivalence", lambda pair: pair.equivalence_p_value),
     )
     used = [(head, value) for head, value in offered if value(result.pairs[0]) is not None]
-    columns = heads("Second − first", *(Column(head, numeric=True) for head, _ in used))
+    columns = heads("Second − first", *number_columns(head for head, _ in used))
     rows = tuple(
         (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in result.pairs
     )
@@ -272,11 +273,6 @@ def p_value_table(result: OverDatasets) -> Table:
 
 def _title(pair: PairOverDatasets) -> str:
     return f"{pair.names[1]} − {pair.names[0]}"
-
-
-def _interval(pair: PairOverDatasets) -> str:
-    ends = pair.interval
-    return NO_INTERVAL if ends is None else f"[{number(ends.low)}, {number(ends.high)}]"
 
 
 def posterior_table(result: OverDatasets) -> Table:
@@ -297,13 +293,7 @@ def posterior_table(result: OverDatasets) -> Table:
 
 def control_table(result: OverDatasets) -> Table:
     """Give one row per classifier: its average rank against the control's."""
-    columns = (
-        Column("Classifier"),
-        *(
-            Column(heading, numeric=True)
-            for heading in ("z", "p", "Bonferroni-Dunn", "Holm", "Hochberg")
-        ),
-    )
+    columns = heads("Classifier", "#z", "#p", "#Bonferroni-Dunn", "#Holm", "#Hochberg")
     rows = tuple(
         (
             one.name,

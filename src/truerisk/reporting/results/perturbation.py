@@ -134,7 +134,8 @@ def perturbed_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
     if result.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
         yield (
             f"Take the agreement interval for the error itself, {number(result.value)} here: it "
-            "was measured to be shorter, and to keep its promise too: `truerisk estimate`."
+            "was measured to be shorter, and to keep its promise too: "
+            "`truerisk estimate --interval agreement`."
         )
 
 

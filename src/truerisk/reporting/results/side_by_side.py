@@ -168,8 +168,7 @@ def side_by_side_facts(result: Any) -> Facts:  # noqa: ANN401
 def side_by_side_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
     for estimate in result.estimates:
-        by_folds = estimate.method == "cross_validation" and estimate.interval is not None
-        if by_folds and estimate.interval.method.startswith("agreement"):  # of repetitions
+        if estimate.method == "cross_validation":
             yield from refit_uses([estimate], REPEATED)
         else:
             for interval, one in with_intervals([estimate]):

@@ -9,9 +9,11 @@ from truerisk.intervals.measured_coverage import (
     DIFFERENCE,
     LEARNER,
     NOT_MEASURED,
+    WEIGHTS,
     CoverageFigure,
     coverage_of,
 )
+from truerisk.intervals.measured_coverage import NO_PROMISE as NO_PROMISE_MADE
 from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
 from truerisk.reporting.wording import (
@@ -23,7 +25,7 @@ from truerisk.reporting.wording import (
     spoken,
     title_of,
 )
-from truerisk.results import Estimate, Interval, Row
+from truerisk.results import Estimate, Interval, Row, has_code
 
 ELSEWHERE = "at "  # begins where something was measured, if at another level than promised
 MARK = "°"  # after an interval whose coverage was not measured
@@ -109,7 +111,10 @@ def _where(uses: list[Use], level: float) -> str:
             words = f"two equally good models, how often it contains 0: {words}"
     chosen = "; it was chosen on these problems" if result.role == CHOSEN_ON else ""
     refits = f"; {result.design}" if result.design else ""
-    about = "; the learner's value" if result.target == LEARNER else ""
+    about = {
+        LEARNER: "; the learner's value",
+        NO_PROMISE_MADE: "; at sizes at which it promises nothing",
+    }.get(result.target, "")
     at = f"{ELSEWHERE}{percent(result.level)}, not {percent(level)}: "
     text = "" if result.level == level else at
     return f"{text}{words}{refits}{about}{chosen} (docs/{result.page}.md)"
@@ -173,15 +178,18 @@ def measured_facts(result: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     ]
 
 
-def marks_of(result: Any) -> Callable[[Estimate], str]:  # noqa: ANN401
-    """Give the mark of an estimate of a result: ° where its coverage was not measured."""
+def marks_of(result: Any, of: str = "") -> Callable[[Estimate], str]:  # noqa: ANN401
+    """Give the mark of an estimate of a result: ° where its coverage was not measured.
+
+    `of` comes before the measure: `DIFFERENCE` for the estimate of a difference.
+    """
     uses = _by_use(result)
 
     def mark(estimate: Estimate) -> str:
         ends = estimate.interval
         if ends is None or ends.method in NO_PROMISE:
             return ""
-        use = uses.get((ends.method, ends.level, estimate.measure))
+        use = uses.get((ends.method, ends.level, f"{of}{estimate.measure}"))
         return MARK if use is None or use.measured is None else ""
 
     return mark
@@ -208,9 +216,14 @@ def prediction_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
     """Look up what was measured of intervals of predictions."""
     weighted = is_weighted(evaluation)
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        result = None
-        if not weighted:
-            result = coverage_of(interval.method, estimate.measure, level=interval.level)
+        silent = has_code(estimate.notes, "not_kept_at_this_size")
+        result = coverage_of(
+            interval.method,
+            estimate.measure,
+            design=WEIGHTS if weighted else "",
+            target=NO_PROMISE_MADE if silent else estimate.target,
+            level=interval.level,
+        )
         yield Use(interval, estimate.measure, result, _why_not(interval.method, weighted=weighted))
 
 
@@ -293,6 +306,6 @@ def with_intervals(estimates: Iterable[Estimate]) -> Iterator[tuple[Interval, Es
 def _why_not(method: str, *, weighted: bool = False, design: str | None = None) -> str:
     if weighted:
         return "not measured with weights"
-    if "cluster" in method:
+    if "cluster" in method or "group" in method:
         return "not measured with groups"
     return "not measured for these refits" if design == "" else NOT_MEASURED

@@ -11,6 +11,7 @@ from truerisk.reporting.wording import (
     NO_INTERVAL,
     UNDEFINED,
     decimals_for,
+    interval_words,
     measure_of,
     number,
     p_words,
@@ -90,9 +91,7 @@ def signed_words(estimate: Estimate) -> tuple[str, str]:
         return UNDEFINED, NO_INTERVAL
     decimals = 3 if ends is None else decimals_for(ends.width)
     value = ("+" if estimate.value > 0 else "") + number(estimate.value, decimals)
-    if ends is None:
-        return value, NO_INTERVAL
-    return value, f"[{number(ends.low, decimals)}, {number(ends.high, decimals)}]"
+    return value, interval_words(ends, decimals)
 
 
 def differences_section(

@@ -272,7 +272,8 @@ def _steps(table: Sweep, rows: Indices) -> str:
 def _interval_words(evaluation: Evaluation) -> str:
     return (
         f"{percent(evaluation.level)} intervals, computed here from the counts: Clopper and "
-        "Pearson's for shares, the delta method on smoothed cells for the rest."
+        "Pearson's for shares, Wilson's for means of recalls, the delta method on smoothed cells "
+        "for the rest."
     )
 
 

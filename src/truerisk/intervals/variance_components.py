@@ -1,0 +1,346 @@
+r"""Intervals from refits: example noise, disagreement between refits, and refits that err together.
+
+R repetitions of cross-validation judge each of n examples by models that did not train on it.
+ψ[r, i] is the influence of example i on the measure in repetition r: the measure less its mean is
+about the mean of ψ.  Three parts make its variance:
+
+    V₁ = mean ψ² / n                        one model, n independent examples
+    w  = variance of ψ[·, i] over r,        u  = min(1, mean w / mean ψ²): refits disagree about i
+    d  = mean over fold (r, k) of ψ[r, i] − mean over r′ ≠ r of ψ[r′, i];  b examples in the fold
+    s² = mean over folds of { d² − R/(R − 1) · mean w / b } / (1 − 1/b): its model moves all of them
+    V  = V₁ (1 + a u) + c max(0, s²)
+
+d compares a model with others *on the same examples*: the noise of the examples cancels.  The form
+is that of a share of m = θ(1 − θ)/V examples.  a, c and the form are set by measure (`RULES`).
+They were chosen by simulation; the rule is not proven.  It speaks of the model that is trained on
+all the examples.  `studies/audit/refits.py` measures it on problems that it was not chosen on.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.aliases import Array, Ends
+from truerisk.checks import check_level, check_shares
+from truerisk.errors import InputError
+from truerisk.intervals.binomial import fractional_interval, jeffreys
+from truerisk.intervals.delta import student_factor
+from truerisk.results import Finding, RefitInterval
+
+Form = Literal["jeffreys", "careful", "exact", "gamma"]
+
+METHOD = "variance_components"
+FEW_EVENTS = 5.0  # of one kind; with fewer, Clopper and Pearson's interval takes Jeffreys' place
+FEW_OF_A_CLASS = 30  # examples; with fewer, the edges of AUC and MCC apply
+NO_VARIANCE = 1e-18  # a variance this small is rounding
+MATTERS = 1.25  # times as long as without refits that err together: worth a note
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How much disagreement (a) and common errors (c) count, and the form of the interval.
+
+    `jeffreys`: Jeffreys' interval at the effective size; `careful`: Clopper and Pearson's instead
+    where there are under five events of a kind; `exact`: always that; `gamma`: of a mean loss
+    without a largest value.
+    """
+
+    a: float
+    c: float
+    form: Form
+
+
+OTHER = Rule(1.0, 1.0, "jeffreys")
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "error_rate": Rule(0.75, 0.75, "careful"),
+        "accuracy": Rule(0.75, 0.75, "careful"),
+        "brier_score": Rule(1.0, 0.75, "careful"),
+        "log_loss": Rule(1.0, 0.75, "gamma"),
+        "roc_auc": Rule(1.0, 2.0, "careful"),
+        "average_precision": Rule(1.0, 1.5, "exact"),
+    }
+)
+
+
+def rule_of(measure: str) -> Rule:
+    """Give the rule of a measure; all that are not listed share one."""
+    return RULES.get(measure, OTHER)
+
+
+@dataclass(frozen=True)
+class Components:
+    """What the variance of a measure from refits is made of; the module has the formulas.
+
+    `disagreement` is NaN where no example is judged twice, `together` where moreover no fold has
+    two examples.  `units` counts the examples, or the groups.
+    """
+
+    independent: float
+    disagreement: float
+    together: float
+    units: int
+
+    @property
+    def repeated(self) -> bool:
+        """Whether some example is judged more than once."""
+        return not math.isnan(self.disagreement)
+
+    def variance(self, rule: Rule) -> float:
+        """Give V; what is unknown counts as 0."""
+        return self.without_together(rule) + rule.c * self._excess
+
+    def without_together(self, rule: Rule) -> float:
+        """Give V as if no model moved its examples together."""
+        return self.independent * (1 + rule.a * (self.disagreement if self.repeated else 0.0))
+
+    @property
+    def _excess(self) -> float:
+        return self.together if self.together > 0 else 0.0
+
+    @property
+    def agreement(self) -> float:
+        """V₁ (1 + u): the variance of the agreement interval."""
+        return self.without_together(OTHER)
+
+
+def components(
+    influence: Array, folds: NDArray[np.integer], groups: NDArray[np.generic] | None = None
+) -> Components:
+    """Split the variance of the mean of influences ψ (R × n, NaN where an example was not judged).
+
+    An example counts once, with its own number of judgements; one judged once says nothing of u and
+    s².  `folds` is the number of the refit that judged it.  With groups, ψ of a group is the sum
+    over its examples (times G/n), and of few groups V₁ is G/(G − 1) times as large.
+    """
+    few = 1.0
+    if groups is not None:
+        influence, folds = _by_group(influence, folds, groups)
+        few = influence.shape[1] / max(influence.shape[1] - 1, 1)
+    judged = ~np.isnan(influence)
+    times = judged.sum(axis=0)
+    some = times > 0
+    psi, judged, folds, times = influence[:, some], judged[:, some], folds[:, some], times[some]
+    psi = np.where(judged, psi, 0.0)
+    units = len(times)
+    squares = (psi**2).sum(axis=0) / times
+    independent = few * float(squares.sum()) / units**2
+    several = times > 1
+    if not several.any():
+        return Components(independent, math.nan, math.nan, units)
+    psi, judged, times = psi[:, several], judged[:, several], times[several]
+    sums = psi.sum(axis=0)
+    within = (np.where(judged, psi - sums / times, 0.0) ** 2).sum(axis=0) / (times - 1)
+    whole = float(squares[several].sum())
+    disagreement = min(1.0, float(within.sum()) / whole) if whole > 0 else 0.0
+    numbers, at = np.unique(folds[:, several][judged], return_inverse=True)
+    apart = (psi - (sums - psi) / (times - 1))[judged]
+    noise = np.broadcast_to(within * times / (times - 1), psi.shape)[judged]
+    size, moved, chance = (
+        np.bincount(at, weights, len(numbers)) for weights in (None, apart, noise)
+    )
+    large = size > 1
+    if not large.any():
+        return Components(independent, disagreement, math.nan, units)
+    b = size[large]
+    terms = ((moved[large] / b) ** 2 - chance[large] / b**2) / (1 - 1 / b)
+    return Components(independent, disagreement, float(terms.mean()), units)
+
+
+def share_ends(
+    value: float, variance: float, counted: float, *, form: Form, level: float
+) -> tuple[float, float]:
+    """Give the ends for a share θ of variance V: binomial at :math:`m = θ(1 − θ)/V`, x = mθ.
+
+    At θ = 0 or 1, or without a variance, m is the number counted and the interval exact.  The low
+    end is 0 where x < 1, the high end 1 where m − x < 1.
+    """
+    degenerate = not (variance > NO_VARIANCE and 0 < value < 1)
+    m = counted if degenerate else value * (1 - value) / variance
+    x = m * value
+    few = form == "exact" or (form == "careful" and min(x, m - x) < FEW_EVENTS)
+    if degenerate or few:
+        exact = fractional_interval(min(x, m), m, level=level)
+        low, high = exact.low, exact.high
+    else:
+        low, high = map(float, jeffreys(x, m, level))
+    # The value stays inside, whatever rounding and low levels do.
+    return (
+        0.0 if x < 1 else min(low, value),
+        1.0 if m - x < 1 else max(high, value),
+    )
+
+
+def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[float, float]:
+    r"""Give the ends for a mean loss L without a largest value, by the gamma distribution.
+
+    .. math:: \Bigl[G^{-1}(t; k),\; G^{-1}(1 - t; k + 1)\Bigr] \cdot \frac{L}{k}, \qquad
+              k = \frac{L^2}{V}, \quad t = \frac{1 - level}{2}
+    """
+    from scipy.special import gammaincinv  # noqa: PLC0415  (only refits need it)
+
+    if not (variance > NO_VARIANCE and value > 0):
+        return 0.0, math.inf
+    k, tail = value**2 / variance, (1 - check_level(level)) / 2
+    low, high = gammaincinv(k, tail), gammaincinv(k + 1, 1 - tail)
+    return min(float(low) * value / k, value), max(float(high) * value / k, value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitQuestion:
+    """A measure from refits: value and components on its own scale, and what it counts.
+
+    `counted` is the number of examples in its denominator; `few` by how much few units make the
+    variance larger.
+    """
+
+    value: float
+    parts: Components
+    rule: Rule
+    counted: float
+    level: float
+    measure_range: Ends = (0.0, 1.0)
+    few: float = 1.0
+
+    def interval(self, floor: float = 0.0) -> RefitInterval:
+        """Give the interval by the form of the rule, the variance being `floor` at least."""
+        low, high = self.measure_range
+        variance = max(self.few * self.parts.variance(self.rule), floor)
+        if self.rule.form == "gamma":
+            ends = mean_loss_ends(self.value, variance, level=self.level)
+        else:
+            span = high - low
+            share = min(max((self.value - low) / span, 0.0), 1.0)
+            form, level = self.rule.form, self.level
+            inner = share_ends(share, variance / span**2, self.counted, form=form, level=level)
+            ends = low + span * inner[0], low + span * inner[1]
+        return self._named(ends)
+
+    def _named(self, ends: Ends) -> RefitInterval:
+        parts, rule = self.parts, self.rule
+        alone = parts.without_together(rule)
+        return RefitInterval(
+            min(ends[0], self.value),
+            max(ends[1], self.value),
+            float(self.level),
+            METHOD,
+            independent=parts.independent,
+            disagreement=parts.disagreement,
+            together=parts.together,
+            lengthening=math.sqrt(parts.variance(rule) / alone) if alone > 0 else 1.0,
+        )
+
+
+def few_of(class_size: float) -> float:
+    """Give k/(k − 1) for the k examples of the rarest class: infinite for one."""
+    return class_size / (class_size - 1) if class_size > 1 else math.inf
+
+
+def notes_on(interval: object) -> tuple[Finding, ...]:
+    """Say what refits that err together make of an interval, or that nothing is known of them."""
+    if not isinstance(interval, RefitInterval):
+        return ()
+    if math.isnan(interval.together):
+        text = "no refit judged two examples: whether refits err together is unknown"
+        return (Finding(text, code="common_errors_unknown"),)
+    if interval.lengthening <= MATTERS:
+        return ()
+    text = f"refits err together: the interval is {interval.lengthening:.1f} times as long"
+    return (Finding(text, code="refits_err_together"),)
+
+
+def refit_interval(
+    losses: ArrayLike,
+    folds: ArrayLike,
+    *,
+    level: float = 0.95,
+    groups: ArrayLike | None = None,
+) -> RefitInterval:
+    r"""Give an interval for the error of a model from repeated cross-validation.
+
+    With p the mean loss, ψ = loss − p, and :math:`V_1, u, s^2` as the module
+    `truerisk.intervals.variance_components` has them,
+
+    .. math:: V = V_1 (1 + \tfrac34 u) + \tfrac34 \max(0, s^2), \qquad m = \frac{p (1 - p)}{V}
+
+    and the interval is Jeffreys' for m·p of m, Clopper and Pearson's where there are under five
+    errors or under five right.  It is meant for the error of the model that is trained on all the
+    examples, not for the learner's.  The rule was found by simulation and is not proven:
+    docs/how-well-will-it-do.md has what it covers.
+
+    Parameters
+    ----------
+    losses
+        R × n with R ≥ 2, in [0, 1]: of example i in repetition r; NaN where it was not judged.
+    folds
+        R × n: the fold in which example i was judged in repetition r, by any whole numbers.
+    level
+        Confidence level.
+    groups
+        n values: the group of each example.  Groups are independent, their examples need not be.
+        Not measured.
+
+    Examples
+    --------
+    >>> wrong = np.repeat([[1, 0]], [20, 80], axis=1)  # 20 of 100 are wrong in each repetition
+    >>> folds = np.arange(500).reshape(5, 100) % 10
+    >>> print(refit_interval(np.repeat(wrong, 5, axis=0), folds))
+    [0.131, 0.286] at 95 %
+    """
+    table = np.asarray(losses, dtype=np.float64)
+    parts = np.asarray(folds)
+    if table.ndim != 2 or table.size == 0 or parts.shape != table.shape:
+        raise InputError(
+            "`losses` and `folds` must be tables of repetitions by examples, of one shape; got "
+            f"{' × '.join(map(str, table.shape))} and {' × '.join(map(str, parts.shape))}."
+        )
+    judged = ~np.isnan(table)
+    check_shares(table[judged], "losses")
+    times = judged.sum(axis=0)
+    if not (times > 1).any():
+        raise InputError("`losses` must hold two repetitions at least; got one.")
+    some = times > 0
+    value = float((np.where(judged, table, 0.0).sum(axis=0)[some] / times[some]).mean())
+    _, numbers = np.unique(parts, return_inverse=True)
+    refits = numbers.reshape(parts.shape) + np.arange(len(parts))[:, None] * (numbers.max() + 1)
+    counted, few, floor = float(some.sum()), 1.0, 0.0
+    if groups is not None:
+        # Groups that vary less than single examples are luck more often than structure.
+        floor = value * (1 - value) / counted
+        sizes = np.unique(np.asarray(groups)[some], return_counts=True)[1]
+        few = student_factor(len(sizes), level) ** 2
+        counted = float(sizes.sum() ** 2 / (sizes**2).sum())
+    return RefitQuestion(
+        value=value,
+        parts=components(table - value, refits, None if groups is None else np.asarray(groups)),
+        rule=rule_of("error_rate"),
+        counted=counted,
+        level=check_level(level),
+        few=few,
+    ).interval(floor)
+
+
+def _by_group(
+    influence: Array, refits: NDArray[np.integer], groups: NDArray[np.generic]
+) -> tuple[Array, NDArray[np.integer]]:
+    """Take groups as the examples: G/n times the sum of their influences, and their refits."""
+    judged = ~np.isnan(influence)
+    ever = judged.any(axis=0)
+    _, numbers = np.unique(groups[ever], return_inverse=True)
+    sizes = np.bincount(numbers)
+    sums = np.full((len(influence), len(sizes)), np.nan)
+    own = np.zeros(sums.shape, dtype=refits.dtype)
+    for at, seen in enumerate(judged[:, ever]):
+        there = numbers[seen]
+        times = np.bincount(there, minlength=len(sizes))
+        total = np.bincount(there, influence[at, ever][seen], len(sizes))
+        met = times > 0
+        # A repetition that judged half of a group stands for the whole of it.
+        sums[at, met] = (total * sizes)[met] / times[met] * len(sizes) / len(numbers)
+        own[at, there] = refits[at, ever][seen]
+    return sums, own

@@ -1,0 +1,269 @@
+"""Variance components of refits: worked by hand, against the program that found them, and laws."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta, gamma
+
+from truerisk.errors import InputError
+from truerisk.intervals.variance_components import (
+    METHOD,
+    OTHER,
+    RULES,
+    Components,
+    RefitQuestion,
+    Rule,
+    components,
+    few_of,
+    mean_loss_ends,
+    notes_on,
+    refit_interval,
+    rule_of,
+    share_ends,
+)
+from truerisk.results import Interval, has_code
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "variance_components.json"
+VECTORS = json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
+# Four examples in two folds, the same in both repetitions; in the first, one model errs twice.
+LOSSES = np.array([[1.0, 1, 0, 0], [0, 0, 0, 0]])
+REFITS = np.array([[0, 0, 1, 1], [2, 2, 3, 3]])
+
+
+def table(rows):
+    return np.array([[int(digit) for digit in row] for row in rows])
+
+
+@st.composite
+def judged(draw):
+    """Draw losses of 0 and 1 and folds of several repetitions."""
+    n, repetitions = draw(st.integers(6, 40)), draw(st.integers(2, 5))
+    folds = draw(st.integers(2, n // 2))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    losses = (rng.random((repetitions, n)) < rng.random(n)).astype(float)
+    parts = np.stack([rng.permutation(np.arange(n) % folds) for _ in range(repetitions)])
+    return losses, parts
+
+
+def numbered(parts):
+    return parts + np.arange(len(parts))[:, None] * (parts.max() + 1)
+
+
+def test_the_components_worked_by_hand():
+    # p = ¼.  ψ = ¾ twice and −¼ six times: mean ψ² = 3/16, V₁ = 3/64.
+    # w = ½, ½, 0, 0, of mean ¼: u = min(1, ¼ / (3/16)) = 1.
+    # d = ±1 in the folds of the first two, where 2/1 · ½ / 2 is noise: (1 − ½) / (1 − ½) = 1.
+    # d = 0 and w = 0 in the others: s² = (1 + 1 + 0 + 0) / 4.
+    parts = components(LOSSES - 0.25, REFITS)
+    assert parts.independent == pytest.approx(3 / 64)
+    assert parts.disagreement == 1.0
+    assert parts.together == pytest.approx(1 / 2)
+    assert parts.units == 4
+    assert parts.variance(Rule(0.75, 0.75, "careful")) == pytest.approx(3 / 64 * 1.75 + 0.375)
+    assert parts.without_together(OTHER) == parts.agreement == pytest.approx(3 / 32)
+
+
+def test_an_interval_that_long_leaves_everything_open():
+    # m = (3/16) / .457 = .41: under one event of either kind.
+    found = refit_interval(LOSSES, REFITS)
+    assert (found.low, found.high, found.method) == (0.0, 1.0, METHOD)
+    assert found.lengthening == pytest.approx(math.sqrt((3 / 64 * 1.75 + 0.375) / (3 / 64 * 1.75)))
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[one["id"] for one in VECTORS])
+def test_the_interval_is_that_of_the_program_that_found_the_rule(vector):
+    losses, folds = (table(vector["inputs"][name]) for name in ("losses", "folds"))
+    expected, tolerance = vector["expected"], vector["tolerance"]["abs"]
+    found = refit_interval(losses, folds)
+    for name in ("independent", "disagreement", "together"):
+        assert getattr(found, name) == pytest.approx(expected[name], abs=tolerance)
+    assert (found.low, found.high) == pytest.approx(expected["interval"], abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("value", "variance", "form", "expected"),
+    [
+        # m = .16 / .0016 = 100, x = 20
+        (0.2, 0.0016, "jeffreys", (beta.ppf(0.025, 20.5, 80.5), beta.ppf(0.975, 20.5, 80.5))),
+        (0.2, 0.0016, "careful", (beta.ppf(0.025, 20.5, 80.5), beta.ppf(0.975, 20.5, 80.5))),
+        (0.2, 0.0016, "exact", (beta.ppf(0.025, 20, 81), beta.ppf(0.975, 21, 80))),
+        # m = .0384 / .000384 = 100, x = 4: few events
+        (0.04, 0.000384, "careful", (beta.ppf(0.025, 4, 97), beta.ppf(0.975, 5, 96))),
+        (0.04, 0.000384, "jeffreys", (beta.ppf(0.025, 4.5, 96.5), beta.ppf(0.975, 4.5, 96.5))),
+        # m = 50, x = ½: under one event
+        (0.01, 0.000198, "careful", (0.0, beta.ppf(0.975, 1.5, 49.5))),
+        (0.99, 0.000198, "jeffreys", (beta.ppf(0.025, 50.0, 1.0), 1.0)),
+        # at an end, or without a variance, the number counted
+        (0.0, 0.01, "jeffreys", (0.0, 1 - 0.025 ** (1 / 30))),
+        (1.0, 0.0, "careful", (0.025 ** (1 / 30), 1.0)),
+        (0.5, 0.0, "jeffreys", (beta.ppf(0.025, 15, 16), beta.ppf(0.975, 16, 15))),
+    ],
+)
+def test_the_forms_of_a_share(value, variance, form, expected):
+    low, high = share_ends(value, variance, 30, form=form, level=0.95)
+    assert (low, high) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_form_of_a_loss_without_a_largest_value():
+    # k = L² / V = 25, the ends L / k = .02 times quantiles
+    low, high = mean_loss_ends(0.5, 0.01, level=0.9)
+    assert (low, high) == pytest.approx((gamma.ppf(0.05, 25) * 0.02, gamma.ppf(0.95, 26) * 0.02))
+    assert mean_loss_ends(0.0, 0.0, level=0.95) == (0.0, math.inf)
+
+
+def test_the_coefficients_are_those_that_were_chosen():
+    chosen = {name: (rule.a, rule.c, rule.form) for name, rule in RULES.items()}
+    assert chosen == {
+        "error_rate": (0.75, 0.75, "careful"),
+        "accuracy": (0.75, 0.75, "careful"),
+        "brier_score": (1.0, 0.75, "careful"),
+        "log_loss": (1.0, 0.75, "gamma"),
+        "roc_auc": (1.0, 2.0, "careful"),
+        "average_precision": (1.0, 1.5, "exact"),
+    }
+    assert (rule_of("recall").a, rule_of("recall").c, rule_of("recall").form) == (1, 1, "jeffreys")
+
+
+def test_a_range_of_its_own_is_mapped_to_that_of_a_share():
+    parts = Components(0.0064, 0.0, 0.0, 100)
+    found = RefitQuestion(
+        value=-0.6, parts=parts, rule=OTHER, counted=100, level=0.95, measure_range=(-1.0, 1.0)
+    ).interval()
+    # (1 − .6)/2 = .2, and V / 4 = .0016
+    low, high = share_ends(0.2, 0.0016, 100, form="jeffreys", level=0.95)
+    assert (found.low, found.high) == pytest.approx((2 * low - 1, 2 * high - 1))
+
+
+def test_ragged_judgements_worked_by_hand():
+    # Example 2 is judged once: it counts in V₁ and says nothing of u and s².
+    psi = np.array([[1.0, -1.0, 0.5], [-1.0, -1.0, np.nan]])
+    parts = components(psi, np.array([[0, 0, 0], [1, 1, 0]]))
+    assert parts.independent == pytest.approx((1 + 1 + 0.25) / 9)
+    assert parts.disagreement == 1.0  # w = 2, 0 of squares 1, 1
+    # d = (2 + 0)/2 and (−2 + 0)/2; noise 2 · 1 / 2 = 1; (1 − 1)/½ = 0.
+    assert parts.together == pytest.approx(0.0)
+
+
+def test_one_repetition_says_nothing_of_disagreement():
+    parts = components(np.array([[0.5, -0.5]]), np.array([[0, 1]]))
+    assert not parts.repeated
+    assert math.isnan(parts.together)
+    assert parts.variance(OTHER) == parts.independent == 0.125
+    with pytest.raises(InputError, match="two repetitions"):
+        refit_interval([[1, 0]], [[0, 1]])
+
+
+def test_folds_of_one_example_say_nothing_of_common_errors():
+    losses = np.tile([[1.0, 0, 0, 1, 0, 0]], (2, 1))
+    losses[1, 1] = 1
+    found = refit_interval(losses, np.tile(np.arange(6), (2, 1)))
+    assert math.isnan(found.together)
+    assert found.lengthening == 1.0
+    assert has_code(notes_on(found), "common_errors_unknown")
+
+
+def test_a_note_says_where_refits_err_together():
+    found = refit_interval(LOSSES, REFITS)
+    assert has_code(notes_on(found), "refits_err_together")
+    assert f"{found.lengthening:.1f} times as long" in notes_on(found)[0]
+    assert notes_on(Interval(0.0, 1.0, 0.95, "whole_range")) == ()
+
+
+def test_groups_are_the_examples():
+    # Two groups of two: sums of ψ are 3/2 and −½, then −½ and −½; G/n is ½.
+    groups = np.array([0, 0, 1, 1])
+    parts = components(LOSSES - 0.25, REFITS, groups)
+    assert parts.units == 2
+    # mean squares (9/16 + 1/16)/2 and 1/16; over G², times G/(G − 1) = 2
+    assert parts.independent == pytest.approx(2 * (5 / 16 + 1 / 16) / 4)
+    assert math.isnan(parts.together)  # one group in each fold
+    found = refit_interval(LOSSES, REFITS, groups=groups)
+    assert found.low <= 0.25 <= found.high
+
+
+def test_one_example_of_a_class_leaves_everything_open():
+    assert few_of(1) == math.inf
+    assert few_of(5) == 1.25
+
+
+@pytest.mark.parametrize("losses", [[[0, 2], [0, 1]], [0, 1], [[]]])
+def test_what_are_no_losses_is_refused(losses):
+    with pytest.raises(InputError):
+        refit_interval(losses, np.zeros_like(np.asarray(losses), dtype=int))
+
+
+@settings(max_examples=60)
+@given(judged(), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_it_contains_the_value_and_lies_in_the_range(case, level):
+    losses, parts = case
+    found = refit_interval(losses, parts, level=level)
+    assert 0 <= found.low <= losses.mean() <= found.high <= 1
+    assert found.low < found.high
+
+
+@settings(max_examples=60)
+@given(judged(), st.randoms(use_true_random=False))
+def test_neither_order_nor_names_matter(case, random):
+    losses, parts = case
+    rows, columns = list(range(len(losses))), list(range(losses.shape[1]))
+    random.shuffle(rows)
+    random.shuffle(columns)
+    one = refit_interval(losses, parts)
+    other = refit_interval(losses[rows][:, columns], 7 - 2 * parts[rows][:, columns])
+    assert (other.low, other.high) == pytest.approx((one.low, one.high))
+
+
+@settings(max_examples=60)
+@given(judged())
+def test_accuracy_is_the_mirror_of_the_error(case):
+    losses, parts = case
+    one = refit_interval(losses, parts)
+    other = refit_interval(1 - losses, parts)
+    assert (1 - other.high, 1 - other.low) == pytest.approx((one.low, one.high), abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(judged())
+def test_repetitions_that_agree_have_the_variance_of_independent_examples(case):
+    losses, parts = case
+    same = np.repeat(losses[:1], len(losses), axis=0)
+    found = components(same - same.mean(), numbered(parts))
+    p = same.mean()
+    assert found.variance(OTHER) == pytest.approx(p * (1 - p) / losses.shape[1])
+    assert found.together == pytest.approx(0.0, abs=1e-15)
+
+
+@settings(max_examples=30)
+@given(judged())
+def test_components_are_those_of_a_plain_loop(case):
+    losses, parts = case
+    repetitions, _ = losses.shape
+    psi = losses - losses.mean()
+    within = psi.var(axis=0, ddof=1)
+    terms = []
+    for r in range(repetitions):
+        others = np.delete(psi, r, axis=0).mean(axis=0)
+        for k in range(parts.max() + 1):
+            own = parts[r] == k
+            b = own.sum()
+            if b > 1:
+                d = (psi[r] - others)[own].mean()
+                noise = repetitions / (repetitions - 1) * within[own].mean() / b
+                terms.append((d**2 - noise) / (1 - 1 / b))
+    found = components(psi, numbered(parts))
+    assert found.together == pytest.approx(np.mean(terms), abs=1e-12)
+
+
+def test_a_group_for_each_example_changes_the_components_by_few_groups_only():
+    rng = np.random.default_rng(3)
+    losses = (rng.random((3, 30)) < 0.3).astype(float)
+    parts = numbered(np.stack([rng.permutation(np.arange(30) % 5) for _ in range(3)]))
+    psi = losses - losses.mean()
+    one, other = components(psi, parts), components(psi, parts, np.arange(30))
+    assert other.independent == pytest.approx(one.independent * 30 / 29)
+    assert (other.disagreement, other.together) == pytest.approx((one.disagreement, one.together))
