@@ -33,7 +33,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
     yield _bootstrap(10**5 if quick else 10**6)
 
 
-def problem(n: int, kind: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def problem(n: int, kind: Any) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     positive = rng.random(n, dtype=np.float32) < 0.3
     scores = rng.standard_normal(n, dtype=kind)
@@ -91,7 +91,7 @@ def row(  # noqa: PLR0917
     )
 
 
-def _in_memory(n: int, kind: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _in_memory(n: int, kind: Any) -> tuple[str, ...]:
     scores, positive = problem(n, kind)
 
     def theirs() -> None:

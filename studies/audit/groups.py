@@ -173,7 +173,7 @@ def _soils(name: str) -> tuple[Array, Indices, Indices]:
 @cache
 def _real(name: str) -> Rows:
     """Train a classifier, and give the rows of groups that it has not seen, with its scores."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
 
     X, truth, group = _soils(name) if name == SOILS else _isolates(name)
     halves = np.random.default_rng(0).random(group.max() + 1) < (0.25 if name == SOILS else 0.5)

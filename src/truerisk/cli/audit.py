@@ -67,7 +67,7 @@ OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats"
 @format_options("json", "csv", "markdown", "latex")
 @page_options
 @quiet_option
-def audit(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+def audit(files: tuple[Path, ...], **options: Any) -> None:
     """Measure how often the intervals cover, on samples of your own data.
 
     FILE holds predictions, as `truerisk score` reads them: samples of --size rows are drawn from
@@ -107,8 +107,8 @@ def audit(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 
 def _audit_predictions(
     files: tuple[Path, ...], options: dict[str, Any], seconds: float | None
-) -> Any:  # noqa: ANN401
-    from truerisk.estimation.audit import SIZE, audit_files  # noqa: PLC0415  (start-up time)
+) -> Any:
+    from truerisk.estimation.audit import SIZE, audit_files
 
     roles, strictness = reading_from(options)
     with Progress("Sampling", quiet=options["quiet"]) as progress:
@@ -129,10 +129,10 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in given.items() if name not in {"replicates", "max_classes"}}
 
 
-def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> Any:  # noqa: ANN401
-    from dataclasses import replace  # noqa: PLC0415  (start-up time)
+def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> Any:
+    from dataclasses import replace
 
-    from truerisk.estimation.audit import audit_model  # noqa: PLC0415
+    from truerisk.estimation.audit import audit_model
 
     table = table_from(data, options)
     name = options["model"] or "linear_svm"
@@ -160,9 +160,7 @@ def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> 
 
 
 def _check_installation() -> None:
-    from truerisk.intervals.installation import (  # noqa: PLC0415  (costs start-up time)
-        check_installation,
-    )
+    from truerisk.intervals.installation import check_installation
 
     checks = check_installation()
     rows = [("passed" if check.passed else "FAILED", check.name, check.outcome) for check in checks]

@@ -72,7 +72,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
     "not worse by the region or more.",
 )
 @quiet_option
-def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+def compare(files: tuple[Path, ...], **options: Any) -> None:
     """Compare models by their predictions of the same examples, and say which is better.
 
     Each FILE holds one model's predictions (CSV, Parquet or JSON lines, as for score); the second
@@ -99,7 +99,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 def _compare(
     files: tuple[Path, ...], region: float | dict[str, float] | None, options: dict[str, Any]
 ) -> "Comparisons":
-    from truerisk.comparison.predictions.compare_files import compare_files  # noqa: PLC0415  (start-up time)
+    from truerisk.comparison.predictions.compare_files import compare_files
 
     roles, strictness = reading_from(options)
     settings = evaluation_from(options)
@@ -145,8 +145,8 @@ def _finish(result: "Comparisons", check: str | None) -> None:
                 f"`--region` must hold one of the main measure for --fail-unless not-worse; got "
                 f"none of {result.measure}. Name the main measure with --measure."
             )
-        from truerisk.gates.claims import is_better, is_not_worse  # noqa: PLC0415  (rare)
-        from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (rare)
+        from truerisk.gates.claims import is_better, is_not_worse
+        from truerisk.reporting.escaping import lines_visible
 
         claim = is_better(result) if check == BETTER else is_not_worse(result)
         if not claim.is_shown:

@@ -76,7 +76,7 @@ NO_ESTIMATE = "none"
 @format_options("json", "csv")
 @page_options
 @quiet_option
-def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
+def curve(data: Path, **options: Any) -> None:
     """Measure learners on growing parts of DATA: values, costs, and the gain of more examples.
 
     DATA holds examples with their labels: CSV, Parquet, JSON lines or svmlight.  In each repeat a
@@ -105,8 +105,8 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
-    from truerisk.estimation.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
-    from truerisk.results import as_plain  # noqa: PLC0415
+    from truerisk.estimation.curves.learning_curve import learning_curve
+    from truerisk.results import as_plain
 
     sizes = _numbers(options["sizes"])
     seed = seed_from(options)
@@ -148,7 +148,7 @@ def _numbers(text: str | None) -> list[int] | None:
 
 
 def _needed(result: "LearningCurve", wanted: float) -> dict[str, Any]:
-    from truerisk.reporting.results.learning_curve import needed_sizes  # noqa: PLC0415
+    from truerisk.reporting.results.learning_curve import needed_sizes
 
     return {"needed": needed_sizes(result, wanted)}
 

@@ -163,7 +163,7 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @format_options("json", "csv", "markdown", "latex")
 @page_options
 @quiet_option
-def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
+def estimate(data: Path, **options: Any) -> None:
     """Estimate how well learners trained on DATA will do on examples they have not seen.
 
     A table (CSV, Parquet, JSON lines, svmlight) with --target or --model: the learner is refitted
@@ -233,8 +233,8 @@ def _design(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
-    from truerisk.estimation.refits.best_of import best_of  # noqa: PLC0415  (costs start-up time)
-    from truerisk.estimation.refits.estimate import estimate as by_refits  # noqa: PLC0415
+    from truerisk.estimation.refits.best_of import best_of
+    from truerisk.estimation.refits.estimate import estimate as by_refits
 
     check_measure_names([options["measure"]])
     check_bounds(options)
@@ -293,7 +293,7 @@ def _with_source(
 
 
 def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
-    from truerisk.estimation.svm.xi_alpha import xi_alpha  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.svm.xi_alpha import xi_alpha
 
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --method xi_alpha.")
@@ -326,7 +326,7 @@ def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
 
 
 def _compare_learners(data: Path, options: dict[str, Any]) -> None:
-    from truerisk.comparison.learners.compare_models import compare_models  # noqa: PLC0415  (start-up time)
+    from truerisk.comparison.learners.compare_models import compare_models
 
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --against, which names the other learner.")
@@ -372,9 +372,9 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
 
 
 def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
-    from truerisk.estimation.corpus.corpus import estimate_corpus  # noqa: PLC0415  (costs start-up time)
-    from truerisk.inputs import ReadingOptions  # noqa: PLC0415
-    from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
+    from truerisk.estimation.corpus.corpus import estimate_corpus
+    from truerisk.inputs import ReadingOptions
+    from truerisk.inputs.corpora.corpora import read_corpus
 
     # A random division replaces the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]

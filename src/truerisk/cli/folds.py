@@ -18,7 +18,7 @@ from truerisk.results import Resampled
 @level_option
 @format_options("json", "csv")
 @page_options
-def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
+def folds(values: tuple[float, ...], **options: Any) -> None:
     """Give mean, standard deviation and intervals of the values of several folds.
 
     The plain t interval is printed beside the corrected one to show how much it claims; it is
@@ -29,10 +29,7 @@ def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20 --folds 2
     truerisk folds 0.14 0.16 0.10 0.15 0.18 --html report.html
     """
-    from truerisk.estimation.refits.interval_rules import (  # noqa: PLC0415  (costs start-up time)
-        STANDARD_ERRORS,
-        summarise,
-    )
+    from truerisk.estimation.refits.interval_rules import STANDARD_ERRORS, summarise
 
     check_outputs(options, [])
     estimates = [

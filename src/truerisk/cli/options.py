@@ -149,7 +149,7 @@ def reading_options(function: Function) -> Function:
 
 def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     """Take the reading options out of a command's options: roles of columns, and strictness."""
-    from truerisk.inputs import ReadingOptions, Roles  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs import ReadingOptions, Roles
 
     taken = {name: options.pop(name) for name in READING_NAMES}
     score = taken["score"]
@@ -184,7 +184,7 @@ def read_bounds(
     return tuple(pairs)
 
 
-def read_costs(text: str | None) -> Any:  # noqa: ANN401
+def read_costs(text: str | None) -> Any:
     """Read costs given by outcome (`fp=1,fn=5`) or in a file; None when there are none."""
     if text is None:
         return None
@@ -205,7 +205,7 @@ def read_costs(text: str | None) -> Any:  # noqa: ANN401
     return _cost_json(content, text) if path.suffix == ".json" else _cost_csv(content, text)
 
 
-def _cost_json(content: str, name: str) -> Any:  # noqa: ANN401
+def _cost_json(content: str, name: str) -> Any:
     try:
         table = json.loads(content)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -223,7 +223,7 @@ def _cost_json(content: str, name: str) -> Any:  # noqa: ANN401
 
 def _cost_csv(content: str, name: str) -> dict[tuple[str, str], float] | list[list[float]]:
     """Read a table with the predicted labels as header and the true ones in the first column."""
-    import csv  # noqa: PLC0415  (few have such a file)
+    import csv
 
     rows = [row for row in csv.reader(content.splitlines()) if row]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
@@ -237,7 +237,7 @@ def _cost_csv(content: str, name: str) -> dict[tuple[str, str], float] | list[li
     return [[_cost(cost, name) for cost in row] for row in rows]
 
 
-def _cost(text: Any, where: str) -> float:  # noqa: ANN401
+def _cost(text: Any, where: str) -> float:
     try:
         return float(text)
     except (TypeError, ValueError):

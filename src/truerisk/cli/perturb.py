@@ -73,7 +73,7 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
 @format_options("json", "csv")
 @page_options
 @quiet_option
-def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
+def perturb(data: Path, **options: Any) -> None:
     """Refit an SVM on DATA under random weights, and give its error with an interval.
 
     DATA holds examples of two classes: CSV, Parquet, JSON lines or svmlight.  With --without the
@@ -130,7 +130,7 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":
-    from truerisk.estimation.svm.perturbation import perturbation  # noqa: PLC0415  (start-up time)
+    from truerisk.estimation.svm.perturbation import perturbation
 
     model = models_from((name,), table, len(table))[name]
     result = perturbation(model, table.X, table.y, **settings)
@@ -138,7 +138,7 @@ def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed
 
 
 def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str, Estimate]":
-    from truerisk.estimation.svm.rivals import rival_intervals  # noqa: PLC0415  (start-up)
+    from truerisk.estimation.svm.rivals import rival_intervals
 
     model = models_from((name,), table, len(table))[name]
     taken = ("replicates", "folds", "level", "random_state", "n_jobs")
@@ -149,9 +149,7 @@ def _difference(
     data: Path, table: "Table", options: dict[str, Any], settings: dict[str, Any]
 ) -> "Comparison":
     """Compare the SVM on the table without some columns with the SVM on all of it."""
-    from truerisk.comparison.learners.perturbed import (  # noqa: PLC0415  (start-up time)
-        perturbation_difference,
-    )
+    from truerisk.comparison.learners.perturbed import perturbation_difference
 
     fewer = table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
     name = options["model"]
@@ -184,7 +182,7 @@ def _show(
     if form == "csv":
         show_rows("perturbation", COLUMNS, rows, form)
         return
-    from truerisk.reporting.render.terminal import print_sentences  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.render.terminal import print_sentences
 
     click.echo(f"{result}\n")
     _print_rules(listed, result.forms["exact"].level)
@@ -197,9 +195,9 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
-    from truerisk.reporting.document import Table, heads  # noqa: PLC0415
-    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
+    from truerisk.reporting.document import Table, heads
+    from truerisk.reporting.render.terminal import print_table
+    from truerisk.reporting.wording import interval_heading, written
 
     columns = heads("Rule", "#Error rate", f"#{interval_heading(level)}", "Speaks of")
     rows = tuple((name, *written(one), ABOUT[one.target]) for name, one in listed)

@@ -49,7 +49,7 @@ def split(
     truerisk split data.csv --target label --seed 1 --output parts.csv
     truerisk split data.csv --target label --method k_fold --folds 10
     """
-    from truerisk.estimation.refits.splits import split_file  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.refits.splits import split_file
 
     if output is not None:
         check_destination(output, [data])

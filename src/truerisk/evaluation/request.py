@@ -95,7 +95,7 @@ class Request:
         return replace(self, random_state=seed, pos_label=pos_label)
 
 
-def _several(values: Any) -> tuple[Any, ...]:  # noqa: ANN401
+def _several(values: Any) -> tuple[Any, ...]:
     """Make a tuple of one value or of several."""
     is_one = isinstance(values, (str, int, float)) or callable(values)
     return (values,) if is_one else tuple(values)

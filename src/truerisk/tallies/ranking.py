@@ -330,7 +330,7 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
 def rank_parts(parts: list[tuple[NDArray[Any], Flags]]) -> Ranking:
     """Rank scores that come in several parts of one type, without joining a large number."""
     if sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
-        from truerisk.tallies import radix_rank  # noqa: PLC0415  (only for many rows)
+        from truerisk.tallies import radix_rank
 
         return radix_rank.rank_by_radix(parts)
     scores = np.concatenate([scores for scores, _ in parts])

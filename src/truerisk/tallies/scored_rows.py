@@ -210,7 +210,7 @@ def joined(parts: Sequence[ScoredRows]) -> ScoredRows:
     Groups are numbered by content, too: no sum depends on the order of the rows.
     """
 
-    def together(name: str) -> Any:  # noqa: ANN401
+    def together(name: str) -> Any:
         columns = [getattr(part, name) for part in parts]
         return None if columns[0] is None else np.concatenate(columns)
 

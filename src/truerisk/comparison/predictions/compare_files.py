@@ -14,11 +14,7 @@ from truerisk.checks import check_choice, shown
 from truerisk.comparison.equivalence import Region
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.comparison.predictions.joined import (
-    JoinedPredictions,
-    checked_names,
-    in_one_order,
-)
+from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names, in_one_order
 from truerisk.comparison.predictions.paired_difference import PairedMethod
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
@@ -68,12 +64,12 @@ def compare_files(
     roles: Roles | None = None,
     options: ReadingOptions | None = None,
     measures: Sequence[str] | None = None,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     level: float = 0.95,
     replicates: int = 1000,
     random_state: int | None = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
     zero_division: float = math.nan,
@@ -348,7 +344,7 @@ def _place(model: ModelFile, row: int) -> str:
     return f"row {row + 1}" if model.rows.ids is None else f"id {shown(model.rows.ids[row])}"
 
 
-def _agreed(name: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
+def _agreed(name: str, models: list[ModelFile]) -> Any:
     """Return a column that any file may have; refuse files that have it and disagree."""
     columns = [(model, model.column(name)) for model in models]
     having = [(model, column) for model, column in columns if column is not None]
@@ -368,7 +364,7 @@ def _agreed(name: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
     return first
 
 
-def _columns_of(role: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
+def _columns_of(role: str, models: list[ModelFile]) -> Any:
     """Return the column of a role, or all of them where models have columns of their own."""
     columns = dict.fromkeys(getattr(model.files.roles, role) for model in models)
     names = [column for column in columns if column]

@@ -35,9 +35,7 @@ SPOKEN = {
 
 
 def provenance_sections(
-    result: Any,  # noqa: ANN401
-    source: Mapping[str, Any] | None = None,
-    rivals: Iterable[Estimate] = (),
+    result: Any, source: Mapping[str, Any] | None = None, rivals: Iterable[Estimate] = ()
 ) -> Iterator[Section]:
     """Give what a page says of where a result came from, and of what its intervals are worth.
 
@@ -59,11 +57,7 @@ def provenance_sections(
             map(_file, files.rows),
             "A file with the same SHA-256 is the same, byte by byte: sha256sum prints it.",
         )
-    text = (
-        *facts_of(result),
-        *([] if read is None else _source(read)),
-        *versions(),
-    )
+    text = (*facts_of(result), *([] if read is None else _source(read)), *versions())
     yield _section("Where the numbers came from", (Row(*pair) for pair in text))
 
 
@@ -200,7 +194,7 @@ def _file_words(facts: Mapping[str, Any]) -> str:
     return f"{name}: {', '.join(words)}"
 
 
-def unit_of(estimate: Any) -> str:  # noqa: ANN401
+def unit_of(estimate: Any) -> str:
     """Say what the size of an estimate counts: examples, or values whose examples nobody told."""
     return "value" if estimate.method == "resampling" else "example"
 
