@@ -131,7 +131,7 @@ def _file_row(file: Mapping[str, Any]) -> tuple[str, ...]:
 
 def versions() -> Facts:
     """Name what computed this, as far as it was loaded; nothing that tells whose machine it was."""
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (start-up time)
+    from importlib.metadata import PackageNotFoundError, version
 
     yield "truerisk", version("truerisk")
     yield "Python", platform.python_version()
