@@ -17,9 +17,11 @@ perturbation_coverage.csv          perturbation; what `tr.perturbation` quotes
 =================================  =============================================================
 """
 
+import csv
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
@@ -142,6 +144,11 @@ STUDIES = {
     ),
 }  # fmt: skip
 
+# Ledgers whose rows are of another kind, shown as they are on the page of tests.
+OTHERS = {
+    "refit_tests": "`tr.compare_models`: size (gap 0) and power of four tests",
+    "guarantee_rivals": "Guarantees beside other rules",
+}
 PAGES = {
     PREDICTIONS: (
         "Measured coverage",
@@ -221,6 +228,7 @@ class Ledgers:
     perturbation: tuple[PerturbationCoverage, ...]
     tests: tuple[TestSize, ...]
     studies: dict[str, tuple[CoverageCell, ...]]
+    others: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path = LEDGERS) -> "Ledgers":
@@ -235,6 +243,11 @@ class Ledgers:
             read_ledger(PerturbationCoverage, "perturbation", folder),
             read_ledger(TestSize, "tests", folder),
             {name: read_ledger(CoverageCell, name, folder) for name in names},
+            {
+                path.stem: _plain(path)
+                for path in sorted(folder.glob("*.csv"))
+                if path.stem in OTHERS
+            },
         )
 
     def cells(self) -> Iterator[tuple[str, Study, Cells]]:
@@ -243,6 +256,16 @@ class Ledgers:
         for name, rows in (self.studies | perturbed).items():
             default = Study(name.replace("_", " ").capitalize(), PREDICTIONS)
             yield name, STUDIES.get(name, default), tuple(map(_of_difference, rows))
+
+
+def _plain(path: Path) -> tuple[tuple[str, ...], ...]:
+    """Read a table as it is, heading first, numbers with three digits."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(tuple(map(_short, row)) for row in csv.reader(file))
+
+
+def _short(cell: str) -> str:
+    return f"{float(cell):.3f}" if re.fullmatch(r"0\.\d{4,}", cell) else cell
 
 
 def _of_difference(cell: CoverageCell) -> CoverageCell:
@@ -272,6 +295,11 @@ def made_from(ledgers: Ledgers) -> dict[Path, str]:
         for page, (title, lead) in PAGES.items()
     }
     tests, more = sizes_page(ledgers.tests), sections(TESTS)
+    tests += "".join(
+        f"\n## {OTHERS[name]}\n\nFrom studies/ledgers/{name}.csv.\n\n"
+        f"{markdown_table(rows[0], rows[1:])}\n"
+        for name, rows in ledgers.others.items()
+    )
     return pages | {
         DOCS / f"{TESTS}.md": f"{tests}\n# Other promises\n\n{LEGEND}{more}" if more else tests,
         DOCS / "ledger.md": ledger_page(ledgers),
