@@ -144,9 +144,8 @@ def join_files(
 ) -> JoinedPredictions:
     """Read one file per model, or one file with one column per model, and join them one to one.
 
-    By "id" the files must hold the same ids, in any order; by "row" as many rows, in one order;
-    "inner" keeps the ids that all files have and says how many were left out.  "auto" is "id" where
-    every file has ids, and "row" elsewhere.  Files whose true labels disagree are refused.
+    By "id" in any order; by "row" in one order; "inner" keeps the ids that all files have; "auto"
+    is "id" where every file has ids.  Files whose true labels disagree are refused.
     """
     check_choice(join, JOINS, "join")
     given, strictness = roles or Roles(), options or ReadingOptions()

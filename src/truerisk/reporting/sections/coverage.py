@@ -40,6 +40,8 @@ REPEATED, ONCE, HELD_OUT, OWN = (
 EXACT = "clopper_pearson"
 NEITHER = "not measured for this way of estimating"
 OF_HELD_OUT = "held out: "
+BAND = "simultaneous_rectangles"  # of a whole curve
+BANDS = {"roc": "ROC curve", "precision_recall": "precision and recall"}
 
 
 def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
@@ -225,6 +227,11 @@ def prediction_uses(evaluation: Any) -> Iterator[Use]:
             level=interval.level,
         )
         yield Use(interval, estimate.measure, result, _why_not(interval.method, weighted=weighted))
+    for name, words in BANDS.items():
+        curve = evaluation.curves.get(name)
+        if getattr(curve, "n_positive", None) and getattr(curve, "n_negative", None):
+            band = Interval(0.0, 1.0, evaluation.level, BAND)
+            yield Use(band, words, coverage_of(BAND, words, level=evaluation.level))
 
 
 def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
@@ -251,10 +258,15 @@ def design_of(settings: Mapping[str, Any]) -> str:
     return named.get(str(method), "")
 
 
-def unmeasured_uses(evaluation: Any) -> Iterator[Use]:
-    """List intervals of estimates that nothing was measured of."""
+def svm_uses(evaluation: Any) -> Iterator[Use]:
+    """Look up what was measured of intervals without refits: of ξα alone."""
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        yield Use(interval, estimate.measure, None, NEITHER)
+        measured = None
+        if interval.method.startswith("xi_alpha"):
+            measured = coverage_of(
+                interval.method, estimate.measure, target=estimate.target, level=interval.level
+            )
+        yield Use(interval, estimate.measure, measured, NEITHER)
 
 
 def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:

@@ -4,7 +4,6 @@ import platform
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from truerisk.reporting.document import SENTENCE, Facts, Section, Table, heads
@@ -132,6 +131,8 @@ def _file_row(file: Mapping[str, Any]) -> tuple[str, ...]:
 
 def versions() -> Facts:
     """Name what computed this, as far as it was loaded; nothing that tells whose machine it was."""
+    from importlib.metadata import PackageNotFoundError, version
+
     yield "truerisk", version("truerisk")
     yield "Python", platform.python_version()
     for package in PACKAGES:
