@@ -60,15 +60,15 @@ def gamma_quantile(shape: float, probability: float) -> float:
     guess = shape * max(1 - 1 / (9 * shape) + z / (3 * math.sqrt(shape)), 0.0) ** 3
     if shape > LARGE:
         return guess
-    low, high = -740.0, math.log(2 * shape + 100)
+    low, high = -700.0, math.log(2 * shape + 100)
     # For small x the distribution function is x^a / Γ(a + 1).
     leading = (math.log(probability) + math.lgamma(shape + 1)) / shape
+    if leading < low:
+        return 0.0  # as far as a double can say
     log_x = math.log(guess) if guess > 0.1 * shape else leading
     log_x = min(max(log_x, low), high)
     for _ in range(STEPS):
         x = math.exp(log_x)
-        if x == 0:
-            return 0.0
         excess = _below(shape, x) - probability
         low, high = (log_x, high) if excess < 0 else (low, log_x)
         slope = math.exp(shape * log_x - x - math.lgamma(shape))
