@@ -29,7 +29,12 @@ from truerisk.reporting.document import (
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.results.evaluation import class_forest, evaluation_pictures
-from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, unmeasured_uses
+from truerisk.reporting.sections.coverage import (
+    OF_HELD_OUT,
+    bound_uses,
+    prediction_uses,
+    unmeasured_uses,
+)
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.wording import (
     UNDEFINED,
@@ -332,7 +337,8 @@ def corpus_facts(evaluation: Any) -> Facts:  # noqa: ANN401
 
 def corpus_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
-    yield from unmeasured_uses(evaluation)
+    by_bounds = evaluation.settings["method"] == "xi_alpha"
+    yield from (bound_uses if by_bounds else unmeasured_uses)(evaluation)
     if evaluation.holdout is not None:
         for use in prediction_uses(evaluation.holdout):
             yield replace(use, of=f"{OF_HELD_OUT}{use.of}")

@@ -34,7 +34,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.corpus_evaluation import METHOD_TITLES
 from truerisk.reporting.results.estimate import estimate_facts
-from truerisk.reporting.sections.coverage import NEITHER, with_intervals
+from truerisk.reporting.sections.coverage import refit_uses
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
     count,
@@ -253,8 +253,9 @@ def selection_facts(result: Any) -> Facts:  # noqa: ANN401
 
 def selection_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
     """List the intervals, and what was measured of each."""
-    for interval, estimate in with_intervals([result.estimate, result.corrected]):
-        yield Use(interval, estimate.measure, None, NEITHER)
+    chosen = f"chosen by {result.estimate.method}"
+    yield from refit_uses([result.estimate], f"{chosen}, own")
+    yield from refit_uses([result.corrected], f"{chosen}, corrected")
 
 
 def selection_steps(result: Any) -> Iterator[str]:  # noqa: ANN401

@@ -60,6 +60,7 @@ LEANINGS = {
     "cross_validation": "leans to the bad side, a little",
 }
 BY_REFITS = {"cross_validation"}
+BOUNDS = {"xi_alpha_1": "ρ = 1", "xi_alpha_2": "ρ = 2", "span_rule": "span"}  # as measured
 
 
 def side_by_side_chapter(result: SideBySide) -> Chapter:
@@ -171,6 +172,8 @@ def side_by_side_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
         by_folds = estimate.method == "cross_validation" and estimate.interval is not None
         if by_folds and "variance_components" in estimate.interval.method:  # of repetitions
             yield from refit_uses([estimate], REPEATED)
+        elif estimate.method in BOUNDS:
+            yield from refit_uses([estimate], BOUNDS[estimate.method])
         else:
             for interval, one in with_intervals([estimate]):
                 yield Use(interval, one.measure, None, NEITHER)

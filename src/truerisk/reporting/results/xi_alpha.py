@@ -20,7 +20,7 @@ from truerisk.reporting.results.evaluation import (
     remarks,
 )
 from truerisk.reporting.results.leave_one_out import between_settings
-from truerisk.reporting.sections.coverage import unmeasured_uses
+from truerisk.reporting.sections.coverage import bound_uses
 from truerisk.reporting.wording import count, number, title_of, with_interval
 
 
@@ -79,5 +79,5 @@ PRESENTER = replace(
     EVALUATION,
     chapter=xi_alpha_chapter,
     next_steps=xi_alpha_steps,
-    intervals=unmeasured_uses,
+    intervals=bound_uses,
 )

@@ -238,6 +238,13 @@ def design_of(settings: Mapping[str, Any]) -> str:
     return named.get(str(method), "")
 
 
+def bound_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+    """Look up what was measured of the bounds of ξα, at its ρ or refined by the span."""
+    refined = evaluation.settings.get("refine") == "span"
+    design = "span" if refined else f"ρ = {evaluation.settings['rho']:g}"
+    yield from refit_uses(all_estimates(evaluation), design)
+
+
 def unmeasured_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
     """List intervals of estimates that nothing was measured of."""
     for interval, estimate in with_intervals(all_estimates(evaluation)):
