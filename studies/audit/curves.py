@@ -39,6 +39,7 @@ from truerisk.results import Estimate
 
 LEVEL = 0.95
 SAMPLES = 60
+MIN_SAMPLES = 20  # that were not refused; fewer say nothing
 REPEATS = 10
 TEST_SIZE = 0.25
 FRESH = 2000  # examples that test a fresh training set

@@ -26,6 +26,7 @@ from truerisk.inputs.tables import read_table
 
 LEVEL = 0.95
 SAMPLES = 200
+MIN_SAMPLES = 20  # of a cell in which a measure is defined; fewer say nothing
 MEASURES = ("error_rate", "recall", "precision", "f1")
 RULES: dict[str, dict[str, Any]] = {
     "ρ = 1": {"rho": 1.0},
@@ -209,7 +210,7 @@ def _summary(cell: XiAlphaCell, arrays: Arrays) -> Iterator[CoverageCell]:
                 method = "clopper_pearson"
             for target, goal in ((MODEL, truth), (LEARNER, np.full_like(truth, np.nanmean(truth)))):
                 defined = np.isfinite(goal) & np.isfinite(values) & np.isfinite(truth)
-                if not defined.any():
+                if defined.sum() < MIN_SAMPLES:
                     continue
                 inside = (low <= goal) & (goal <= high)
                 widths = np.abs((high if side == "upper" else low) - goal)
