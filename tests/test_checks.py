@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from truerisk import checks
+from truerisk.checks import did_you_mean
 from truerisk.errors import InputError
 
 
@@ -80,3 +81,7 @@ def test_a_generator_is_used_and_a_seed_repeats():
     assert first == second
     with pytest.raises(InputError, match="`random_state` must"):
         checks.check_random_state(-1)
+
+
+def test_the_nearest_name_is_suggested():
+    assert did_you_mean("acuracy", ["accuracy", "recall"]) == " Did you mean 'accuracy'?"

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.labels import Spelling, check_same_spelling
+from truerisk.labels import Spelling, check_same_spelling, plain_positive
 
 texts = st.sets(st.sampled_from(["0", "1", "a", "b", "A", "a ", "1.0", "True", "0.5"]), min_size=1)
 
@@ -70,3 +70,8 @@ def test_labels_are_trimmed_then_renamed_then_read_as_numbers():
 def test_a_map_must_be_one():
     with pytest.raises(InputError, match="`label_map` must map labels to labels"):
         Spelling.of(label_map=["a"])
+
+
+def test_the_positive_label_that_is_plain():
+    assert plain_positive({"-1", "1"}) == "1"
+    assert plain_positive({"ham", "spam"}) is None

@@ -18,15 +18,7 @@ MIN_SCORES = 3
 
 
 def in_order(labels: Iterable[str]) -> tuple[str, ...]:
-    """Sort labels as people do: whole numbers by value, everything else as text.
-
-    Examples
-    --------
-    >>> in_order({"10", "9", "-1"})
-    ('-1', '9', '10')
-    >>> in_order({"10", "9", "a"})
-    ('10', '9', 'a')
-    """
+    """Sort labels as people do: whole numbers by value, everything else as text."""
     texts = list(labels)
     if all(label.lstrip("-").isdecimal() for label in texts):
         return tuple(sorted(texts, key=lambda label: (int(label), label)))
@@ -34,13 +26,7 @@ def in_order(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def plain_positive(labels: Collection[str]) -> str | None:
-    """Return the positive label of {0, 1}, {-1, 1} or booleans; None for any other labels.
-
-    Examples
-    --------
-    >>> plain_positive({"-1", "1"}), plain_positive({"ham", "spam"})
-    ('1', None)
-    """
+    """Return the positive label of {0, 1}, {-1, 1} or booleans; None for any other labels."""
     for pair in PLAIN_PAIRS:
         if labels and set(labels) <= set(pair):
             return pair[1]
@@ -67,14 +53,7 @@ def other_of_pair(pos_label: str, labels: Collection[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How labels are rewritten before they are counted: trimmed, renamed, then read as numbers.
-
-    Examples
-    --------
-    >>> spelling = Spelling(strip=True, numeric=True, renamed={"yes": "1"})
-    >>> [spelling(text) for text in (" yes", "1.0", "01", "True", "cat")]
-    ['1', '1', '1', '1', 'cat']
-    """
+    """How labels are rewritten before they are counted: trimmed, renamed, then read as numbers."""
 
     strip: bool = False
     numeric: bool = False
@@ -137,16 +116,6 @@ def check_same_spelling(
     """Refuse predictions whose labels are not those of the truth, or are spelt in another way.
 
     Labels that occur on both sides, or are `known` to be classes, are never in question.
-
-    Examples
-    --------
-    >>> check_same_spelling({"a", "b"}, {"a", "c"})
-    >>> check_same_spelling({"1", "0"}, {"1.0", "0"})
-    Traceback (most recent call last):
-    ...
-    truerisk.errors.InputError: The labels must be spelt in one way; the truth has '1' and the \
-predictions have '1.0', which are the same number. Use --numeric-labels (numeric_labels=True in \
-Python) to make them one, or --map '1.0' '1' (label_map=).
     """
     if not true or not predicted:
         return

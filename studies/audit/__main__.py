@@ -7,14 +7,18 @@ from typing import Any
 import click
 
 from studies.audit import (
+    bands,
     curves,
     groups,
+    guarantees,
+    holdout,
     learner_coverage,
     pages,
     perturbation,
     planning,
     predictions,
     proportions,
+    refit_tests,
     refits,
     sentences,
     sizes,
@@ -25,19 +29,29 @@ from studies.audit.ledger import LEDGERS, write_ledger
 from truerisk.errors import InputError, ResourceError
 
 
-def _proportions(**_: Any) -> Iterator[str]:  # noqa: ANN401
+def _proportions(**_: Any) -> Iterator[str]:
     rows = list(proportions.enumerate_all())
     write_ledger(proportions.EnumeratedCoverage, "proportions", rows, LEDGERS)
     yield f"{len(rows)} rows"
 
 
-def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _predictions(samples: int | None, **_: Any) -> Iterator[str]:
     drawn = predictions.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
     for batch in predictions.simulate_all(samples=drawn):
         rows += batch
         yield f"{batch[0].problem}, n = {batch[0].n}"
     write_ledger(CoverageCell, "predictions", rows, LEDGERS)
+
+
+def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = holdout.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in holdout.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        if batch:
+            yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
+    write_ledger(CoverageCell, "holdout", rows, LEDGERS)
 
 
 def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -51,13 +65,22 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
     write_ledger(CoverageCell, "learners", rows, LEDGERS)
 
 
-def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = refits.SAMPLES if samples is None else samples
     rows = []
     for cell, measured_rows in refits.measure_cells(refits.all_cells(drawn), folder=resume):
         rows += measured_rows
         yield cell.words
     write_ledger(CoverageCell, "refits", rows, LEDGERS)
+
+
+def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = refit_tests.SAMPLES if samples is None else samples
+    rows = []
+    for trial, measured_rows in refit_tests.measure_tests(samples=drawn, folder=resume):
+        rows += measured_rows
+        yield f"{trial.pair}, n = {trial.n}, gap {trial.gap:g}"
+    write_ledger(refit_tests.TestShare, "refit_tests", rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -83,6 +106,15 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
+def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = bands.SAMPLES if samples is None else samples
+    rows = []
+    for row in bands.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.measure}, {row.problem}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
+    write_ledger(CoverageCell, "bands", rows, LEDGERS)
+
+
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = groups.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
@@ -103,7 +135,7 @@ def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[
     write_ledger(CoverageCell, "sentences", rows, LEDGERS)
 
 
-def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = xi_alpha.SAMPLES if samples is None else samples
     rows = []
     for cell, measured, biases in xi_alpha.measure_cells(
@@ -115,7 +147,7 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
         write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
-def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = planning.SAMPLES if samples is None else samples
     rows = []
     for cell, row in planning.measure_cells(samples=drawn, folder=resume):
@@ -124,7 +156,21 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
 
 
-def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = {} if samples is None else {"samples": samples}
+    cells: list[CoverageCell] = []
+    for batch in guarantees.measure_guarantees(folder=resume, **drawn):
+        cells += batch
+        yield f"{batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
+    after_choice: list[CoverageCell] = []
+    for batch in guarantees.measure_intervals(folder=resume, **drawn):
+        after_choice += batch
+        yield f"after the choice: {batch[0].problem}, n = {batch[0].n}"
+    write_ledger(CoverageCell, "chosen_thresholds", after_choice, LEDGERS)
+
+
+def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = curves.SAMPLES if samples is None else samples
     rows = []
     for problem in curves.problems():
@@ -135,21 +181,25 @@ def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     write_ledger(CoverageCell, "curves", rows, LEDGERS)
 
 
-def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
+def _pages(**_: Any) -> Iterator[str]:
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
 
 AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
+    "holdout": _holdout,
     "learners": _learners,
     "refits": _refits,
+    "refit_tests": _refit_tests,
     "perturbation": _perturbation,
     "tests": _tests,
+    "bands": _bands,
     "groups": _groups,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "guarantees": _guarantees,
     "curves": _curves,
     "pages": _pages,
 }
@@ -157,11 +207,15 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
 LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
+    "holdout": "an hour",
+    "refits": "several hours",
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",
+    "bands": "5 minutes",
     "groups": "three quarters of an hour",
     "sentences": "an hour",
+    "guarantees": "an hour",
     "planning": "a minute",
     "xi_alpha": "20 minutes",
     "curves": "20 minutes",

@@ -66,7 +66,7 @@ OF_CLASSES = (
     "f1_macro",
     "f1_weighted",
 )
-RANKED = ("average_precision", "best_f1", "ks")
+RANKED = ("average_precision", "best_f1", "ks", "breakeven_point", "eleven_point_precision")
 LEVEL = 0.95
 CLASSIFIERS = 5
 DIGITS = {"scores to any digit": 12, "scores in hundredths, with ties": 2}
@@ -118,6 +118,7 @@ class Alike:
     correlation: float
     prevalence: float = 0.3
     grouped: bool = False
+    weighted: bool = False
 
 
 BINARY = {
@@ -129,6 +130,11 @@ CLASSES = {
     "three classes, errors correlated 0.2": Alike(0.2),
     "three classes, errors correlated 0.9": Alike(0.9),
 }
+WEIGHTS = {
+    "weights 1 to 3, scores correlated 0.5": Alike(0.5, weighted=True),
+    "weights 1 to 3, groups of 5, scores correlated 0.5": Alike(0.5, grouped=True, weighted=True),
+}
+GROUPED_CLASSES = {"three classes, groups of 5, errors correlated 0.5": Alike(0.5, grouped=True)}
 GROUPS = {
     "groups of 5, scores correlated 0.2": Alike(0.2, grouped=True),
     "groups of 5, scores correlated 0.9": Alike(0.9, grouped=True),
@@ -173,6 +179,7 @@ def scored(n: int, alike: Alike, rng: np.random.Generator) -> dict[str, Any]:
         "predictions": [(score > THRESHOLD).astype(int) for score in scores],
         "scores": [expit(DISTANCE * score + even) for score in scores],
         "groups": group_of(n) if alike.grouped else None,
+        "weights": rng.choice([1.0, 1.5, 3.0], n) if alike.weighted else None,
     }
 
 
@@ -182,10 +189,16 @@ def labelled(n: int, alike: Alike, rng: np.random.Generator) -> dict[str, Any]:
     wrong = [one < ndtri(WRONG) for one in two_normals(n, alike, rng)]
     shift = rng.integers(1, 3, size=(2, n))
     predictions = [np.where(w, (y + s) % 3, y) for w, s in zip(wrong, shift, strict=True)]
-    return {"y_true": y, "predictions": predictions, "scores": [None, None], "groups": None}
+    return {
+        "y_true": y,
+        "predictions": predictions,
+        "scores": [None, None],
+        "groups": group_of(n) if alike.grouped else None,
+        "weights": None,
+    }
 
 
-def compared(drawn: Mapping[str, Any], measures: Sequence[str], **options: Any) -> Outcomes:  # noqa: ANN401
+def compared(drawn: Mapping[str, Any], measures: Sequence[str], **options: Any) -> Outcomes:
     """Give what `tr.compare` says by each measure.
 
     Examples
@@ -201,6 +214,7 @@ def compared(drawn: Mapping[str, Any], measures: Sequence[str], **options: Any) 
         second,
         scores=drawn["scores"],
         groups=drawn["groups"],
+        sample_weight=drawn["weights"],
         measures=measures,
         random_state=0,
         **options,
@@ -209,19 +223,19 @@ def compared(drawn: Mapping[str, Any], measures: Sequence[str], **options: Any) 
 
 
 def by_counts(setting: str, n: int, rng: np.random.Generator) -> Outcomes:
-    """Try the tests that need no resamples."""
-    drawn = scored(n, {**BINARY, **GROUPS}[setting], rng)
+    """Try the tests of measures of calls, of areas and of losses."""
+    drawn = scored(n, {**BINARY, **GROUPS, **WEIGHTS}[setting], rng)
     return compared(drawn, COUNTED, pos_label=1, probabilities=True)
 
 
 def by_classes(setting: str, n: int, rng: np.random.Generator) -> Outcomes:
     """Try the tests of several classes."""
-    return compared(labelled(n, CLASSES[setting], rng), OF_CLASSES)
+    return compared(labelled(n, {**CLASSES, **GROUPED_CLASSES}[setting], rng), OF_CLASSES)
 
 
 def by_rankings(setting: str, n: int, rng: np.random.Generator) -> Outcomes:
-    """Try the tests that resample."""
-    return compared(scored(n, {**BINARY, **GROUPS}[setting], rng), RANKED, pos_label=1)
+    """Try the tests of other measures of rankings."""
+    return compared(scored(n, {**BINARY, **GROUPS, **WEIGHTS}[setting], rng), RANKED, pos_label=1)
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped

@@ -1,16 +1,18 @@
 """How often guarantees of chosen thresholds are broken, and what intervals after the choice cover.
 
 A population is a finite set of scores and labels; samples are drawn from it with replacement, so
-that the truth at every threshold is known exactly.  Three ledgers are made of it.
+that the truth at every threshold is known exactly.  Two ledgers are made of it.
 
 ``guarantees``         `coverage` is the share of samples in which *every* threshold that is
-                       guaranteed keeps the promise; `width` is what the guarantee costs: how much
-                       less is reached (recall, of specificity its own, of rejection the share that
-                       is answered) than at the best threshold of the population.  The rival is the
-                       naive choice: the threshold that has the promised value on the sample.
-``guarantee_rivals``   other rules on the same samples.
+                       guaranteed keeps the promise.  `width` is what the promise costs, on the
+                       population: the false positive rate where recall is promised, the share of
+                       positives missed where specificity or precision is, the share rejected where
+                       the error rate is; 1 where nothing is guaranteed.  The rival is the naive
+                       choice, the threshold that has the promised value on the sample; that of
+                       `bisection` (Geifman and El-Yaniv, 2017) is our own rule.
 ``chosen_thresholds``  intervals of measures at thresholds that are best on the sample; the rival is
-                       the interval of a threshold that was fixed before.
+                       the interval of a threshold that was fixed before.  And that of the error
+                       rate at the least rejection that shows a wanted one: as if it had been fixed.
 """
 
 import math
@@ -30,13 +32,19 @@ from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk import evaluate_counts, rank, read_table
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.best_threshold import PROMISES
+from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.chosen_thresholds import (
     at_most,
     kept_by_order,
     kept_in_sequence,
     level_after_choice,
 )
+from truerisk.intervals.class_averages import Shares, recall_interval
+from truerisk.intervals.rankings import ranking_interval
+from truerisk.measures.registry import find_measure
+from truerisk.measures.rejection import error_reject
 from truerisk.measures.thresholds import optimal_threshold, sweep
+from truerisk.tallies.cells import BinaryCounts
 
 LEVEL = 0.95
 SAMPLES, INTERVAL_SAMPLES = 2000, 400
@@ -50,11 +58,12 @@ CRITERIA = {
     "Youden": {"by": "youden"},
     "least cost": {"by": "cost", "costs": COSTS},
 }
-MEASURES = ("precision", "recall", "specificity", "f1", "gmean", "youden", "cost")
+SHARES, SMOOTHED = ("precision", "recall", "specificity", "f1"), ("gmean", "cost")
+MEASURES = (*SHARES, "youden", *SMOOTHED)
+MAXIMA = {("best F1", "f1"): "best_f1", ("Youden", "youden"): "ks"}  # measures of the ranking
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
-RULES = ("sequence", "naive", "bisection", "bonferroni")
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,9 +213,9 @@ def populations() -> Iterator[Population]:
 
 def _real(name: str, path: Path) -> Population:
     """Train a logistic regression on a tenth of a table; score the rest, the population."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (few need it)
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     table = read_table(path, target="target")
     rng = np.random.default_rng(1)
@@ -217,36 +226,14 @@ def _real(name: str, path: Path) -> Population:
     return Population.of(name, HELD_OUT, model.decision_function(X[rest]), y[rest])
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleCell:
-    """How often a rule keeps a promise on one problem at one size, and what it reaches.
-
-    `none` is the share of samples in which the rule promises nothing.
-    """
-
-    problem: str
-    role: str
-    n: int
-    measure: str
-    bound: float
-    level: float
-    rule: str
-    samples: int
-    none: float
-    kept: float
-    reached: float
-    reachable: float
-
-
 def measure_guarantees(
     samples: int = SAMPLES, folder: Path | None = None
-) -> Iterator[tuple[list[CoverageCell], list[RuleCell]]]:
+) -> Iterator[list[CoverageCell]]:
     """Measure the guarantees of every population, size and measure."""
     for population in populations():
         for n in SIZES:
             arrays = _checkpoint(_guarantee_trials, population, n, samples, folder)
-            rows = list(_rule_cells(population, n, arrays))
-            yield [_cell(rows, row) for row in rows if row.rule == "ours"], rows
+            yield list(_guarantee_cells(population, n, arrays))
 
 
 def _checkpoint(
@@ -281,20 +268,20 @@ def _one_sample(
         errors, of = PROMISES[name].counts(table)
         kept = kept_by_order(errors, int(of[0]), 1 - bound, 1 - LEVEL)
         naive = errors <= (1 - bound) * of
-        # The threshold that gives away most: the highest for recall, the lowest for specificity.
-        take = 0 if name == "recall" else -1
+        # The risk is largest at the highest threshold for recall, at the lowest for specificity.
+        end = slice(0, 1) if name == "recall" else slice(-1, None)
         outcomes[name] = [
-            _outcome(population, name, bound, table.threshold[rows], take) for rows in (kept, naive)
+            _outcome(population, name, bound, table.threshold[rows][end]) for rows in (kept, naive)
         ]
     accepted, errors = table.tp + table.fp, table.fp
     outcomes["precision"] = [
-        _outcome(population, "precision", population.precision, table.threshold[rows], -1)
+        _outcome(population, "precision", population.precision, table.threshold[rows])
         for rows in _sequence_rules(accepted[1:], errors[1:], 1 - population.precision, ahead=1)
     ]
     ranking = rank(*population.answers(score, positive))
     accepted, errors = ranking.tp + ranking.fp, ranking.tp
     outcomes["error"] = [
-        _outcome(population.evidence, "error", population.error, ranking.thresholds[rows], -1)
+        _outcome(population.evidence, "error", population.error, ranking.thresholds[rows])
         for rows in _sequence_rules(accepted, errors, population.error)
     ]
     return outcomes
@@ -303,7 +290,7 @@ def _one_sample(
 def _sequence_rules(
     accepted: NDArray[np.int64], errors: NDArray[np.int64], rate: float, ahead: int = 0
 ) -> list[Indices]:
-    """Give the rows that are kept: in sequence, naively, by bisection, by Bonferroni."""
+    """Give the rows that are kept: in sequence, naively and by bisection."""
     delta = 1 - LEVEL
     tail = at_most(errors.astype(np.float64), accepted.astype(np.float64), rate)
     naive = np.flatnonzero(errors <= rate * accepted)
@@ -311,7 +298,6 @@ def _sequence_rules(
         np.flatnonzero(kept_in_sequence(accepted, errors, rate, delta)),
         naive[-1:],
         _bisection(tail, int(accepted[-1]), delta),
-        np.flatnonzero(tail <= delta / accepted[-1]),
     )
     return [rows + ahead for rows in rules]
 
@@ -330,42 +316,34 @@ def _bisection(tail: Array, n: int, delta: float) -> Indices:
 
 
 def _outcome(
-    population: Population, name: str, bound: float, thresholds: Array, take: int
+    population: Population, name: str, bound: float, thresholds: Array
 ) -> tuple[float, float, float]:
-    """Say whether anything is promised, whether all of it is kept, and what is reached."""
+    """Say whether anything is promised, if all of it is kept, and what the last one reaches."""
     if not len(thresholds):
         return 0.0, 1.0, 0.0
-    ends = np.unique(thresholds)
-    kept = bool(np.all(_risk(population, name, ends) <= _allowed(name, bound) + 1e-12))
-    return 1.0, float(kept), float(_reach(population, name, thresholds[[take]])[0])
+    risk, reach = _risk_and_reach(population, name, thresholds)
+    return 1.0, float(np.all(risk <= _allowed(name, bound) + 1e-12)), float(reach[-1])
 
 
 def _allowed(name: str, bound: float) -> float:
     return bound if name == "error" else 1 - bound
 
 
-def _risk(population: Population, name: str, thresholds: Array) -> Array:
-    """Give the share that is wrong of those that the promise is about; 0 where there are none."""
+def _risk_and_reach(population: Population, name: str, thresholds: Array) -> tuple[Array, Array]:
+    """Give the share that is wrong of those in the promise, and what one wants much of besides."""
     at = population.counts(thresholds)
+    positives, negatives = at["tp"] + at["fn"], at["fp"] + at["tn"]
+    called = np.maximum(at["tp"] + at["fp"], 1)
     if name == "recall":
-        return at["fn"] / (at["tp"] + at["fn"])
+        return at["fn"] / positives, at["tn"] / negatives
     if name == "specificity":
-        return at["fp"] / (at["fp"] + at["tn"])
-    wrong = at["tp"] if name == "error" else at["fp"]
-    return wrong / np.maximum(at["tp"] + at["fp"], 1)
-
-
-def _reach(population: Population, name: str, thresholds: Array) -> Array:
-    """Give what one wants much of while the promise is kept."""
-    at = population.counts(thresholds)
-    if name == "recall":
-        return at["tn"] / (at["fp"] + at["tn"])
+        return at["fp"] / negatives, at["tp"] / positives
     if name == "error":
-        return (at["tp"] + at["fp"]) / len(population.score)
-    return at["tp"] / (at["tp"] + at["fn"])
+        return at["tp"] / called, called / len(population.score)
+    return at["fp"] / called, at["tp"] / positives
 
 
-def _rule_cells(population: Population, n: int, arrays: Arrays) -> Iterator[RuleCell]:
+def _guarantee_cells(population: Population, n: int, arrays: Arrays) -> Iterator[CoverageCell]:
     bounds = {
         "recall": RECALL,
         "specificity": SPECIFICITY,
@@ -373,29 +351,20 @@ def _rule_cells(population: Population, n: int, arrays: Arrays) -> Iterator[Rule
         "error": population.error,
     }
     for name, outcomes in arrays.items():
-        truth = population.evidence if name == "error" else population
-        thresholds = np.unique(truth.score)
-        able = _risk(truth, name, thresholds) <= _allowed(name, bounds[name])
-        reachable = float(_reach(truth, name, thresholds[able]).max()) if able.any() else 0.0
-        for place, rule in enumerate(("ours", *RULES[1:])[: outcomes.shape[1]]):
-            promised, kept, reached = outcomes[:, place].mean(axis=0)
-            yield RuleCell(
-                problem=population.name, role=population.role, n=n, measure=name,
-                bound=bounds[name], level=LEVEL, rule=rule, samples=len(outcomes),
-                none=1 - promised, kept=kept, reached=reached, reachable=reachable,
+        own = "order_statistic" if name in {"recall", "specificity"} else "fixed_sequence"
+        methods = (own, "naive choice", "bisection")[: outcomes.shape[1]]
+        for method, rival in ((own, "naive choice"), ("bisection", own)):
+            if method not in methods:
+                continue
+            results, others = (outcomes[:, methods.index(one)] for one in (method, rival))
+            yield CoverageCell(
+                study="guarantees", problem=population.name, role=population.role,
+                design=f"bound {bounds[name]:g}", n=n, measure=name, method=method, level=LEVEL,
+                target="this model", samples=len(results), undefined=0,
+                coverage=float(results[:, 1].mean()), width=float(1 - results[:, 2].mean()),
+                rival=rival, rival_coverage=float(others[:, 1].mean()),
+                rival_width=float(1 - others[:, 2].mean()),
             )  # fmt: skip
-
-
-def _cell(rows: list[RuleCell], row: RuleCell) -> CoverageCell:
-    naive = next(one for one in rows if one.measure == row.measure and one.rule == "naive")
-    method = "order_statistic" if row.measure in {"recall", "specificity"} else "fixed_sequence"
-    return CoverageCell(
-        study="guarantees", problem=row.problem, role=row.role, design=f"bound {row.bound:g}",
-        n=row.n, measure=row.measure, method=method, level=LEVEL, target="this model",
-        samples=row.samples, undefined=0, coverage=row.kept, width=row.reachable - row.reached,
-        rival="naive choice", rival_coverage=naive.kept,
-        rival_width=row.reachable - naive.reached,
-    )  # fmt: skip
 
 
 def measure_intervals(
@@ -410,38 +379,95 @@ def measure_intervals(
                 for criterion in CRITERIA
                 for name in MEASURES
             ]
-
-
-@lru_cache(maxsize=200_000)
-def _ends(tp: int, fp: int, fn: int, tn: int) -> tuple[tuple[float, float, float, float], ...]:
-    """Give the interval after the choice, and that of a fixed threshold, of every measure."""
-    both = [
-        evaluate_counts(
-            [[tn, fp], [fn, tp]], labels=["0", "1"], pos_label="1", level=level,
-            costs=COSTS, measures=MEASURES,
-        )
-        for level in (level_after_choice(LEVEL), LEVEL)
-    ]  # fmt: skip
-    intervals = [[one[name].interval for one in both] for name in MEASURES]
-    return tuple(
-        (after.low, after.high, before.low, before.high)  # type: ignore[union-attr]
-        for after, before in intervals
-    )
+            arrays = _checkpoint(_rejection_trials, population, n, samples, folder)
+            yield [_rejection_cell(population, n, *arrays.values())]
 
 
 def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
     """Give for each criterion and measure: the truth at the chosen threshold, and four ends."""
     rng = np.random.default_rng([3, n, zlib.crc32(population.name.encode())])
-    rows: dict[str, list[list[float]]] = {}
+    chosen: dict[str, list[tuple[float, ...]]] = {criterion: [] for criterion in CRITERIA}
+    own: dict[tuple[str, str], list[tuple[float, float]]] = {place: [] for place in MAXIMA}
     for _ in range(samples):
         ranking = rank(*population.draw(n, rng))
         for criterion, options in CRITERIA.items():
             best = optimal_threshold(ranking, **options)  # type: ignore[arg-type]
-            truth = _values(population, best.at)
-            ends = _ends(int(best.tp), int(best.fp), int(best.fn), int(best.tn))
-            for name, value, four in zip(MEASURES, truth, ends, strict=True):
-                rows.setdefault(f"{criterion} {name}", []).append([value, *four])
-    return {key: np.array(values) for key, values in rows.items()}
+            chosen[criterion].append((best.at, best.tp, best.fp, best.fn, best.tn))
+            for place in MAXIMA.keys() & {(criterion, name) for name in MEASURES}:
+                interval = ranking_interval(MAXIMA[place], best.value, ranking, level=LEVEL)
+                own[place].append((interval.low, interval.high))
+    arrays = {}
+    for criterion, rows in chosen.items():
+        truth = np.array([_values(population, row[0]) for row in rows])
+        ends = _ends(np.array(rows)[:, 1:])
+        for value, name in zip(truth.T, MEASURES, strict=True):
+            if (criterion, name) in MAXIMA:
+                ends[name][:, :2] = own[criterion, name]
+            arrays[f"{criterion} {name}"] = np.column_stack([value, ends[name]])
+    return arrays
+
+
+def _rejection_trials(population: Population, n: int, samples: int) -> Arrays:
+    """Give the true error where a rejection shows a wanted one, and the ends; NaN for none."""
+    rng = np.random.default_rng([4, n, zlib.crc32(population.name.encode())])
+    points = []
+    for _ in range(samples):
+        curve = error_reject(*population.answers(*population.draw(n, rng)))
+        points.append(curve.threshold_for_error(population.error))
+    at = population.evidence.counts(np.array([point.threshold for point in points]))
+    accepted = np.array([point.accepted for point in points])
+    errors = np.array([point.errors for point in points])
+    truth = np.where(accepted > 0, at["tp"] / np.maximum(at["tp"] + at["fp"], 1), np.nan)
+    return {"ends": np.column_stack([truth, *clopper_pearson(errors, accepted, LEVEL)])}
+
+
+def _rejection_cell(population: Population, n: int, rows: Array) -> CoverageCell:
+    value, low, high = rows[~np.isnan(rows[:, 0])].T
+    return CoverageCell(
+        study="chosen thresholds", problem=population.name, role=population.role,
+        design="wanted error", n=n, measure="error_rate", method="clopper_pearson_of_rejection",
+        level=LEVEL, target="this model", samples=len(value), undefined=len(rows) - len(value),
+        coverage=float(np.mean((low <= value) & (value <= high))),
+        width=float(np.mean(high - low)),
+    )  # fmt: skip
+
+
+def _ends(counts: Array) -> dict[str, Array]:
+    """Give the interval after the choice, and that of a fixed threshold, of every measure."""
+    levels = level_after_choice(LEVEL), LEVEL
+    tally = BinaryCounts(*counts.T)
+    ends = {}
+    for name in SHARES:
+        share = find_measure(name)(tally)
+        four = [end for level in levels for end in clopper_pearson(share.k, share.n, level)]
+        move = share.transform or (lambda end: end)
+        ends[name] = np.column_stack([move(end) for end in four])
+    ends["youden"] = np.array(
+        [[end for level in levels for end in _youden(row, level)] for row in counts]
+    )
+    others = [
+        [_smoothed(*map(int, row), level=level) for level in levels] for row in counts.tolist()
+    ]
+    for place, name in enumerate(SMOOTHED):
+        ends[name] = np.array([[*first[place], *second[place]] for first, second in others])
+    return ends
+
+
+def _youden(counts: Array, level: float) -> tuple[float, float]:
+    tp, fp, fn, tn = counts
+    shares = Shares(np.array([tp, tn]), np.array([tp + fn, fp + tn]))
+    interval = recall_interval(shares, None, level=level)
+    return 2 * interval.low - 1, 2 * interval.high - 1
+
+
+@lru_cache(maxsize=200_000)
+def _smoothed(tp: int, fp: int, fn: int, tn: int, *, level: float) -> list[tuple[float, float]]:
+    evaluation = evaluate_counts(
+        [[tn, fp], [fn, tp]], labels=["0", "1"], pos_label="1", level=level,
+        costs=COSTS, measures=SMOOTHED,
+    )  # fmt: skip
+    intervals = [evaluation[name].interval for name in SMOOTHED]
+    return [(one.low, one.high) for one in intervals if one is not None]
 
 
 def _values(population: Population, threshold: float) -> tuple[float, ...]:
@@ -453,8 +479,8 @@ def _values(population: Population, threshold: float) -> tuple[float, ...]:
         recall,
         specificity,
         2 * tp / (2 * tp + fp + fn),
-        math.sqrt(recall * specificity),
         recall + specificity - 1,
+        math.sqrt(recall * specificity),
         (COSTS["fp"] * fp + COSTS["fn"] * fn) / len(population.score),
     )
 
@@ -464,10 +490,13 @@ def _interval_cell(
 ) -> CoverageCell:
     value, low, high, fixed_low, fixed_high = rows[~np.isnan(rows[:, 0])].T
     slack = 1e-9  # rounding at the ends of the range
-    method = "smoothed_delta" if name in {"gmean", "youden", "cost"} else "clopper_pearson"
+    method = "smoothed_delta" if name in SMOOTHED else "clopper_pearson"
+    method = f"{'class_shares' if name == 'youden' else method}_after_choice"
+    if (criterion, name) in MAXIMA:
+        method = "chosen_threshold"
     return CoverageCell(
         study="chosen thresholds", problem=population.name, role=population.role,
-        design=criterion, n=n, measure=name, method=f"{method}_after_choice", level=LEVEL,
+        design=criterion, n=n, measure=name, method=method, level=LEVEL,
         target="this model", samples=len(value), undefined=len(rows) - len(value),
         coverage=float(np.mean((low - slack <= value) & (value <= high + slack))),
         width=float(np.mean(high - low)), rival="threshold fixed before",

@@ -55,6 +55,12 @@ def from_csv(kind: type[Row], text: str, name: str = "The ledger") -> tuple[Row,
     )
 
 
+def is_ledger_of(kind: type[Any], path: Path) -> bool:
+    """Whether a file has the columns of this kind of row."""
+    with path.open(encoding="utf-8") as file:
+        return file.readline().strip().split(",") == list(_columns(kind))
+
+
 def read_ledger(kind: type[Row], name: str, folder: Path = LEDGERS) -> tuple[Row, ...]:
     """Read a ledger by its name."""
     path = folder / f"{name}.csv"

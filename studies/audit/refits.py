@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -421,5 +422,5 @@ def measure_cells(
     """Give the rows of one cell after another; what is in the folder is not run again."""
     for cell in cells:
         settings = {"samples": cell.samples, "folds": FOLDS, "repeats": REPEATS, "level": LEVEL}
-        run = lambda one=cell: run_cell(one)  # noqa: E731
-        yield cell, list(rows_of(cell, checkpointed(folder, cell.file_name, settings, run)))
+        arrays = checkpointed(folder, cell.file_name, settings, partial(run_cell, cell))
+        yield cell, list(rows_of(cell, arrays))

@@ -48,14 +48,16 @@ KINDS = {
     "classes": Kind(
         "`tr.compare`: three classes",
         equal_models.by_classes,
-        tuple(equal_models.CLASSES),
+        (*equal_models.CLASSES, *equal_models.GROUPED_CLASSES),
     ),
     "groups": Kind("`tr.compare` with groups", equal_models.by_counts, tuple(equal_models.GROUPS)),
+    "weights": Kind(
+        "`tr.compare` with weights", equal_models.by_counts, tuple(equal_models.WEIGHTS)
+    ),
     "rankings": Kind(
-        "`tr.compare`: measures that are resampled",
+        "`tr.compare`: other measures of rankings",
         equal_models.by_rankings,
-        (*equal_models.BINARY, *equal_models.GROUPS),
-        part=0.25,
+        (*equal_models.BINARY, *equal_models.GROUPS, *equal_models.WEIGHTS),
     ),
     "datasets": Kind(
         "`tr.compare_over_datasets`",

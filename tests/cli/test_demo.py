@@ -83,7 +83,7 @@ import sys
 from truerisk import evaluate_counts
 from truerisk.cli import demo, main
 
-demo.PARTS = {"One?": (lambda _: evaluate_counts([[5, 1], [2, 12]]), demo._print_text)}
+demo.PARTS = {"One?": (lambda _: evaluate_counts([[5, 1], [2, 12]]), print)}
 main(["demo", "--no-open", "--output", sys.argv[1]])
 """
 

@@ -64,12 +64,9 @@ def test_an_error_that_cannot_be_guaranteed_ends_with_4(run, predictions):
     assert "Not guaranteed: an error rate of at most 0.02. No threshold shows that" in ended.stdout
 
 
-def test_the_error_of_a_chosen_rejection_has_an_interval_that_allows_for_the_choice(
-    run, predictions
-):
+def test_the_error_of_a_rejection_has_an_interval(run, predictions):
     text = run("reject", predictions, "--want-error", "0.01").stdout
-    # 0 of 17: 1 − .00695^(1/17), and for the row 1 − .025^(1/17)
-    assert "(0.0000; 0.0000 to 0.2535 after the choice, at 95 %)" in text
+    assert "(0.0000; 95 %: 0.0000 to 0.1951)" in text  # 0 of 17: 1 − .025^(1/17)
     assert "0.1500 [0.0321, 0.3789]" in text
 
 

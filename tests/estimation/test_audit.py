@@ -6,6 +6,7 @@ import pytest
 import truerisk as tr
 from truerisk.estimation import audit as module
 from truerisk.estimation.audit import AuditedInterval
+from truerisk.reporting.results.audit import audit_table
 from truerisk.results import Interval, has_code
 
 RNG = np.random.default_rng(0)
@@ -219,3 +220,9 @@ def test_the_page_and_the_picture_show_the_coverages():
     figure = pytest.importorskip("matplotlib.figure").Figure()
     axes = figure.subplots()
     assert found.plot(axes) is axes
+
+
+def test_the_table_of_an_audit_names_the_measure():
+    options = {"size": 20, "samples": 20, "random_state": 0, "measures": ["accuracy"]}
+    found = tr.audit([0, 1] * 50, [0, 1, 1, 1] * 25, **options)
+    assert audit_table(found, found.all_intervals).rows[0][0] == "Accuracy"

@@ -4,7 +4,6 @@ import pytest
 import truerisk as tr
 from truerisk.intervals.auc import delong_interval
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
-from truerisk.intervals.bounds import chernoff_kl
 from truerisk.tallies.ranking import rank
 
 RNG = np.random.default_rng(0)
@@ -38,31 +37,6 @@ def test_a_perfect_area_of_groups_counts_the_groups_that_hold_a_class():
 
 def ends_of(interval):
     return interval.low, interval.high
-
-
-@pytest.mark.parametrize("name", ["average_precision", "breakeven_point", "best_f1"])
-def test_a_measure_of_ranks_is_never_surer_than_a_share_of_the_positives(name):
-    found = tr.evaluate(Y, y_score=SCORE, random_state=1)[name]
-    binomial = fractional_interval(found.value * 20, 20)
-    assert found.interval.low <= binomial.low
-    assert found.interval.high >= binomial.high
-
-
-def test_the_distance_of_two_shares_is_never_surer_than_both():
-    # KS is recall + specificity − 1: as a mean of two shares it has 4/(1/20 + 1/40) examples.
-    found = tr.evaluate(Y, y_score=SCORE, random_state=1)["ks"]
-    size = 4 / (1 / 20 + 1 / 40)
-    half = fractional_interval((1 + found.value) / 2 * size, size)
-    assert found.interval.low <= 2 * half.low - 1
-    assert found.interval.high >= 2 * half.high - 1
-
-
-def test_weights_make_ranks_worth_fewer_positives():
-    weight = np.where(np.arange(60) % 2, 9.0, 1.0)
-    found = tr.evaluate(Y, y_score=SCORE, sample_weight=weight, random_state=1)
-    size = 20 * (weight.sum() ** 2 / (weight**2).sum()) / 60
-    binomial = fractional_interval(found["average_precision"].value * size, size)
-    assert found["average_precision"].interval.low <= binomial.low
 
 
 def test_an_interpolated_breakeven_says_so():
@@ -105,16 +79,6 @@ def test_ranks_of_which_one_example_outweighs_all_have_an_interval():
         assert found[name].interval.width > 0.9
 
 
-def test_perfect_ranks_are_as_sure_as_their_examples():
-    # Nothing varies when it is resampled: what is left is 20 of 20 positives, and for KS both ends
-    # of a mean of two shares, of 4/(1/20 + 1/40) examples.
-    found = tr.evaluate(Y, y_score=Y * 1.0, random_state=1)
-    assert ends(found["average_precision"]) == pytest.approx(ends_of(binomial_interval(20, 20)))
-    size = 4 / (1 / 20 + 1 / 40)
-    low = 2 * fractional_interval(size, size).low - 1
-    assert ends(found["ks"]) == pytest.approx((low, 1.0))
-
-
 @pytest.mark.parametrize(("share", "size"), [(0.9, 50), (0.05, None)])
 def test_micro_averages_of_sets_count_examples_or_fewer_positives(share, size):
     rng = np.random.default_rng(3)
@@ -124,12 +88,6 @@ def test_micro_averages_of_sets_count_examples_or_fewer_positives(share, size):
     )["average_precision_micro"]
     size = size or int(sets.sum())
     assert ends(micro) == pytest.approx(ends_of(fractional_interval(micro.value * size, size)))
-
-
-def test_ranks_are_resampled():
-    found = tr.evaluate(Y, y_score=SCORE, random_state=1)
-    for name in ("average_precision", "breakeven_point", "ks", "best_f1", "eleven_point_precision"):
-        assert found[name].interval.method == "bootstrap_hull", name
 
 
 def test_the_average_of_nearly_perfect_classes_stays_in_range():
@@ -156,14 +114,6 @@ def test_weights_reach_the_average_over_documents():
     assert found.interval.width > expected["eleven_point_documents"].interval.width
 
 
-def test_the_mean_loss_has_a_normal_interval_on_the_log_scale():
-    # Losses ln 2, ln 4: mean 1.5 ln 2, standard error ½ ln 2; exp(z/3) either way.
-    found = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True, random_state=1)["log_loss"]
-    ratio = np.exp(1.959963984540 / 3)
-    assert found.value == pytest.approx(1.5 * np.log(2))
-    assert ends(found) == pytest.approx((found.value / ratio, found.value * ratio), rel=1e-9)
-
-
 def test_an_impossible_class_makes_the_log_loss_infinite_and_says_so():
     found = tr.evaluate([1, 0], y_score=[0.0, 0.25], probabilities=True, random_state=1)["log_loss"]
     assert found.value == np.inf
@@ -172,17 +122,10 @@ def test_an_impossible_class_makes_the_log_loss_infinite_and_says_so():
 
 
 def test_the_brier_score_of_two_classes_ends_at_one_and_that_of_more_at_two():
-    # Losses .25 and .75²: mean .40625, standard error .15625; logit on [0, 1].
-    found = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True, random_state=1)
-    value, error = 0.40625, 0.15625
-    spread = 1.959963984540 * error / (value * (1 - value))
-    logit = np.log(value / (1 - value))
-    expected = [1 / (1 + np.exp(-(logit + side * spread))) for side in (-1, 1)]
-    assert ends(found["brier_score"]) == pytest.approx(expected, rel=1e-9)
+    two = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True)
+    assert two["brier_score"].interval.high == 1
     wrong = np.eye(3)[[1, 2, 0]] * 0.9 + 0.1 / 3
-    several = tr.evaluate([0, 1, 2], y_score=wrong, probabilities=True, random_state=1)
-    # Three equal losses of 1.80667: no spread but rounding, and three examples are not that sure.
+    several = tr.evaluate([0, 1, 2], y_score=wrong, probabilities=True)
     assert several["brier_score"].value > 1
-    share = chernoff_kl(several["brier_score"].value / 2, 3)
-    assert ends(several["brier_score"]) == pytest.approx((2 * share.low, 2 * share.high))
-    assert ends(several["log_loss"]) == (0, np.inf)
+    assert several["brier_score"].interval.high == 2
+    assert several["log_loss"].interval.high < np.inf

@@ -118,6 +118,19 @@ def test_every_sentence_has_a_code(table, codes):
 
 
 @pytest.mark.parametrize(
+    ("won", "lost", "code"),
+    [
+        # The sign test of 4 and 14 has p = 0.031: sure against one class, not against any of three.
+        (4, 14, "not_told_from_constant"),
+        (3, 15, "worse_than_constant"),  # p = 0.0075 < 0.05 / 3
+    ],
+)
+def test_a_constant_that_was_chosen_among_the_classes_takes_more_to_be_better(won, lost, code):
+    table = [[10, lost, 0], [0, won, 6], [0, 5, 0]]
+    assert has_code(tr.evaluate_counts(table, random_state=1).verdict, code)
+
+
+@pytest.mark.parametrize(
     ("distance", "code"), [(2.0, "ranking"), (-2.0, "scores_reversed")], ids=["up", "down"]
 )
 def test_scores_have_codes(distance, code):

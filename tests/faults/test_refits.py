@@ -249,7 +249,11 @@ REFUSED = [
     ("an unknown measure", {"measures": ["acc"]}, "`measure` must be one of accuracy"),
     ("a level in per cent", {"level": 95}, "Write 0.95 for 95 %"),
     ("a seed that is no number", {"random_state": "a"}, "`random_state` must be a whole number"),
-    ("resampled cells", {"cell_interval": "bca"}, "`cell_interval` must be smoothed_delta or"),
+    (
+        "resampled cells",
+        {"cell_interval": "bca"},
+        "`cell_interval` must be by_measure, smoothed_delta or",
+    ),
     ("no workers", {"n_jobs": 0}, "`n_jobs` must be a positive whole number"),
     (
         "two NaN in groups",

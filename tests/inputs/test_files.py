@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from pyarrow import parquet
 
 from truerisk.errors import InputError
 from truerisk.inputs import ReadingOptions, Roles, open_predictions
+from truerisk.inputs.files import open_frame
 
 COLUMNS = ("y_true", "y_pred", "score", "weight", "group", "id")
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=5)
@@ -300,3 +302,8 @@ def test_classes_of_score_columns_are_spelt_as_labels_are(write, read):
     files, _ = read(path, label_map={"ja": "1", "nein": "0"})
     assert files.roles.score_classes == ("1", "0")
     assert set(files.labels.texts) == {"1", "0"}
+
+
+def test_a_frame_is_a_source_of_predictions():
+    source = open_frame(pl.DataFrame({"y_true": ["cat", "dog"], "y_pred": ["dog", "dog"]}))
+    assert [batch.truth.texts() for batch in source.batches()] == [["cat", "dog"]]

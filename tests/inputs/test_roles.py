@@ -3,12 +3,15 @@ import re
 import pytest
 
 from truerisk.errors import InputError
+from truerisk.inputs.predictions import positive_of_pair
 from truerisk.inputs.roles import (
     PREFIXES,
     USUAL_NAMES,
     CorpusColumns,
     ResolvedRoles,
     Roles,
+    TableRoles,
+    classes_of_columns,
     resolve_roles,
 )
 
@@ -131,3 +134,15 @@ def test_an_empty_name_leaves_a_column_aside():
 def test_columns_that_cannot_be_told_are_refused(given, columns, message):
     with pytest.raises(InputError, match=re.escape(message)):
         CorpusColumns(**given).settled(columns)
+
+
+def test_columns_of_a_table_and_classes_of_score_columns():
+    settled = TableRoles(drop=("id",)).settled(["id", "age", "Class"])
+    assert (settled.target, settled.group, settled.features) == ("Class", None, ("age",))
+    assert classes_of_columns(("proba_0", "proba_1")) == ("0", "1")
+    assert classes_of_columns(("cat", "dog")) == ("cat", "dog")
+
+
+def test_the_positive_one_of_two_score_columns():
+    assert positive_of_pair(("0", "1"), None) == "1"
+    assert positive_of_pair(("ham", "spam"), None) is None

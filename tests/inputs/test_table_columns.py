@@ -7,6 +7,7 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.table_columns import as_number, note_of_words
 from truerisk.inputs.tables import read_table
 
 
@@ -116,3 +117,16 @@ def test_a_quantity_is_no_target(write):
 def test_a_target_that_differs_in_most_rows_is_an_id(write):
     with refused("'y' must hold classes; 30 distinct labels in 40 rows are too many to learn."):
         read_table(write(table_of(range(0, 80, 2), [f"K{at}" for at in range(30)])))
+
+
+def test_what_is_read_as_a_number():
+    assert as_number(" 1.5 ", ReadingOptions()) == 1.5
+    assert as_number("1,5", ReadingOptions(decimal=",")) == 1.5
+    assert as_number("nan", ReadingOptions()) is None
+    assert as_number("12345678901234567890", ReadingOptions()) is None
+
+
+def test_words_that_look_missing_are_named():
+    assert note_of_words("sex", ("?", "f", "m")) == [
+        "sex: '?' is a category of its own; --missing-values '?' says that the value is missing."
+    ]

@@ -85,6 +85,26 @@ def test_a_sequence_that_fails_begins_again_at_the_next_start():
     assert alone[second - 1] <= starts[1][1]
 
 
+def test_a_sequence_that_arrives_at_a_start_adds_its_share():
+    (_, first), (second, share), (third, _) = sequence_starts(150, 0.1, 0.05)
+    accepted = np.arange(1, 151)
+    sizes = np.arange(second, third)
+    tails = binom.cdf(3, sizes, 0.1)  # three errors at once
+    size = int(sizes[(tails > first) & (tails <= first + share)][0])
+    kept = kept_in_sequence(accepted, np.where(accepted >= size, 3, 0), 0.1, 0.05)
+    assert kept[size - 1]
+    # With an error before, the sequence begins anew at the second start, and has its share only.
+    late = np.where(accepted >= size, 3, np.where(accepted >= 30, 1, 0))
+    assert not kept_in_sequence(accepted, late, 0.1, 0.05)[size - 1]
+
+
+@given(st.integers(0, 40), st.floats(0.005, 0.5), st.floats(0.001, 0.3))
+def test_a_start_fails_where_those_above_it_have_too_many_errors(errors, rate, delta):
+    # Then its own example need not be left out of its test.
+    above = accepted_for(errors, rate, delta)
+    assert binom.cdf(errors + 1, above + 1, rate) > delta
+
+
 def test_without_enough_examples_nothing_is_kept():
     assert sequence_starts(20, 0.1, 0.05) == ()
     assert not kept_in_sequence(np.arange(1, 21), np.zeros(20), 0.1, 0.05).any()

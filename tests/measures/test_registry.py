@@ -3,11 +3,11 @@ import pytest
 
 import truerisk as tr
 from truerisk.errors import InputError
+from truerisk.intervals.rankings import METHODS
 from truerisk.measures import MEASURES, find_measure, registry
 from truerisk.measures.registry import (
     BINOMIAL_INTERVALS,
     CELL_INTERVALS,
-    RANKING_INTERVALS,
     base_measure,
     measure_of,
     spoken_title,
@@ -16,7 +16,7 @@ from truerisk.measures.registry import (
 from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
 
-KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *RANKING_INTERVALS, "delong"}
+KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *METHODS.values(), "delong", "gamma_of_losses"}
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.name)

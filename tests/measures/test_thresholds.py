@@ -8,6 +8,7 @@ from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.measures.thresholds import (
     Threshold,
+    counts_of_labels,
     optimal_threshold,
     sweep,
     with_given_threshold,
@@ -180,3 +181,8 @@ def test_a_thinned_table_works_next_to_the_labels_and_has_the_threshold_that_was
         truth.astype(str), unsure, y_score=scores, reject="?", pos_label="True", measures=["recall"]
     )
     assert working_threshold(rejected) == 0  # two thresholds made these
+
+
+def test_the_four_counts_of_predicted_labels():
+    counts = counts_of_labels(evaluate([0, 1, 0, 1], [0, 1, 1, 1]))
+    assert counts == {"tp": 2.0, "fp": 1.0, "fn": 0.0, "tn": 1.0}

@@ -6,6 +6,7 @@ from truerisk.reporting.wording import (
     count,
     counted,
     decimals_for,
+    interval_heading,
     number,
     p_words,
     percent,
@@ -87,3 +88,7 @@ def test_a_p_value_is_written_as_far_as_it_says_something(p_value, words):
 )
 def test_one_is_told_in_the_singular(n, words):
     assert counted(n, "class", "classes") == words
+
+
+def test_the_heading_of_a_column_of_intervals():
+    assert interval_heading(0.95) == "95 % interval"

@@ -8,7 +8,7 @@ from truerisk.intervals.choose import distance_of_mean
 from truerisk.measures.from_scores import document_precision
 from truerisk.tallies.losses import LOSSES, ProbabilityTally
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_replicates import values_of
+from truerisk.tallies.ranking_weights import values_of
 from truerisk.tallies.scored_rows import ScoredRows, joined
 
 RNG = np.random.default_rng(0)
@@ -177,7 +177,7 @@ def test_many_classes_average_to_a_narrow_interval():
     widths = [each["average_precision"].interval.width for each in evaluation.by_class.values()]
     assert macro.interval.method == "mean_of_correlated"
     assert macro.interval.width < 0.5 * np.mean(widths)
-    assert evaluation.by_class["3"]["average_precision"].interval.method == "binomial_of_positives"
+    assert evaluation.by_class["3"]["average_precision"].interval.method == "precision_influence"
 
 
 def test_too_many_entries_leave_the_dependence_unknown(monkeypatch):

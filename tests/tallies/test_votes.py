@@ -270,7 +270,9 @@ def test_equal_repetitions_say_what_evaluate_says_of_one(case):
     votes = votes_of(truth, [called[0]] * 3, classes=classes)
     found = estimates_of(votes, cells=by_agreement(votes))
     names = np.array(list("abcdefgh"))
-    plain = tr.evaluate(names[truth], names[called[0]], pos_label="b", random_state=1)
+    plain = tr.evaluate(
+        names[truth], names[called[0]], pos_label="b", cell_interval="smoothed_delta"
+    )
     for name in set(found) & set(plain):
         assert found[name].value == pytest.approx(plain[name].value, nan_ok=True), name
         ends = (plain[name].interval.low, plain[name].interval.high)

@@ -32,7 +32,7 @@ def bounds(
     truerisk bounds 12 300
     truerisk bounds 12 300 --vc-dimension 11 --level 0.99
     """
-    from truerisk.intervals.bounds import error_bounds  # noqa: PLC0415  (costs start-up time)
+    from truerisk.intervals.bounds import error_bounds
 
     found = error_bounds(errors, examples, vc_dimension=vc_dimension, level=level)
     if form is not None:

@@ -141,12 +141,6 @@ def spread_of_influences(influences: Array, strata: Indices | None = None) -> Sp
     .. math:: s^2 = \frac{n}{n - 1} \sum_i u_i^2
 
     The degrees of freedom are those of the strata, if these are given.
-
-    Examples
-    --------
-    >>> spread = spread_of_influences(np.array([0.5, -0.5, 0.5, -0.5]))
-    >>> round(spread.error, 4)  # √(4/3 · 4 · ¼)
-    1.1547
     """
     units = len(influences)
     if units < 2:
@@ -161,12 +155,6 @@ def spread_of_groups(value: float, without: Array, units: float, scale: float = 
     """Take the jackknife over groups of a difference; `units` is their effective number.
 
     Unknown where the difference is undefined without some group, or there are fewer than three.
-
-    Examples
-    --------
-    >>> spread = spread_of_groups(0.1, np.array([0.05, 0.1, 0.15, 0.1]), 4.0)
-    >>> round(spread.error, 4), spread.degrees
-    (0.0612, 3.0)
     """
     if len(without) < MIN_GROUPS or not np.isfinite(without).all():
         return Spread(math.nan, 0.0)

@@ -23,6 +23,7 @@ from truerisk.intervals.chosen_thresholds import (
     level_after_choice,
     times_needed,
 )
+from truerisk.intervals.rankings import ranking_interval
 from truerisk.measures.costs import OUTCOMES
 from truerisk.measures.registry import find_measure
 from truerisk.measures.thresholds import (
@@ -40,6 +41,8 @@ from truerisk.tallies.ranking import Ranking
 
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 SWEPT = ("precision", "recall", "f1")
+# Criteria whose greatest value is a measure of the ranking, with an interval of its own.
+MAXIMA = {("f_beta", 1.0): ("f1", "best_f1"), ("youden", 1.0): ("youden", "ks")}
 SEQUENCE, ORDER = "fixed_sequence", "order_statistic"
 
 
@@ -67,13 +70,7 @@ class ChosenThreshold(Frozen, Threshold):
 
 
 def share_called(threshold: Threshold) -> float:
-    """Give the share of the examples that is called positive at a threshold.
-
-    Examples
-    --------
-    >>> share_called(Threshold(0.4, "f_beta", 6 / 7, tp=3, fp=1, fn=0, tn=1))
-    0.8
-    """
+    """Give the share of the examples that is called positive at a threshold."""
     called = threshold.tp + threshold.fp
     return called / (called + threshold.fn + threshold.tn)
 
@@ -115,15 +112,16 @@ def best_threshold(
                                examples and any scores; nothing is lost to the choice
     precision,                 by a fixed sequence of exact tests
     negative_predictive_value  (`kept_in_sequence`), for independent examples and
-                               scores without ties; with ties, if lower scores are
-                               not less often positive there
+                               scores without ties; with ties, if the share of
+                               positives does not fall as the score rises
     =========================  ======================================================
 
     Several guarantees share 1 − level evenly.  Weights leave no such proof, and are refused.
 
     The intervals of `estimates` allow for the choice: they reach half a standard error further on
-    either side than those of a threshold that was fixed before (`level_after_choice`).  How often
-    they cover was measured (docs/which-threshold.md); weighted examples have none.
+    either side than those of a threshold that was fixed before (`level_after_choice`); that of the
+    best F1, and of the best J, is the one that `evaluate` gives.  How often they cover was measured
+    (docs/which-threshold.md); weighted examples have none.
 
     Parameters
     ----------
@@ -173,7 +171,12 @@ def best_threshold(
         kept, given = _guarantees(table, guarantee, level)
         best = optimal_threshold(ranking, **options, among=kept)
         naive = optimal_threshold(ranking, **options, among=_naively_kept(table, guarantee))
-    estimates = _estimates(best, options, level, sure=independent and not ranking.weighted)
+    sure = independent and not ranking.weighted
+    estimates = _estimates(best, options, level, sure=sure)
+    name, of_ranking = MAXIMA.get((by, beta), ("", ""))
+    if sure and not guarantee and name in estimates:
+        interval = ranking_interval(of_ranking, best.value, ranking, level=level)
+        estimates[name] = dataclasses.replace(estimates[name], interval=interval)
     return ChosenThreshold(
         **vars(best), level=level, estimates=estimates, guarantees=given, naive=naive
     )
@@ -191,13 +194,6 @@ def threshold_rows(
 
     Clopper and Pearson's intervals hold for a threshold that was fixed before; weighted and grouped
     examples have none.
-
-    Examples
-    --------
-    >>> from truerisk.tallies.ranking import rank
-    >>> row = threshold_rows(rank([0.9, 0.8, 0.4, 0.1], [True, False, True, False]), 3)[1]
-    >>> row["threshold"], row["recall"], round(row["recall_low"], 3)
-    (0.8, 0.5, 0.013)
     """
     table = sweep(ranking)
     with np.errstate(invalid="ignore"):
@@ -237,12 +233,7 @@ def _check_independent(ranking: Ranking, *, independent: bool) -> None:
 
 
 def check_guarantee(guarantee: Mapping[str, float], measures: tuple[str, ...]) -> None:
-    """Refuse a promise of another measure, or one that no example could break or keep.
-
-    Examples
-    --------
-    >>> check_guarantee({"recall": 0.95}, ("recall", "precision"))
-    """
+    """Refuse a promise of another measure, or one that no example could break or keep."""
     for name, bound in guarantee.items():
         check_choice(name, measures, "guarantee")
         check_number(bound, f"guarantee[{name!r}]", low=0, high=1)

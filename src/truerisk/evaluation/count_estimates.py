@@ -22,10 +22,18 @@ from truerisk.intervals.cell_sample import (
 from truerisk.intervals.choose import (
     Question,
     cell_interval,
+    class_average,
     proportion_interval,
     refit_correlation,
     refit_measure,
     refit_proportion,
+)
+from truerisk.intervals.class_averages import (
+    BY_FORMULA,
+    Shares,
+    average_shortfalls,
+    macro_interval,
+    recall_interval,
 )
 from truerisk.intervals.variance_components import rule_of
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
@@ -42,12 +50,6 @@ from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.cells import Cells, ClassCounts, Proportion, ratio
 
 BY_CLASS = ("precision", "recall", "specificity", "f1", "jaccard", "gmean")
-MICRO_IS_ACCURACY = {
-    "precision": None,
-    "recall": None,
-    "f1": None,
-    "jaccard": lambda share: share / (2 - share),
-}
 
 
 @dataclass(frozen=True)
@@ -179,29 +181,73 @@ class CountEstimates:
             n = sample.counted(lambda features: measure(read(features)).n)
             return self._finished(measure, float(result.value), interval, n)
         value = float(result)
-        interval = self._cell_interval(
-            sample, lambda features: measure.value(read(features)), value, measure
-        )
+        if measure.name in {"balanced_accuracy", "youden"} and self._by_formula(value):
+            interval = self._of_recalls(measure.name, sample)
+        else:
+            interval = self._cell_interval(
+                sample, lambda features: measure.value(read(features)), value, measure
+            )
         return self._finished(measure, value, interval, self.cells.n)
 
+    def _by_formula(self, value: float) -> bool:
+        """Whether a defined value may have the interval that was made for its measure."""
+        rows = self.cells.by_group is None and self.cells.judgements is None
+        return rows and self.request.cell_interval == "by_measure" and not np.isnan(value)
+
+    def _of_recalls(self, name: str, sample: CellSample) -> Interval:
+        """Give the interval of balanced accuracy, or of J = recall + specificity − 1."""
+        level = self.request.level
+        if name == "balanced_accuracy":
+            return macro_interval(self.cells, "recall", self.class_counts.truth > 0, level=level)
+        squares = None if sample.squares is None else _recalls(sample.squares)
+        mean = recall_interval(_recalls(sample.totals), squares, level=level)
+        return replace(mean, low=2 * mean.low - 1, high=2 * mean.high - 1)
+
     def _average(self, measure: Measure, average: Average) -> Estimate:
-        def function(features: NDArray[Any]) -> Any:  # noqa: ANN401
+        def function(features: NDArray[Any]) -> Any:
             counts = ClassCounts.from_features(features)
             return average.function(measure, counts, self.over, self.request.zero_division)
 
         named = averaged_measure(measure, average.name, average.title, "class")
         value = float(function(self.sample.features))
-        if average.name == "micro" and self._micro_is_accuracy(measure):
-            transform = MICRO_IS_ACCURACY[measure.name]
+        notes = () if average.name == "micro" else self._classes_averaged(measure)
+        if self._is_accuracy(measure, average):
+            transform = self._of_accuracy(measure)
             interval = self._proportion_interval(
                 self.sample,
                 lambda features: Proportion(features[..., -3], features[..., -2], transform),
                 "accuracy",
             )
-        else:
+            return self._finished(named, value, interval, self.cells.n, notes)
+        own = self._own_average(measure, average) if self._by_formula(value) else None
+        if own is None:
             interval = self._cell_interval(self.sample, function, value, named)
-        notes = () if average.name == "micro" else self._classes_averaged(measure)
+        else:
+            interval = own
+            notes += average_shortfalls(self.cells, measure.name, average.name)
         return self._finished(named, value, interval, self.cells.n, notes)
+
+    def _own_average(self, measure: Measure, average: Average) -> Interval | None:
+        """Give the interval by the average's own formula, if there is one.
+
+        Classes in which the measure is undefined, and counts as `zero_division`, do not vary.
+        """
+        counts, zero = self.class_counts, self.request.zero_division
+        chosen = counts.truth > 0 if self.over is None else self.over
+        taken = chosen & ~left_out(measure, counts, self.over)
+        if average.name == "weighted":
+            taken = taken & (counts.truth > 0)
+        if not taken.any():
+            return None
+        interval = class_average(
+            self.cells, measure.name, average.name, taken, self.over, level=self.request.level
+        )
+        if interval is None or np.isnan(zero) or average.name == "micro":
+            return interval
+        weights = counts.truth if average.name == "weighted" else np.ones(len(chosen))
+        share = float(weights[taken].sum() / weights[chosen].sum())
+        low, high = (share * end + (1 - share) * zero for end in (interval.low, interval.high))
+        return replace(interval, low=low, high=high)
 
     def _average_over_examples(self, measure: Measure) -> Estimate:
         """Average the measure of single examples: a share of the total, linear in the cells."""
@@ -212,7 +258,7 @@ class CountEstimates:
             self.sample, design=np.column_stack([np.where(defined, values, 0.0), defined])
         )
 
-        def function(features: NDArray[Any]) -> Any:  # noqa: ANN401
+        def function(features: NDArray[Any]) -> Any:
             return ratio(features[..., 0], features[..., 1])
 
         named = averaged_measure(measure, "samples", "average over examples", "example")
@@ -221,9 +267,23 @@ class CountEstimates:
         n = sample.counted(lambda features: features[..., 1])
         return self._finished(named, value, interval, n)
 
-    def _micro_is_accuracy(self, measure: Measure) -> bool:
+    def _is_accuracy(self, measure: Measure, average: Average) -> bool:
+        """Whether the average is a function of the share that is right."""
         every_class = self.over is None or bool(self.over.all())
-        return not self.cells.multilabel and every_class and measure.name in MICRO_IS_ACCURACY
+        if self.cells.multilabel or not every_class:
+            return False
+        if average.name == "weighted":
+            return measure.name == "recall"
+        several = measure.name != "specificity" or len(self.cells.labels) > 1
+        return average.name == "micro" and measure.name in BY_FORMULA and several
+
+    def _of_accuracy(self, measure: Measure) -> Callable[[Any], Any] | None:
+        """Give that function; None where the average is the share itself."""
+        others = len(self.cells.labels) - 1
+        return {
+            "jaccard": lambda share: share / (2 - share),
+            "specificity": lambda share: 1 - (1 - share) / others,
+        }.get(measure.name)
 
     def _classes_averaged(self, measure: Measure) -> tuple[str, ...]:
         counts = self.class_counts
@@ -303,6 +363,12 @@ class CountEstimates:
         """The positive one of two classes."""
         labels, label = self.cells.labels, self.request.pos_label
         return labels.index(label) if len(labels) == 2 and label in labels else None
+
+
+def _recalls(totals: NDArray[Any]) -> Shares:
+    """Read recall and specificity from tp, fp, fn and tn."""
+    tp, fp, fn, tn = totals.astype(np.float64)
+    return Shares(np.array([tp, tn]), np.array([tp + fn, fp + tn]))
 
 
 def averaged_measure(measure: Measure, average: str, title: str, unit: str) -> Measure:

@@ -166,16 +166,9 @@ def precision_line(
 ) -> tuple[Array, Array]:
     """Bound precision by straight lines on its outer side.
 
-    Where the false positive rate is straight in recall, precision is a hyperbola.  Its chord lies
-    on one side of it and its tangents on the other; the tangents at r₁ and r₂, where shares D₁ and
-    D₂ of all are called positive, meet at ((r₁D₂ + r₂D₁), (p₁D₁ + p₂D₂)) / (D₁ + D₂).
-
-    Examples
-    --------
-    >>> ends = np.array([0.5, 1.0]), np.array([0.5, 0.5])
-    >>> x, high = precision_line(*ends, 0.5, np.maximum)
-    >>> print(x.round(3), high.round(3))
-    [0.5 0.7 1. ] [0.5   0.6   0.667]
+    Where the false positive rate is straight in recall, precision is a hyperbola: its chord lies on
+    one side and its tangents on the other; those at r₁ and r₂, where shares D₁ and D₂ are called
+    positive, meet at ((r₁D₂ + r₂D₁), (p₁D₁ + p₂D₂)) / (D₁ + D₂).
     """
     right, wrong = prevalence * recall, (1 - prevalence) * fpr
     called = right + wrong

@@ -29,12 +29,12 @@ Progress = Callable[[int], None]
 
 
 def evaluate(
-    y_true: Any,  # noqa: ANN401
-    y_pred: Any = None,  # noqa: ANN401
+    y_true: Any,
+    y_pred: Any = None,
     *,
-    y_score: Any = None,  # noqa: ANN401
-    sample_weight: Any = None,  # noqa: ANN401
-    groups: Any = None,  # noqa: ANN401
+    y_score: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
     allow_inf: bool = False,
@@ -42,11 +42,11 @@ def evaluate(
     numeric_labels: bool = False,
     label_map: Mapping[Any, Any] | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -96,9 +96,10 @@ def evaluate(
     binomial
         Interval of measures that are k of n.
     cell_interval
-        Interval of the other measures of counts.
+        Interval of the other measures of counts: `by_measure` gives each its own; one of
+        `smoothed_delta`, `delta`, `percentile`, `basic`, `bca` and `dirichlet` is for all of them.
     replicates
-        Bootstrap replicates, where an interval needs them.
+        Bootstrap replicates, for the last four of these and for rankings of grouped rows.
     random_state
         Seed; drawn when not given, and stated in the result.
     zero_division
@@ -156,16 +157,16 @@ def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
 
 
 def evaluate_frame(
-    frame: Any,  # noqa: ANN401
+    frame: Any,
     *,
     roles: Roles | None = None,
     options: ReadingOptions | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -210,11 +211,11 @@ def evaluate_files(
     roles: Roles | None = None,
     options: ReadingOptions | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,
@@ -258,7 +259,7 @@ def evaluate_files(
     """
     request = Request.of(locals())
     if _a_cluster_is_in_use():
-        from truerisk.evaluation.files_on_cluster import FilesOnCluster  # noqa: PLC0415  (rare)
+        from truerisk.evaluation.files_on_cluster import FilesOnCluster
 
         sources, notes = find_sources(paths, options or ReadingOptions())
         files = FilesOnCluster(sources, roles or Roles(), options or ReadingOptions(), notes=notes)
@@ -299,11 +300,11 @@ def evaluate_counts(
     *,
     labels: Sequence[Any] | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     random_state: int | None = None,
     zero_division: float = math.nan,

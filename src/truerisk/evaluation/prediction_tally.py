@@ -376,26 +376,9 @@ def _labels(predictions: Predictions) -> tuple[str, ...]:
 def merge_recoded(
     whole: PredictionTally, part: PredictionTally, labels: Sequence[int], groups: Sequence[int]
 ) -> PredictionTally:
-    """Add to a tally what another one has seen; return the tally.
+    """Add to a tally what another one has seen, which is then used up; return the tally.
 
-    Parameters
-    ----------
-    whole
-        The tally that grows.
-    part
-        The one that is added; it must not be used afterwards.
-    labels, groups
-        The code in `whole` of each code in `part`.
-
-    Examples
-    --------
-    >>> whole, part = PredictionTally(Request()), PredictionTally(Request())
-    >>> truth = np.array([0, 0, 1])
-    >>> _ = whole.add(Predictions(truth, [("cat",), ("dog",)], predicted=truth))
-    >>> _ = part.add(Predictions(truth, [("dog",), ("cat",)], predicted=truth))
-    >>> merged = merge_recoded(whole, part, labels=[1, 0], groups=[])
-    >>> merged.cells.codes(), sorted(merged.cells.counts.values())
-    ({0, 1}, [3, 3])
+    `labels` and `groups` give the code in `whole` of each code in `part`.
     """
     codes = dict(enumerate(labels))
     for label_set, code in part.made.items():

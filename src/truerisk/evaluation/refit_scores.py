@@ -33,7 +33,7 @@ from truerisk.intervals.variance_components import (
     few_of,
     rule_of,
 )
-from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import (
@@ -43,7 +43,6 @@ from truerisk.tallies.placements import (
 )
 
 INFLUENCES = {"roc_auc": area_influence, "average_precision": average_precision_influence}
-DRAWN_FROM = 50_000  # examples, over the sheets, beyond which no further sheet is resampled
 
 
 @dataclass(frozen=True)
@@ -111,14 +110,7 @@ class RefitScores:
 
     @cached_property
     def _of_sheets(self) -> list[ScoreEstimates | GroupEstimates]:
-        drawn = max(1, DRAWN_FROM // max(1, len(self.sheets[0].examples)))
-        rankings = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
-        if all(map(self._has_components, rankings)):
-            drawn = 0  # nothing that is requested needs replicates
-        return [
-            score_estimates(tallies, self.request, resampled=at < drawn)
-            for at, tallies in enumerate(self.tallies)
-        ]
+        return [score_estimates(tallies, self.request) for tallies in self.tallies]
 
     @property
     def _all_labels(self) -> tuple[str, ...]:
@@ -220,21 +212,16 @@ class RefitScores:
         self, name: str, value: float, each: list[Estimate], labels: tuple[str, ...]
     ) -> Interval:
         """Give the mean distances to the ends, stretched by what sets the sheets apart."""
-        any_resampled = any(sheet.resampled for sheet in self._of_sheets)
-        drawn = [
-            (one.value, one.interval)
-            for one, sheet in zip(each, self._of_sheets, strict=True)
-            if sheet.resampled >= any_resampled and one.interval is not None
-        ]
+        repetitions = [(one.value, one.interval) for one in each if one.interval is not None]
         disagreement = self._disagreement(name, labels)
         share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
         kind = "agreement" if len(self.sheets) > 1 else "pooled"
         return stretched_interval(
             value,
-            drawn,
+            repetitions,
             stretch=float(np.sqrt(share * (1 + disagreement))),
             measure_range=self._range_of(name),
-            method=f"{kind}_{drawn[0][1].method.removeprefix('bootstrap_')}",
+            method=f"{kind}_{repetitions[0][1].method}",
         )
 
     def _notes(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> tuple[str, ...]:

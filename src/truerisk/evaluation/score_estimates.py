@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.aliases import Array
-from truerisk.evaluation.count_estimates import averaged_measure, finished, generator_for
+from truerisk.evaluation.count_estimates import averaged_measure, finished
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.choose import (
@@ -15,10 +15,10 @@ from truerisk.intervals.choose import (
     average_interval,
     mean_interval,
     pooled_interval,
-    ranking_interval,
     whole_range,
 )
-from truerisk.intervals.replicates import replicates_for
+from truerisk.intervals.mean_losses import loss_interval
+from truerisk.intervals.rankings import ranking_interval, shortfalls
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.from_scores import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import (
@@ -30,23 +30,16 @@ from truerisk.measures.registry import (
 from truerisk.results import Estimate, Finding
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
-from truerisk.tallies.ranking_replicates import FORMULAS, replicates
 
-REPLICATED = FORMULAS.keys() - {"roc_auc"}  # DeLong's variance needs no replicates
 CHOSEN_HERE = {"ks", "best_f1"}  # their threshold is chosen on the same examples
-MANY_CLASSES = 10  # with more, the intervals of single classes are the binomial ones alone
 
 
 @dataclass(frozen=True)
 class ScoreEstimates:
-    """The estimates that the scores of a set of predictions have to offer.
-
-    Without `resampled`, nothing is drawn: the values are the same, some intervals are rougher.
-    """
+    """The estimates that the scores of a set of predictions have to offer."""
 
     tallies: Tallies
     request: Request
-    resampled: bool = True
 
     def overall(self) -> Iterator[Estimate]:
         """Estimate what is about all scores together."""
@@ -74,23 +67,16 @@ class ScoreEstimates:
         ranking = self.tallies.rankings[label]
         level = self.request.level
         names = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
-        drawn = self._replicates(label, ranking, [n for n in names if n in REPLICATED])
         for name in names:
             measure = find_measure(name)
             value = float(measure.value(ranking))
+            notes = ranking_notes(name, ranking)
             if name == "roc_auc":
                 interval = auc_interval(ranking, level=level)
             else:
-                interval = ranking_interval(name, value, drawn.get(name), ranking, level=level)
-            yield finished(measure, value, interval, ranking.n, ranking_notes(name, ranking))
-
-    def _replicates(self, label: str, ranking: Ranking, names: list[str]) -> dict[str, Array]:
-        many = len(self.tallies.rankings) > MANY_CLASSES
-        if not self.resampled or 0 in ranking.rows or not names or many:
-            return {}
-        rng = generator_for(f"ranking of {label}", self.request)
-        size = replicates_for(self.request.level, least=self.request.replicates)
-        return replicates(ranking, names, replicates=size, rng=rng)
+                interval = ranking_interval(name, value, ranking, level=level)
+                notes += shortfalls(name, ranking)
+            yield finished(measure, value, interval, ranking.n, notes)
 
     def _averages(self) -> Iterator[Estimate]:
         support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
@@ -115,7 +101,7 @@ class ScoreEstimates:
     def _correlations(self) -> dict[str, Array]:
         joint = self.tallies.joint_scores
         names = self.request.wanted_somehow(AVERAGED_RANKINGS)
-        if joint is None or not names or not self.resampled:
+        if joint is None or not names:
             return {}
         return joint.correlations(names)
 
@@ -157,10 +143,8 @@ class ScoreEstimates:
             return
         for measure in losses_of(self.tallies):
             value = float(measure.value(tally))
-            interval = mean_interval(
-                value,
-                tally.standard_error(measure.name),
-                tally.rows,
+            interval = loss_interval(
+                tally.moments(measure.name),
                 level=self.request.level,
                 measure_range=measure.measure_range,
             )

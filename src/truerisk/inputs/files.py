@@ -28,31 +28,10 @@ def open_predictions(
     options: ReadingOptions | None = None,
     needs_truth: bool = True,
 ) -> "PredictionFiles":
-    r"""Open CSV, Parquet and JSON lines files (or folders of them) as one source of predictions.
+    """Open CSV, Parquet and JSON lines files (or folders of them) as one source of predictions.
 
-    The format is recognised by a file's content.  Headers are read and roles settled here;
-    everything else is read by `PredictionFiles.batches`.
-
-    Parameters
-    ----------
-    paths
-        Files, or folders whose files are read in the order of their names.
-    roles
-        Which column plays which role; what is not given is guessed from the usual names.
-    options
-        What is allowed in the files.
-    needs_truth
-        Whether files without true labels are refused.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "predictions.csv"
-    ...     _ = path.write_text("y_true,y_pred\ncat,dog\ndog,dog\n")
-    ...     files = open_predictions([path])
-    ...     [batch.truth.texts() for batch in files.batches()]
-    [['cat', 'dog']]
+    The format is recognised by the content.  Headers are read and roles settled here, from the
+    usual names where none is given; rows are read by `PredictionFiles.batches`.
     """
     strictness = options or ReadingOptions()
     sources, notes = find_sources(paths, strictness)
@@ -62,21 +41,10 @@ def open_predictions(
 
 
 def open_frame(
-    frame: Any,  # noqa: ANN401
-    *,
-    roles: Roles | None = None,
-    options: ReadingOptions | None = None,
+    frame: Any, *, roles: Roles | None = None, options: ReadingOptions | None = None
 ) -> "PredictionFiles":
-    """Open a frame of pandas, polars, pyarrow or modin as a source of predictions.
-
-    Examples
-    --------
-    >>> import polars
-    >>> source = open_frame(polars.DataFrame({"y_true": ["cat", "dog"], "y_pred": ["dog", "dog"]}))
-    >>> [batch.truth.texts() for batch in source.batches()]
-    [['cat', 'dog']]
-    """
-    from truerisk.inputs.records.frames import FRAME, Frame  # noqa: PLC0415  (only frames)
+    """Open a frame of pandas, polars, pyarrow or modin as a source of predictions."""
+    from truerisk.inputs.records.frames import FRAME, Frame
 
     strictness = options or ReadingOptions()
     facts = FileFacts(path=str(FRAME), format="frame", compression=None, bytes=0)
@@ -118,10 +86,8 @@ def find_sources(
 class PredictionFiles:
     """Files of predictions, read as one source with bounded memory, as often as needed.
 
-    Labels of truth and prediction share `labels`, groups have `groups`; both grow while reading
-    and keep their codes from one reading to the next.  `files` and `notes` are complete after the
-    last batch.  What was read of a file that turns out to be broken must be thrown away:
-    `batches` raises, and no row of it counts.
+    `labels` and `groups` grow while reading and keep their codes; `files` and `notes` are complete
+    after the last batch.  No row of a file that turns out to be broken counts.
     """
 
     def __init__(
@@ -168,7 +134,7 @@ class PredictionFiles:
             if progress is not None:
                 progress(rows)
 
-        def column(name: str) -> Any:  # noqa: ANN401
+        def column(name: str) -> Any:
             columns = [getattr(part, name) for part in parts]
             if columns[0] is None:
                 return None

@@ -16,14 +16,6 @@ class LabelBook:
     """Every distinct label of a source, numbered from 0 as it first appears.
 
     Labels are never interpreted: "01" is not "1", and "NA" is a label.
-
-    Examples
-    --------
-    >>> book = LabelBook()
-    >>> book.add("cat"), book.add("dog"), book.add("cat")
-    (0, 1, 0)
-    >>> book.texts
-    ('cat', 'dog')
     """
 
     def __init__(self) -> None:
@@ -55,15 +47,7 @@ class LabelBook:
     def members(
         self, separator: str | None, spelling: Spelling | None = None
     ) -> tuple[tuple[str, ...], ...]:
-        """Return the label set of each code: the label itself, or the sorted parts of the cell.
-
-        Examples
-        --------
-        >>> book = LabelBook()
-        >>> _ = book.add("dog|cat"), book.add("")
-        >>> book.members("|")
-        (('cat', 'dog'), ())
-        """
+        """Return the label set of each code: the label itself, or the sorted parts of the cell."""
         if separator is None:
             return tuple((text,) for text in self)
         return tuple(_split(text, separator, spelling or Spelling()) for text in self)

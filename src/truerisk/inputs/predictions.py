@@ -37,15 +37,6 @@ class Predictions:
     `classes` names the columns of a score matrix; without it a score is that of the positive label.
     `complement` is the probability of the other of two classes, where it is given for itself.
     `truth` is None only for a further model of a comparison whose file repeats no true labels.
-
-    Examples
-    --------
-    >>> predictions = Predictions.from_arrays(["no", "yes"], y_score=[[0.9, 0.1], [0.2, 0.8]])
-    >>> predictions.classes
-    ('no', 'yes')
-    >>> one = predictions.with_one_score("yes")
-    >>> one.score.tolist(), one.predicted.tolist(), one.classes
-    ([0.1, 0.8], [0, 1], None)
     """
 
     truth: Any
@@ -62,13 +53,13 @@ class Predictions:
     @classmethod
     def from_arrays(
         cls,
-        y_true: Any,  # noqa: ANN401
-        y_pred: Any = None,  # noqa: ANN401
+        y_true: Any,
+        y_pred: Any = None,
         *,
-        y_score: Any = None,  # noqa: ANN401
+        y_score: Any = None,
         labels: Sequence[Any] | None = None,
         spelling: Spelling = AS_WRITTEN,
-        **columns: Any,  # noqa: ANN401
+        **columns: Any,
     ) -> "Predictions":
         """Check and code columns in memory as `unnamed` does, and name those of a score matrix."""
         coded = cls.unnamed(
@@ -80,12 +71,12 @@ class Predictions:
     @classmethod
     def unnamed(
         cls,
-        y_true: Any,  # noqa: ANN401
-        y_pred: Any = None,  # noqa: ANN401
+        y_true: Any,
+        y_pred: Any = None,
         *,
-        y_score: Any = None,  # noqa: ANN401
-        sample_weight: Any = None,  # noqa: ANN401
-        groups: Any = None,  # noqa: ANN401
+        y_score: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         multilabel: bool = False,
         labels: Sequence[Any] | None = None,
         allow_inf: bool = False,
@@ -229,11 +220,6 @@ def positive_of_pair(classes: Collection[str] | None, pos_label: str | None) -> 
     """Return the positive one of two classes that have a score column each; None if not settled.
 
     It is settled if it is given, or plain from the classes themselves.
-
-    Examples
-    --------
-    >>> positive_of_pair(("0", "1"), None), positive_of_pair(("ham", "spam"), None)
-    ('1', None)
     """
     if classes is None or len(classes) != 2:
         return None
@@ -269,8 +255,8 @@ def unscored(label: str, classes: Iterable[str]) -> InputError:
 
 
 def score_classes(
-    y_true: Any,  # noqa: ANN401
-    y_score: Any,  # noqa: ANN401
+    y_true: Any,
+    y_score: Any,
     coded: Predictions,
     *,
     labels: Sequence[Any] | None,

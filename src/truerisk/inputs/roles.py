@@ -108,12 +108,6 @@ def resolve_roles(
     Given names must exist, spelt as in the file.  Roles not given are guessed, without regard to
     case, from the usual names; several columns such as ``prob_cat``, ``prob_dog`` are the scores
     of the classes ``cat`` and ``dog``.
-
-    Examples
-    --------
-    >>> roles = resolve_roles(["Y_True", "prob_cat", "prob_dog"], Roles())
-    >>> roles.truth, roles.score_classes, roles.guessed
-    ('Y_True', ('cat', 'dog'), ('truth', 'score'))
     """
     unused = {role for role in USUAL_NAMES if getattr(roles, role) == ""}
     roles = dataclasses.replace(roles, **dict.fromkeys(unused))
@@ -145,13 +139,7 @@ def check_columns(columns: Sequence[str], roles: Roles) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class TableRoles:
-    """The columns of a table, as given; a `target` of None is to be found by its usual names.
-
-    Examples
-    --------
-    >>> TableRoles(drop=("id",)).settled(["id", "age", "Class"])
-    SettledTableRoles(target='Class', group=None, features=('age',))
-    """
+    """The columns of a table, as given; a `target` of None is to be found by its usual names."""
 
     target: str | None = None
     group: str | None = None
@@ -215,11 +203,6 @@ class CorpusColumns:
     """The columns of texts, labels, ids and split.
 
     None is to be found by the usual names, and "" is not to be used even if a column has one.
-
-    Examples
-    --------
-    >>> CorpusColumns(labels="topics").settled(["id", "Text", "topics", "label"])
-    CorpusColumns(text='Text', labels='topics', id='id', split=None)
     """
 
     text: str | None = None
@@ -292,13 +275,7 @@ def _plain(name: str) -> str:
 
 
 def classes_of_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Name the class of each score column: what follows a usual prefix, or the whole name.
-
-    Examples
-    --------
-    >>> classes_of_columns(("proba_0", "proba_1")), classes_of_columns(("cat", "dog"))
-    (('0', '1'), ('cat', 'dog'))
-    """
+    """Name the class of each score column: what follows a usual prefix, or the whole name."""
     for prefix in PREFIXES:
         if all(_plain(c).startswith(prefix) and c.strip()[len(prefix) :] for c in columns):
             return tuple(c.strip()[len(prefix) :] for c in columns)
@@ -350,7 +327,7 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
 
 def _likely(role: str, columns: Sequence[str]) -> str:
     """Name the column whose name is nearest to a usual one."""
-    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+    from difflib import get_close_matches
 
     for likely in ("pred", "score") if role == "pred" else (role,):
         for column in columns:

@@ -144,13 +144,6 @@ def as_number(text: str, options: ReadingOptions) -> float | None:
     """Read a finite number, None if a text is something else.
 
     Whole numbers beyond 2⁵³ are something else: neighbours would become one number.
-
-    Examples
-    --------
-    >>> as_number(" 1.5 ", ReadingOptions()), as_number("1,5", ReadingOptions(decimal=","))
-    (1.5, 1.5)
-    >>> as_number("nan", ReadingOptions()), as_number("12345678901234567890", ReadingOptions())
-    (None, None)
     """
     word = text.strip()
     if options.decimal == ",":
@@ -197,13 +190,7 @@ def check_category(
 
 
 def note_of_words(name: str, words: tuple[str, ...]) -> list[str]:
-    """Say which words look as if they said that a value is missing.
-
-    Examples
-    --------
-    >>> note_of_words("sex", ("?", "f", "m"))
-    ["sex: '?' is a category of its own; --missing-values '?' says that the value is missing."]
-    """
+    """Say which words look as if they said that a value is missing."""
     return [
         f"{name}: {word.strip()!r} is a category of its own; --missing-values {word.strip()!r} "
         f"says that the value is missing."

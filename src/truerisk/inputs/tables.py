@@ -43,12 +43,6 @@ class Column:
 
     Its values are numbers (NaN where missing), codes of `categories` (NaN where missing), or texts
     (None where missing).
-
-    Examples
-    --------
-    >>> Column(name="sex", kind="category", values=np.array([1.0, np.nan, 0.0]),
-    ...        categories=("f", "m")).words
-    ['m', None, 'f']
     """
 
     name: str

@@ -10,6 +10,10 @@ differences         two independent proportions
 bounds              any loss in [0, 1]: Hoeffding, Chernoff, Bernstein; VC and stability bounds
 delta               any smooth measure of cell totals: gradient, standard error, interval
 cell_sample         how cell totals vary: weights, groups, votes of refits, smoothing
+class_averages      averages over classes and of label sets: macro, weighted, micro
+rankings            average precision, 11-point, best F1, breakeven point, greatest distance
+mean_losses         log loss and Brier score; the gamma interval under it: gamma
+score_share         Wilson's interval with Student's quantile
 replicates          percentile, basic and BCa intervals; resampling by cells, by groups
 perturbed           how far refits under random weights moved an error
 auc                 DeLong's variance, interval and tests; what is left when they degenerate

@@ -34,11 +34,9 @@ VARIANTS: dict[str, Callable[[float], float]] = {
 class Agreement:
     """A mean loss over examples that are judged several times, and what the examples are worth.
 
-    `value` is the mean loss p, NaN where nothing was counted; `n` the number of examples counted in
-    a repetition, on average; `disagreement` is u, None where no example was judged twice; `groups`
-    the number of independent groups, None where the examples themselves are independent.
-    `spread` is the design effect of the groups: how much more the mean varies than it would
-    without them, 1 without; `group_size` is how many examples a typical group has: Σ size²/Σ size.
+    `n` counts the examples in a repetition, on average; `disagreement` is u, None where no example
+    was judged twice; `spread` is the design effect of the groups, `group_size` their Σ size²/Σ
+    size.
     """
 
     value: float
@@ -64,41 +62,12 @@ class Agreement:
 def agreement(
     losses: ArrayLike, *, counted: ArrayLike | None = None, groups: ArrayLike | None = None
 ) -> Agreement:
-    r"""Give the mean loss of repeated judgements, and how much they disagree.
+    """Give the mean loss of repeated judgements (R × n, NaN: not judged), and how they disagree.
 
-    With :math:`c_{ri}` 1 where example i counts in repetition r (0 where it does not),
-    :math:`z_{ri} = c_{ri} (l_{ri} - p)` and :math:`s_i^2` the variance of z over the :math:`R_i`
-    repetitions that judged example i (dividing by :math:`R_i - 1`):
-
-    .. math:: p = \frac{\sum_i \bar{(cl)}_i}{\sum_i \bar c_i}, \qquad n = \sum_i \bar c_i, \qquad
-              u = \min\Bigl(1, \frac{\sum_i s_i^2}{p (1 - p) \sum_i \bar c_i}\Bigr)
-
-    where the last two sums go over the examples judged at least twice.  If all losses count and
-    are 0 or 1 and each of n examples is judged R times, this is
-
-    .. math:: u = \min\Bigl(1, \frac{R}{R - 1}\,\frac{\frac{1}{n} \sum_i q_i (1 - q_i)}{p (1 - p)}
-              \Bigr), \qquad q_i = \frac{1}{R} \sum_r l_{ri}
-
-    and 1 − u is κ, the agreement of the errors of two repetitions beyond chance.  u is 0 when p is
-    0 or 1.  Losses between 0 and 1 are allowed; p(1 − p) is then more than their variance.
-
-    With groups z is summed over the examples of a group, and the groups are the units.
-
-    Parameters
-    ----------
-    losses
-        R × n, in [0, 1]: of example i when judged in repetition r; NaN where it was not.
-    counted
-        R × n of truth values: whether the example is in the denominator.  For precision: whether
-        it was called positive in that repetition.  All that are judged, unless given.
-    groups
-        n values: the group of each example.  Groups are independent, their examples need not be.
-
-    Examples
-    --------
-    >>> result = agreement([[0, 1, 0, 1], [0, 1, 1, 1]])  # p = 5/8; 2 · (1/4)/4 / (15/64)
-    >>> result.value, result.n, round(result.disagreement, 6)
-    (0.625, 4.0, 0.533333)
+    With c 1 where an example counts, z = c(l − p) and s² its variance over the repetitions: p =
+    Σ(cl)/Σc, n = Σc̄ and u = min(1, Σs²/(p(1 − p)Σc̄)) over the examples judged twice or more.  For
+    losses of 0 and 1, 1 − u is κ, the agreement of errors beyond chance.  With groups, z is summed
+    over each group, and the groups are the units.
     """
     table, judged = _check_losses(losses)
     counts = _check_counted(counted, judged)

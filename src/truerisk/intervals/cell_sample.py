@@ -45,10 +45,9 @@ TRUE_CLASS = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])  # of tp, fp, fn and tn
 class CellSample:
     """Totals of m cells, and how they vary.
 
-    `design` takes totals (…, m) to the features (…, f) that the measures read; `prior` is what
-    smoothing adds to each cell, in units of one example, for so many `classes`; `rows` counts the
-    examples where the totals are sums of weights; `by_group` holds the totals of each group, and
-    `class_by_group` the examples of each class in it; `added` is what smoothing has added.
+    `design` takes totals (…, m) to the features (…, f) of the measures; `prior` is what smoothing
+    adds to each cell, in units of one example or group (`prior_unit`); `rows` counts weighted
+    examples.
     """
 
     totals: NDArray[Any]
@@ -295,9 +294,8 @@ def with_every_cell(cells: Cells) -> Cells:
 def prior_of(cells: Cells) -> Array:
     """Give half a unit to the right and half a unit to the wrong cells of each class that occurs.
 
-    Each half is spread evenly over its cells of the class.  With sets of labels, a
-    class is right, missed or falsely called where it is the only label in question.  Classes that
-    never occur in the truth get nothing: smoothing must not make up a class to average over.
+    With sets of labels, a class counts where it is the only label in question.  A class that never
+    occurs gets nothing: smoothing must not make up a class to average over.
     """
     occurs = np.asarray(cells.totals @ cells.truth) > 0
     prior = np.zeros(len(cells.totals))

@@ -53,22 +53,13 @@ def kept_by_order(errors: ArrayLike, n: int, rate: float, delta: float) -> Flags
         Examples of the class on the wrong side, at each threshold.
     n
         All examples of the class.
-
-    Examples
-    --------
-    Of 60 positives, 2 may be missed at most where recall 0.9 is promised (1 at a level of 95 %):
-
-    >>> kept_by_order([0, 1, 2, 3], 60, 0.1, 0.06).tolist()
-    [True, True, True, False]
-    >>> kept_by_order([0, 1, 2, 3], 60, 0.1, 0.05).tolist()
-    [True, True, False, False]
     """
     wrong = np.asarray(errors, dtype=np.float64)
     return at_most(wrong, np.full(wrong.shape, float(n)), rate) <= delta
 
 
 def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta: float) -> Flags:
-    r"""Say at which thresholds at most the share `rate` of the accepted examples is wrong.
+    """Say at which thresholds at most the share `rate` of the accepted examples is wrong.
 
     For risks that may rise and fall with the threshold: precision, the error rate of what is not
     rejected.  Thresholds are tested in descending order, each at full delta, until the first one
@@ -78,11 +69,12 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
     the next start adds its share to what it has [4]_.
 
     **Proven**, for independent examples: with probability at least 1 − delta the promise holds at
-    *all* thresholds that are kept, however one of them is chosen, if the scores have no ties; with
-    ties, if lower scores are not less often wrong where the promise is broken.  The reason: given
-    the score of a start, the examples above it are independent; between two scores at which the
+    *all* thresholds that are kept, however one of them is chosen, if the scores have no ties and
+    `rate` is at most ½; else, if lower scores are not less often wrong where the promise is broken.
+    The reason: given the score of a start, the examples above it are independent, and with too many
+    errors among them the start fails, whatever its own example is; between two scores at which the
     risk is exactly `rate` it is `rate` on average, so that counts between them are binomial
-    whatever the place of the start.
+    wherever the start is.
 
     Bisection [2]_ divides delta by ⌈log₂ n⌉ instead; it keeps less, and is proven only where the
     risk falls with the threshold.
@@ -91,14 +83,6 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
     ----------
     accepted, errors
         Examples that reach each threshold, and how many of them are wrong; thresholds descend.
-
-    Examples
-    --------
-    >>> accepted = np.arange(1, 101)
-    >>> errors = np.where(accepted > 80, accepted - 80, 0)
-    >>> kept = kept_in_sequence(accepted, errors, 0.1, 0.05)
-    >>> accepted[kept].min(), accepted[kept].max()
-    (np.int64(36), np.int64(83))
     """
     reached = np.asarray(accepted, dtype=np.float64)
     tail = at_most(np.asarray(errors, dtype=np.float64), reached, rate)
@@ -108,14 +92,8 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
     starts = sequence_starts(int(reached[-1]), rate, delta)
     rows = [int(np.searchsorted(reached, rank)) for rank, _ in starts]
     level = 0.0  # that of the sequence that arrives at a start; 0 where none does
-    for (rank, share), begin, end in zip(starts, rows, [*rows, len(reached)][1:], strict=True):
-        arrives = level > 0
+    for (_, share), begin, end in zip(starts, rows, [*rows, len(reached)][1:], strict=True):
         level += share
-        # The example of the start itself is not one of those above it.
-        apart = begin > 0 and reached[begin - 1] == rank - 1
-        if not arrives and apart and tail[begin - 1] > level:
-            level = 0.0
-            continue
         failed = np.flatnonzero(tail[begin:end] > level)
         stop = begin + int(failed[0]) if len(failed) else end
         kept[begin:stop] = True
@@ -125,13 +103,7 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
 
 @functools.lru_cache(maxsize=256)
 def sequence_starts(n: int, rate: float, delta: float) -> tuple[tuple[int, float], ...]:
-    """Give the ranks at which sequences start among n examples, and the share of delta of each.
-
-    Examples
-    --------
-    >>> [(rank, round(share, 4)) for rank, share in sequence_starts(150, 0.1, 0.05)]
-    [(36, 0.0273), (62, 0.0136), (100, 0.0091)]
-    """
+    """Give the ranks at which sequences start among n examples, and the share of delta of each."""
     starts: tuple[tuple[int, float], ...] = ()
     for count in itertools.count(1):
         whole = math.fsum(1 / place for place in range(1, count + 1))
@@ -147,13 +119,7 @@ def sequence_starts(n: int, rate: float, delta: float) -> tuple[tuple[int, float
 
 
 def accepted_for(errors: int, rate: float, delta: float, most: int = LARGEST_SIZE) -> int:
-    """Give the fewest examples of which so many may be wrong; `most` where even that is too few.
-
-    Examples
-    --------
-    >>> accepted_for(0, 0.05, 0.05), accepted_for(3, 0.05, 0.05)
-    (59, 153)
-    """
+    """Give the fewest examples of which so many may be wrong; `most` where even that is too few."""
 
     def passes(size: int) -> bool:
         return float(at_most(np.array([float(errors)]), np.array([float(size)]), rate)[0]) <= delta
@@ -172,11 +138,6 @@ def times_needed(errors: int, accepted: int, rate: float, delta: float) -> float
     """Say how many times as many examples, with as large a share of errors, would pass.
 
     Infinite where the share is not under `rate`: more examples of the kind would not help.
-
-    Examples
-    --------
-    >>> round(times_needed(2, 100, 0.05, 0.05), 2)
-    1.56
     """
     if accepted == 0 or errors / accepted >= rate:
         return math.inf
@@ -201,11 +162,6 @@ def level_after_choice(level: float) -> float:
 
     A threshold that is best on some examples owes part of that to luck.  The interval reaches half
     a standard error further on either side.  Not proven, but measured (docs/which-threshold.md).
-
-    Examples
-    --------
-    >>> round(level_after_choice(0.95), 4)
-    0.9861
     """
     tail = (1 - check_level(level)) / 2
     z = SHIFT - float(normal_quantile(tail))

@@ -13,6 +13,7 @@ fall to 2 where one group is all that matters.
 """
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +24,14 @@ from truerisk.intervals.student import student_quantile
 from truerisk.results import Interval
 from truerisk.tallies.group_values import GroupValues
 
+Reach = Literal["shares", "precision", "losses"]
+
 METHOD = "group_jackknife"
+REACHES: dict[Reach, tuple[float, bool]] = {
+    "shares": (1.0, True),
+    "precision": (2.0, True),
+    "losses": (2.0, False),
+}  # how often the largest shift counts, and whether the degrees of freedom go by kurtosis
 MIN_GROUPS = 3  # two groups say nothing of a third
 NO_SPREAD = 1e-9  # of the range: a smaller standard error is rounding
 EVEN = 1e-9  # of the largest skewness: a smaller one is rounding
@@ -36,7 +44,7 @@ def group_jackknife(
     *,
     level: float = 0.95,
     measure_range: Ends = (0.0, 1.0),
-    of_losses: bool = False,
+    reach: Reach = "shares",
 ) -> Interval:
     r"""Give the interval of a measure of rows in groups.
 
@@ -48,8 +56,7 @@ def group_jackknife(
               \text{far end:}\quad T(\theta) \pm \bigl(c\, |T(\theta^*) - T(\theta)|
               + t_{\nu'}\, s\bigr)
 
-    θ* is the most extreme :math:`\theta^{+g}` on that side.  c = 1 and ν' = ν; for means of losses
-    c = 2 and ν' = G − 1.
+    θ* is the most extreme :math:`\theta^{+g}` on that side; c and ν' follow from `reach`.
 
     Where the value lies at an end of the range, nothing varies or the value is undefined without
     some group, it is the exact binomial interval of as many equal groups, and the whole range of a
@@ -68,8 +75,10 @@ def group_jackknife(
         Confidence level.
     measure_range
         Of the measure.
-    of_losses
-        Whether it is a mean of losses of the rows.
+    reach
+        What the far end allows for: "shares" (c = 1, ν' = ν) for counts and areas, "precision"
+        (c = 2, ν' = ν) for averages of precisions over a ranking, "losses" (c = 2, ν' = G − 1) for
+        means of losses of the rows.
 
     References
     ----------
@@ -77,24 +86,12 @@ def group_jackknife(
        with multi-stage samples", Survey Methodology 28(2), 169-181, 2002.
     .. [2] E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected
        number of positive counts estimated from survey data", Survey Methodology 24, 193-201, 1998.
-
-    Examples
-    --------
-    >>> from truerisk.tallies.group_values import ratio_values
-    >>> values = ratio_values(np.array([1, 0, 3, 1, 2]), np.array([5, 4, 6, 5, 5]))
-    >>> print(group_jackknife(values))
-    [0.106, 0.611] at 95 %
     """
     check_level(level)
     if math.isnan(values.value) or values.groups < MIN_GROUPS:
         return Interval(*measure_range, float(level), "whole_range")
-    ends = _ends(
-        values,
-        level,
-        measure_range,
-        times=2.0 if of_losses else 1.0,
-        by_kurtosis=not of_losses,
-    )
+    times, by_kurtosis = REACHES[reach]
+    ends = _ends(values, level, measure_range, times=times, by_kurtosis=by_kurtosis)
     if ends is None:
         return _of_equal_groups(values, level, measure_range)
     # Rounding must not put an end on the wrong side of the value.
@@ -176,27 +173,13 @@ class _Scale:
 
 
 def jackknife_error(moved: Array) -> float:
-    r"""Give the standard error by how far each group moves the value: √((G − 1)/G · Σu²).
-
-    Examples
-    --------
-    >>> round(jackknife_error(np.array([0.1, -0.1, 0.05, -0.05])), 4)
-    0.1369
-    """
+    """Give the standard error by how far each group moves the value: √((G − 1)/G · Σu²)."""
     groups = len(moved)
     return math.sqrt((groups - 1) / groups * math.fsum(moved**2))
 
 
 def kurtosis_degrees(moved: Array) -> float:
-    """Give the degrees of freedom of the standard error by the kurtosis of what it is made of.
-
-    Examples
-    --------
-    >>> kurtosis_degrees(np.array([1.0, -1.0, 1.0, -1.0]))
-    3.0
-    >>> round(kurtosis_degrees(np.array([1.0, 0.0, 0.0, 0.0, 0.0])), 2)  # 2 / (1 − 1/5)
-    2.5
-    """
+    """Give the degrees of freedom of the standard error by the kurtosis of what it is made of."""
     groups = len(moved)
     # Shares of the largest: fourth powers of small numbers leave the range of floats.
     shares = moved / np.max(np.abs(moved))
@@ -221,12 +204,6 @@ def difference_spread(difference: float, without: Array, units: float) -> tuple[
         Of all rows, and without each group.
     units
         The effective number of groups, by their rows.
-
-    Examples
-    --------
-    >>> error, degrees = difference_spread(0.1, np.array([0.05, 0.1, 0.15, 0.1]), 4.0)
-    >>> round(error, 4), degrees
-    (0.0612, 3.0)
     """
     moved = difference - without
     error = jackknife_error(moved)
@@ -251,15 +228,6 @@ def mover_ends(
     ----------
     .. [1] G. Y. Zou, "Toward using confidence intervals to compare correlations", Psychological
        Methods 12(4), 399-413, 2007. https://doi.org/10.1037/1082-989X.12.4.399
-
-    Examples
-    --------
-    >>> from truerisk.tallies.group_values import ratio_values
-    >>> sizes = np.array([5, 4, 6, 5, 5])
-    >>> a, b = (ratio_values(np.array(k), sizes) for k in ([1, 0, 3, 1, 2], [2, 1, 3, 2, 2]))
-    >>> low, high = mover_ends(a, b, level=0.95)
-    >>> round(low, 3), round(high, 3)
-    (-0.125, 0.201)
     """
     below, above = [], []
     for one in (first, second):

@@ -21,10 +21,17 @@ PERTURBATION_FILE = "perturbation_coverage.csv"
 ANY = ""  # measure of a figure that holds for all that the method is made for
 DIFFERENCE = "difference of "  # before a measure, or before none for all of them
 THIS_MODEL, LEARNER = "this model", "the learner at this sample size"
+NO_PROMISE = "this model, no promise"  # at sizes where the result says that it keeps none
+WEIGHTS = "weights"  # design of figures whose examples were weighted
 HELD_OUT, CHOSEN_ON = "held out", "chosen on"
 NOT_MEASURED = "not measured"
-# One is 1 minus the other, and so are the ends of their intervals.
-MIRRORED = {"accuracy": "error_rate", "difference of accuracy": "difference of error_rate"}
+# One is a straight function of the other, and so are the ends of their intervals.
+SAME_AS = {
+    "accuracy": ("error_rate",),
+    "difference of accuracy": ("difference of error_rate",),
+    "balanced_accuracy": ("recall_macro",),
+    "youden": ("balanced_accuracy", "recall_macro"),
+}
 LINEAR = "linear"
 CLOSE = 1e-9  # logarithms of equal ratios differ by rounding
 
@@ -61,14 +68,9 @@ class CoverageFigure:
         return self.samples == 0
 
     def words(self, level: float) -> str:
-        """Write the shares for an interval of this level.
-
-        Examples
-        --------
-        >>> coverage_of("clopper_pearson", "recall").words(0.95)
-        '0.973 (least 0.950)'
-        """
-        at = "" if self.level == level else f"at {100 * self.level:g} %: "
+        """Write the shares for an interval of this level."""
+        at = "no promise at this size: " if self.target == NO_PROMISE else ""
+        at += "" if self.level == level else f"at {100 * self.level:g} %: "
         return f"{at}{self.mean:.3f} (least {self.least:.3f})"
 
 
@@ -120,37 +122,13 @@ def coverage_of(
     target: str = THIS_MODEL,
     level: float = 0.95,
 ) -> CoverageFigure | None:
-    """Look up how often the interval of a measure was measured to contain the truth.
+    """Look up how often the interval of a measure was measured to contain the truth; None if not.
 
-    Figures on problems that the method was not chosen on come before others, and among them those
-    of the level nearest to `level`.
-
-    Parameters
-    ----------
-    method, measure
-        As an `Estimate` names them; of a difference, "difference of " and the measure.
-    design
-        How refits were made: "5 × 10 folds", "10 folds", "a third held out" …
-    target
-        What the interval is about.
-    level
-        Confidence level.
-
-    Returns
-    -------
-    figure
-        None if it was not measured.
-
-    Examples
-    --------
-    >>> figure = coverage_of("clopper_pearson", "recall")
-    >>> figure.is_exact, figure.least >= 0.95
-    (True, True)
-    >>> coverage_of("clopper_pearson", "recall", design="seven halves") is None
-    True
+    Figures on problems that the method was not chosen on come before others, then those of the
+    nearest level.  `design` says how refits were made, or "weights".
     """
     any_measure = DIFFERENCE if measure.startswith(DIFFERENCE) else ANY
-    measures = (any_measure, measure, MIRRORED.get(measure, measure))
+    measures = (any_measure, measure, *SAME_AS.get(measure, ()))
     figures = [
         figure
         for figure in all_figures()
@@ -175,24 +153,9 @@ def coverage_of(
 def published_form_covers(n: int, d: int, classifier: str = LINEAR) -> str:
     """Say what the published form of perturbation resampling covers near n examples, d features.
 
-    That is the share of samples whose percentile interval, made of losses in training, contained
-    the error of the SVM trained on them; beside it, that of the default.  Of the measured cells,
-    those nearest in log n/d, then in log n, are quoted; the shares are the least and the most over
-    their error levels.
-
-    Parameters
-    ----------
-    n, d
-        Examples and features.
-    classifier
-        "linear", "rbf", "cubic" or "logistic", as the audit names them; for any other the sentence
-        is about linear SVMs, and says so.
-
-    Examples
-    --------
-    >>> sentence = published_form_covers(60, 12)
-    >>> sentence.startswith("Measured for linear SVMs at n = 50, d = 10 (Bayes error 0.05 to 0.3, ")
-    True
+    The share of samples whose percentile interval, made of losses in training, contained the error
+    of the SVM trained on them; beside it, that of the default.  Quoted are the cells nearest in log
+    n/d, then in log n, the least and the most over their error levels.
     """
     check_whole_number(n, "n", low=1)
     check_whole_number(d, "d", low=1)

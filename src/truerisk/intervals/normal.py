@@ -8,14 +8,8 @@ from numpy.typing import ArrayLike
 from truerisk.kernels import special
 
 
-def normal_quantile(p: ArrayLike) -> Any:  # noqa: ANN401
-    """Give the z with Φ(z) = p; −∞ at 0, ∞ at 1, NaN outside.
-
-    Examples
-    --------
-    >>> round(float(normal_quantile(0.975)), 6)
-    1.959964
-    """
+def normal_quantile(p: ArrayLike) -> Any:
+    """Give the z with Φ(z) = p; −∞ at 0, ∞ at 1, NaN outside."""
     shares = np.ascontiguousarray(p, dtype=np.float64)
     inside = (shares > 0) & (shares < 1)
     safe = np.where(inside, shares, 0.5)
@@ -27,28 +21,16 @@ def normal_quantile(p: ArrayLike) -> Any:  # noqa: ANN401
     return quantiles[()] if np.ndim(p) else quantiles.reshape(())[()]
 
 
-def normal_cdf(z: ArrayLike) -> Any:  # noqa: ANN401
-    """Give Φ(z), the probability that a standard normal variable is at most z.
-
-    Examples
-    --------
-    >>> round(float(normal_cdf(-1.959964)), 6)
-    0.025
-    """
+def normal_cdf(z: ArrayLike) -> Any:
+    """Give Φ(z), the probability that a standard normal variable is at most z."""
     places = np.ascontiguousarray(z, dtype=np.float64)
     tails = np.empty_like(places)
     special.normal_tails(places.ravel(), tails.reshape(-1))
     return tails if np.ndim(z) else tails.reshape(())[()]
 
 
-def logistic(log_odds: ArrayLike) -> Any:  # noqa: ANN401
-    """Give 1 / (1 + exp(−θ)), precise however small.
-
-    Examples
-    --------
-    >>> float(logistic(0.0)), bool(logistic(-700.0) > 0)
-    (0.5, True)
-    """
+def logistic(log_odds: ArrayLike) -> Any:
+    """Give 1 / (1 + exp(−θ)), precise however small."""
     theta = np.asarray(log_odds, dtype=np.float64)
     shrunk = np.exp(-np.abs(theta))
     return np.where(theta < 0, shrunk, 1.0) / (1.0 + shrunk)

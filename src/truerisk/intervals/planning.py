@@ -157,17 +157,7 @@ def sample_size(
 
 
 def proven_by_no_errors(m: int, level: float = 0.95) -> float:
-    r"""Give the error rate that m examples without an error prove not to be exceeded.
-
-    .. math:: 1 - (1 - level)^{1/m}
-
-    One-sided; exact.  About 3/m at 95 %.
-
-    Examples
-    --------
-    >>> round(proven_by_no_errors(299), 5)
-    0.00997
-    """
+    """Give the error rate that m examples without an error exclude: 1 − (1 − level)^(1/m)."""
     size = check_whole_number(m, "m", low=1)
     return -math.expm1(math.log(1 - check_level(level)) / size)
 
@@ -347,20 +337,10 @@ def _for_paired(promise: _Promise, difference: float, discordant: float) -> Plan
 
 
 def paired_power(n: int, discordant: float, difference: float, level: float) -> float:
-    r"""Give the probability that McNemar's mid-p test of two models on n examples rejects.
+    """Give the probability that McNemar's mid-p test of two models on n examples rejects.
 
-    .. math:: \sum_m P(M = m)\, P(\text{rejected} \mid m), \quad M \sim Bin(n, discordant)
-
-    Of m discordant pairs the better model wins each with probability (1 + difference / discordant)
-    / 2; the test rejects when its mid-p value against ½ is at most 1 − level.  Exact for up to some
-    hundred likely m; beyond, the sum is taken over every few of them.
-
-    Examples
-    --------
-    >>> round(paired_power(6, 1.0, 1.0, 0.95), 3)  # all six won: mid-p is 1/64
-    1.0
-    >>> paired_power(5, 1.0, 0.9, 0.95) < paired_power(50, 1.0, 0.9, 0.95)
-    True
+    Σₘ P(M = m)·P(rejected | m), M ~ Bin(n, discordant), each of m pairs won with probability (1 +
+    difference/discordant)/2.  Exact for some hundred likely m; beyond, over every few of them.
     """
     spread = 8 * math.sqrt(n * discordant * (1 - discordant)) + 8
     first = max(1, math.floor(n * discordant - spread))
@@ -455,11 +435,6 @@ def both_below(a: float, b: float, correlation: float) -> float:
 
     .. math:: \Phi(a)\,\Phi(b) + \frac{1}{2\pi} \int_0^{\arcsin r}
               \exp\left(-\frac{a^2 - 2 a b \sin t + b^2}{2 \cos^2 t}\right) dt
-
-    Examples
-    --------
-    >>> round(both_below(0.0, 0.0, 0.5), 9)  # ¼ + arcsin(½) / 2π
-    0.333333333
     """
     end = math.asin(correlation)
     t = 0.5 * end * (NODES + 1)
@@ -477,11 +452,6 @@ def difference_variance(
     pairs that share one example and r for those that share both (r = 1 for one score),
 
     .. math:: Cov(\hat A_i, \hat A_j) = \frac{(P + N - 2)\, c_{r/2} + c_r}{P N}.
-
-    Examples
-    --------
-    >>> round(difference_variance(0.8, 0.8, 0.0, 50, 50), 6)  # twice that of one area
-    0.003825
     """
 
     def covariance(one: float, other: float, r: float) -> float:

@@ -45,18 +45,10 @@ def basic(values: Array, observed: float, level: float, acceleration: float) -> 
 
 
 def bca(values: Array, observed: float, level: float, acceleration: float) -> Ends:
-    r"""Take the quantiles at probabilities corrected for bias and for skewness.
+    """Take the quantiles at probabilities corrected for bias (ties half) and for skewness.
 
-    .. math:: \Phi\Bigl(z_0 + \frac{z_0 + z_t}{1 - a (z_0 + z_t)}\Bigr), \qquad
-              z_0 = \Phi^{-1}(\text{share of the replicates under the value})
-
-    with ties counted half, which matters for counts.  Second-order right; NaN where the value lies
-    beyond all replicates.
-
-    References
-    ----------
-    .. [1] B. Efron, "Better bootstrap confidence intervals", JASA 82(397), 171-185, 1987.
-       https://doi.org/10.1080/01621459.1987.10478410
+    Second-order right; NaN where the value lies beyond all replicates.
+    Source: B. Efron, "Better bootstrap confidence intervals", JASA 82(397), 171-185, 1987.
     """
     low, high = bca_probabilities(values, observed, level, acceleration)
     if not 0 < low < high < 1:
@@ -95,22 +87,9 @@ def replicate_interval(
 ) -> tuple[Interval, int]:
     """Give the interval that the replicates of a measure make, and how many were undefined.
 
-    The interval is clipped to the range and widened to contain the observed value.  Where BCa
-    degenerates (the value lies beyond all replicates), the percentile interval takes its place and
-    says so by its method.
-
-    `acceleration`, for BCa, is a sixth of the skewness of the influences (`acceleration_of`).
-
-    Raises
-    ------
-    InputError
-        If fewer replicates are defined than reach into the tails.
-
-    Examples
-    --------
-    >>> interval, undefined = replicate_interval(np.arange(1, 1000) / 1000, 0.5)
-    >>> print(interval, undefined)
-    [0.025, 0.975] at 95 % 0
+    Clipped to the range and widened to contain the value.  Where BCa degenerates, the percentile
+    interval takes its place and says so by its method.  Too few replicates for the tails are
+    refused.
     """
     check_choice(method, REPLICATES, "method")
     check_level(level)
@@ -133,13 +112,7 @@ def replicate_interval(
 
 
 def replicates_for(level: float, *, least: int = 1000) -> int:
-    """Give the number of replicates that puts enough of them beyond either end.
-
-    Examples
-    --------
-    >>> replicates_for(0.95), replicates_for(0.999)
-    (1000, 50000)
-    """
+    """Give the number of replicates that puts enough of them beyond either end."""
     needed = math.ceil(2 * TAIL_REPLICATES / (1 - check_level(level)) - 1e-6)
     if needed > MAX_REPLICATES:
         raise InputError(
@@ -150,19 +123,10 @@ def replicates_for(level: float, *, least: int = 1000) -> int:
 
 
 def acceleration_of(gradient: ArrayLike, counts: ArrayLike) -> float:
-    r"""Give BCa's acceleration from the influence of one example of each cell.
+    """Give BCa's acceleration from the influence of one example of each cell.
 
-    .. math:: a = \frac{\sum_c n_c g_c^3}{6\,(\sum_c n_c g_c^2)^{3/2}}
-
-    The infinitesimal jackknife: for a measure of the shares of the cells the influences add up to
-    0, and this is a sixth of their skewness divided by √n.  0 where they are all 0.
-
-    Of weighted cells, `counts` has one row per example.
-
-    References
-    ----------
-    .. [1] B. Efron and R. J. Tibshirani, "An introduction to the bootstrap", Chapman & Hall 1993,
-       equations 14.15 and 22.17.
+    Σn·g³ / (6(Σn·g²)^(3/2)), the infinitesimal jackknife; 0 where all influences are 0.
+    Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, 14.15 and 22.17.
     """
     slopes, totals = np.asarray(gradient, float).ravel(), np.asarray(counts, float).ravel()
     slopes, totals = slopes[totals > 0], totals[totals > 0]
@@ -175,16 +139,7 @@ def acceleration_of(gradient: ArrayLike, counts: ArrayLike) -> float:
 def multinomial_cells(
     counts: ArrayLike, replicates: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Resample examples with replacement, seen through their cells: (replicates, m) counts.
-
-    Equal in distribution to resampling the n examples one by one, at the cost of the m cells.
-
-    Examples
-    --------
-    >>> drawn = multinomial_cells([30, 5, 0, 65], 1000, np.random.default_rng(1))
-    >>> drawn.shape, set(drawn.sum(axis=1).tolist())
-    ((1000, 4), {100})
-    """
+    """Resample examples with replacement, seen through their cells: (replicates, m) counts."""
     totals = np.asarray(counts)
     if totals.dtype.kind not in "iu" and not np.array_equal(totals, np.floor(totals)):
         raise InputError(
@@ -206,18 +161,9 @@ def dirichlet_cells(
 ) -> Array:
     """Draw cell totals from their posterior: (replicates, m), each row adding up to the counts.
 
-    The shares are Dirichlet with the counts plus `prior_total` spread evenly over all m cells.  For
-    two cells a total of 1 is Jeffreys' prior; 2 is a little wider.  Since the total does not grow
-    with the number of cells, many empty cells do not pull the measure away from the data; since
-    every cell gets some of it, every replicate of every measure is defined and no interval has zero
-    width.  That makes it the interval to fall back on where delta and bootstrap degenerate.  Counts
-    may be fractional.
-
-    Examples
-    --------
-    >>> drawn = dirichlet_cells([30, 0, 0, 70], 1000, np.random.default_rng(1))
-    >>> bool(np.all(drawn > 0)), bool(np.allclose(drawn.sum(axis=1), 100))
-    (True, True)
+    The prior `prior_total` is spread over all m cells: many empty cells do not pull the measure
+    away, every replicate is defined and no interval has zero width.  The fallback of delta and
+    bootstrap.
     """
     totals = np.asarray(counts, dtype=np.float64).ravel()
     check_whole_number(replicates, "replicates", low=1)

@@ -69,13 +69,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 
 
 def rule_of(measure: str) -> Rule:
-    """Give the rule of a measure; all that are not listed share one.
-
-    Examples
-    --------
-    >>> rule_of("roc_auc").c, rule_of("f1").c
-    (2.0, 1.0)
-    """
+    """Give the rule of a measure; all that are not listed share one."""
     return RULES.get(measure, OTHER)
 
 
@@ -118,28 +112,11 @@ class Components:
 def components(
     influence: Array, folds: NDArray[np.integer], groups: NDArray[np.generic] | None = None
 ) -> Components:
-    r"""Split the variance of the mean of influences.
+    """Split the variance of the mean of influences ψ (R × n, NaN where an example was not judged).
 
-    An example that only some repetitions judge counts once, with :math:`R_i` judgements in the
-    place of R; one that is judged once says nothing of u and s².
-
-    Parameters
-    ----------
-    influence
-        R × n: ψ, of mean 0; NaN where an example was not judged.
-    folds
-        R × n: the refit that judged the example, by a number that no other refit has; any where it
-        was not judged.
-    groups
-        The group of each example, where groups are the units: ψ of a group is the sum over its
-        examples (times G/n), b counts groups, and of few groups V₁ is G/(G − 1) times as large.
-
-    Examples
-    --------
-    >>> psi = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, -1.0, -1.0, 1.0]])
-    >>> parts = components(psi, np.array([[0, 0, 1, 1], [2, 3, 3, 2]]))
-    >>> parts.independent, parts.disagreement, parts.together  # w = 0, 2, 0, 2; d = ±1
-    (0.25, 1.0, 0.0)
+    An example counts once, with its own number of judgements; one judged once says nothing of u and
+    s².  `folds` is the number of the refit that judged it.  With groups, ψ of a group is the sum
+    over its examples (times G/n), and of few groups V₁ is G/(G − 1) times as large.
     """
     few = 1.0
     if groups is not None:
@@ -178,15 +155,10 @@ def components(
 def share_ends(
     value: float, variance: float, counted: float, *, form: Form, level: float
 ) -> tuple[float, float]:
-    r"""Give the ends for a share θ of variance V: binomial at :math:`m = θ(1 − θ)/V`, x = mθ.
+    """Give the ends for a share θ of variance V: binomial at :math:`m = θ(1 − θ)/V`, x = mθ.
 
     At θ = 0 or 1, or without a variance, m is the number counted and the interval exact.  The low
     end is 0 where x < 1, the high end 1 where m − x < 1.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in share_ends(0.2, 0.0016, 100, form="jeffreys", level=0.95)]
-    [0.1308, 0.2863]
     """
     degenerate = not (variance > NO_VARIANCE and 0 < value < 1)
     m = counted if degenerate else value * (1 - value) / variance
@@ -198,10 +170,7 @@ def share_ends(
     else:
         low, high = map(float, jeffreys(x, m, level))
     # The value stays inside, whatever rounding and low levels do.
-    return (
-        0.0 if x < 1 else min(low, value),
-        1.0 if m - x < 1 else max(high, value),
-    )
+    return (0.0 if x < 1 else min(low, value), 1.0 if m - x < 1 else max(high, value))
 
 
 def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[float, float]:
@@ -209,13 +178,8 @@ def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[floa
 
     .. math:: \Bigl[G^{-1}(t; k),\; G^{-1}(1 - t; k + 1)\Bigr] \cdot \frac{L}{k}, \qquad
               k = \frac{L^2}{V}, \quad t = \frac{1 - level}{2}
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in mean_loss_ends(0.5, 0.01, level=0.95)]  # k = 25
-    [0.3236, 0.7381]
     """
-    from scipy.special import gammaincinv  # noqa: PLC0415  (only refits need it)
+    from scipy.special import gammaincinv
 
     if not (variance > NO_VARIANCE and value > 0):
         return 0.0, math.inf
@@ -288,11 +252,7 @@ def notes_on(interval: object) -> tuple[Finding, ...]:
 
 
 def refit_interval(
-    losses: ArrayLike,
-    folds: ArrayLike,
-    *,
-    level: float = 0.95,
-    groups: ArrayLike | None = None,
+    losses: ArrayLike, folds: ArrayLike, *, level: float = 0.95, groups: ArrayLike | None = None
 ) -> RefitInterval:
     r"""Give an interval for the error of a model from repeated cross-validation.
 

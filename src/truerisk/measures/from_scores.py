@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from truerisk.measures.registry import RANKING_INTERVALS, measure
+from truerisk.measures.registry import measure
 from truerisk.tallies.documents import LEVELS, DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Breakeven, Ranking
@@ -15,9 +15,7 @@ NO_POSITIVES = "no example is positive"
 NO_EXAMPLES = "there is no example"
 
 
-@measure(
-    title="Area under the ROC curve", undefined=ONE_CLASS, intervals=("delong", *RANKING_INTERVALS)
-)
+@measure(title="Area under the ROC curve", undefined=ONE_CLASS, intervals=("delong",))
 def roc_auc(ranking: Ranking) -> float:
     r"""Probability that a positive example scores above a negative one, ties counting one half.
 
@@ -40,7 +38,7 @@ def average_precision(ranking: Ranking) -> float:
     return ranking.summary.average_precision
 
 
-@measure(title="Breakeven point", undefined=NO_POSITIVES)
+@measure(title="Breakeven point", undefined=NO_POSITIVES, intervals=("moving_threshold",))
 def breakeven_point(ranking: Ranking) -> float:
     r"""Value at which precision and recall are equal as the threshold moves.
 
@@ -87,7 +85,7 @@ def eleven_point_precision(ranking: Ranking) -> float:
     return sum(ranking.summary.eleven_point) / len(ranking.summary.eleven_point)
 
 
-@measure(title="Kolmogorov-Smirnov distance", undefined=ONE_CLASS)
+@measure(title="Kolmogorov-Smirnov distance", undefined=ONE_CLASS, intervals=("chosen_threshold",))
 def ks(ranking: Ranking) -> float:
     r"""Greatest distance of recall and false positive rate over the thresholds (Youden's J).
 
@@ -99,7 +97,7 @@ def ks(ranking: Ranking) -> float:
     return ranking.summary.ks
 
 
-@measure(title="Best F1", undefined=NO_POSITIVES)
+@measure(title="Best F1", undefined=NO_POSITIVES, intervals=("chosen_threshold",))
 def best_f1(ranking: Ranking) -> float:
     r"""F1 at the threshold that suits it best.
 

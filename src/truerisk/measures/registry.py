@@ -41,14 +41,15 @@ BINOMIAL_INTERVALS = (
     "blaker",
     "wald",
 )
-CELL_INTERVALS = ("smoothed_delta", "delta", "percentile", "basic", "bca", "dirichlet")
-RANKING_INTERVALS = ("percentile", "basic", "bca")
+CELL_INTERVALS = (
+    "by_measure", "smoothed_delta", "delta", "percentile", "basic", "bca", "dirichlet",
+)  # fmt: skip
 DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
     "binary counts": CELL_INTERVALS,
     "class counts": CELL_INTERVALS,
-    "ranking": RANKING_INTERVALS,
+    "ranking": ("precision_influence",),
     "documents": ("delta",),
-    "probabilities": ("delta",),
+    "probabilities": ("gamma_of_losses",),
 }
 
 AVERAGE_NAMES = ("micro", "macro", "weighted", "samples")  # the last is over examples
@@ -106,11 +107,11 @@ class Measure:
         """Whether a page can compute it at any threshold."""
         return self.function.__name__ in LIVE
 
-    def __call__(self, tally: Any) -> Any:  # noqa: ANN401
+    def __call__(self, tally: Any) -> Any:
         """Apply the formula; a `Proportion` where the value is k of n."""
         return self.function(tally, **self.parameters)
 
-    def value(self, tally: Any) -> Any:  # noqa: ANN401
+    def value(self, tally: Any) -> Any:
         """Apply the formula and give the bare number, or array of numbers."""
         value = self(tally)
         return value.value if isinstance(value, Proportion) else np.asarray(value)

@@ -41,16 +41,11 @@ class GuaranteedRejection:
 
 @dataclass(frozen=True, eq=False)
 class ErrorRejectCurve(Curve):
-    r"""Error rate of the accepted examples against the share of examples rejected.
+    """Error rate of the accepted examples against the share of examples rejected.
 
-    An example is rejected when its evidence is less than the threshold.  Thresholds ascend, and the
-    rejection rate with them; the first rejects nothing.  With everything rejected the error rate is
-    undefined; that point is not part of the arrays.  Erratum: a caption says that rejecting can
-    *increase* the error rate; the error rate *falls* as more is rejected.
-
-    `area` is the mean, over the examples, of the error rate among those with at least as much
-    evidence: the area under the curve, from nothing to everything rejected.  `guaranteed` is the
-    rejection that keeps a promised error rate, if `rejection` was given one.
+    Thresholds ascend; the first rejects nothing.  Erratum: a caption says that rejecting can
+    *increase* the error rate; it *falls*.  `area` is the mean over the examples of the error rate
+    among those with at least as much evidence.
     """
 
     kind: ClassVar[str] = "error_reject_curve"
@@ -123,18 +118,10 @@ def _from_most_evidence(
 
 
 def rejection_curve(table: Sweep, threshold: float, label: str = "") -> ErrorRejectCurve:
-    r"""Draw the error-reject curve about a threshold from the counts at each score alone.
+    """Draw the error-reject curve about a threshold from the counts at each score alone.
 
     The evidence is :math:`|s - t|`, as for `rejection` with a threshold.  Where the table is
     thinned, examples between two kept scores count as if they stood at the lower one.
-
-    Examples
-    --------
-    >>> from truerisk.measures.thresholds import sweep
-    >>> table = sweep(rank([0.9, 0.2, 0.4, 0.1], [True, False, True, False]))
-    >>> curve = rejection_curve(table, 0.5)
-    >>> curve.rejection_rate.tolist(), curve.error_rate.round(2).tolist()
-    ([0.0, 0.25, 0.5], [0.25, 0.0, 0.0])
     """
     if not np.isfinite(check_number(threshold, "threshold")):
         raise InputError(f"`threshold` must be finite; got {threshold!r}.")

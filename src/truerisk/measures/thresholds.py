@@ -53,9 +53,10 @@ class Guarantee:
 
     "At least `bound`" for recall, specificity, precision and negative predictive value, "at most"
     for the error rate; `level` is the confidence of this promise alone.  It holds at all thresholds
-    that are kept: `lowest` and `highest` are the ends of these, NaN where there are none.  `reason`
-    then says why, and `needed` how many examples in all would about do; infinite where more of the
-    kind would not help, None where nothing is missing.
+    that are kept: `lowest` and `highest` are the ends of these, NaN where there are none.  (Of a
+    fixed sequence, not all between the ends need be among them.)  `reason` says why none is kept,
+    and `needed` how many examples in all would about do: infinite where more of the kind would not
+    help, None where nothing is missing.
     """
 
     measure: str
@@ -78,13 +79,6 @@ def sweep(ranking: Ranking) -> Sweep:
 
     The first threshold is infinite: nothing is called positive.  (If a score is itself infinite,
     both rows stand at the same threshold, and the first cannot be reached.)
-
-    Examples
-    --------
-    >>> from truerisk.tallies.ranking import rank
-    >>> table = sweep(rank([0.9, 0.4, 0.1], [True, False, True]))
-    >>> table.threshold.tolist(), table.tp.tolist(), table.tn.tolist()
-    ([inf, 0.9, 0.4, 0.1], [0, 1, 1, 2], [1, 1, 0, 0])
     """
     threshold = np.concatenate([[np.inf], ranking.thresholds])
     tp = np.concatenate([[0], ranking.tp]).astype(ranking.tp.dtype)
@@ -103,14 +97,6 @@ def optimal_threshold(
     """Find the threshold that does best by a criterion on these examples.
 
     The criteria are those of `best_threshold`; `among` says which rows of `sweep` may be chosen.
-
-    Examples
-    --------
-    >>> from truerisk.tallies.ranking import rank
-    >>> ranking = rank([0.9, 0.8, 0.4, 0.1], [True, False, True, False])
-    >>> best = optimal_threshold(ranking, by="cost", costs={"fp": 1, "fn": 5})
-    >>> best.at, best.value
-    (0.4, 0.25)
     """
     check_choice(by, CRITERIA, "by")
     check_number(beta, "beta", low=0)
@@ -151,21 +137,10 @@ def mean_cost(table: Sweep, costs: Mapping[str, float]) -> Array:
 def working_threshold(evaluation: Evaluation) -> float | None:
     """Say from which score on an example was called positive, as far as the evaluation shows.
 
-    The threshold that was given; else the one at which the scores make the very counts of the
-    confusion matrix (of a thinned table, the next kept one above it); else 0.5 for scores within
-    [0, 1], 0 for scores of both signs, and where neither means anything the threshold of the best
-    F1.  Every threshold between two neighbouring scores makes the same counts; 0.5 and 0 are
-    preferred where they are among these.  It is None where there is no one column of scores, and
-    infinite where nothing is called positive.
-
-    Scores of single precision are compared as such: those called positive from 0.7 on begin at
-    0.69999999, which is then the threshold.
-
-    Examples
-    --------
-    >>> from truerisk.evaluation.evaluate import evaluate
-    >>> working_threshold(evaluate([0, 1, 0, 1], [0, 1, 0, 0], y_score=[0.1, 0.4, 0.35, 0.3]))
-    0.4
+    The threshold that was given; else the one that makes the counts of the confusion matrix, 0.5
+    and 0 preferred; else 0.5 for scores within [0, 1], 0 for scores of both signs, else that of the
+    best F1. None without one column of scores, ∞ where nothing is called positive.  Scores of
+    single precision are compared as such: 0.7 begins at 0.69999999.
     """
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep):
@@ -198,14 +173,7 @@ def _usual_threshold(table: Sweep) -> float | None:
 
 
 def counts_of_labels(evaluation: Evaluation) -> dict[str, float] | None:
-    """Give the four counts of the predicted labels; None where there are no such.
-
-    Examples
-    --------
-    >>> from truerisk.evaluation.evaluate import evaluate
-    >>> counts_of_labels(evaluate([0, 1, 0, 1], [0, 1, 1, 1]))
-    {'tp': 2.0, 'fp': 1.0, 'fn': 0.0, 'tn': 1.0}
-    """
+    """Give the four counts of the predicted labels; None where there are no such."""
     cells, pos_label = evaluation.tallies, evaluation.pos_label
     if not isinstance(cells, Cells) or pos_label not in cells.labels:
         return None
@@ -214,15 +182,7 @@ def counts_of_labels(evaluation: Evaluation) -> dict[str, float] | None:
 
 
 def with_given_threshold(evaluation: Evaluation, table: Sweep) -> Sweep:
-    """Add the threshold that was given to a thinned table, with the counts of the labels it made.
-
-    Examples
-    --------
-    >>> from truerisk.evaluation.evaluate import evaluate
-    >>> evaluation = evaluate([0, 1, 0, 1], y_score=[0.1, 0.4, 0.35, 0.8], threshold=0.5)
-    >>> len(with_given_threshold(evaluation, evaluation.curves["thresholds"]))  # not thinned
-    5
-    """
+    """Add the given threshold to a thinned table, with the counts of the labels it made."""
     given, counts = evaluation.settings.get("threshold"), counts_of_labels(evaluation)
     at = _row_above(evaluation, table, counts)
     if at is None or counts is None or given is None:

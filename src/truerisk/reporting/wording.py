@@ -92,13 +92,7 @@ def spoken(name: str) -> str:
 
 
 def interval_heading(level: float, estimates: Iterable[Estimate] = ()) -> str:
-    """Give the heading of a column of intervals; it says so where estimates have bounds.
-
-    Examples
-    --------
-    >>> interval_heading(0.95)
-    '95 % interval'
-    """
+    """Give the heading of a column of intervals; it says so where estimates have bounds."""
     sides = {one.interval.side for one in estimates if one.interval is not None and one.is_defined}
     both, bounds = "both" in sides or not sides, bool(sides - {"both"})
     words = " or ".join(word for word, used in (("interval", both), ("bound", bounds)) if used)
@@ -110,7 +104,7 @@ def interval_subtitle(level: float, estimates: Iterable[Estimate] = ()) -> str:
     return f"{interval_heading(level, estimates).replace(' or ', 's and ')}s"
 
 
-def plain_text(value: Any) -> str:  # noqa: ANN401
+def plain_text(value: Any) -> str:
     """Write a setting: lists with commas, nothing as "none", numbers as short as they can be."""
     if value is None:
         return "none"

@@ -19,7 +19,7 @@ from truerisk.tallies.cells import ratio
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_influences import ranking_influences
-from truerisk.tallies.ranking_replicates import values_of, values_of_weights
+from truerisk.tallies.ranking_weights import values_of, values_of_weights
 
 MAX_EXACT = 2**21  # groups × rows of a ranking that is computed anew for each group
 AT_ONCE = 2**17  # entries of a table (groups, rows)
@@ -49,11 +49,6 @@ def effective_groups(sizes: Array) -> float:
     r"""Give the number of equal groups that would be as informative as these (Kish).
 
     .. math:: \Bigl(\sum_g N_g\Bigr)^2 \Big/ \sum_g N_g^2
-
-    Examples
-    --------
-    >>> effective_groups(np.array([2, 2, 2])), effective_groups(np.array([8, 1, 1]))
-    (3.0, 1.5151515151515151)
     """
     column = np.asarray(sizes, dtype=np.float64)
     total = math.fsum(column)
@@ -69,12 +64,6 @@ def ratio_values(top: Array, bottom: Array) -> GroupValues:
     r"""Give the values of a ratio of two sums: :math:`(S \mp S_g) / (N \mp N_g)`.
 
     Only groups that add to the denominator count.
-
-    Examples
-    --------
-    >>> values = ratio_values(np.array([1, 0, 3, 0]), np.array([2, 2, 4, 0]))
-    >>> values.value, values.without.tolist(), values.twice.tolist()
-    (0.5, [0.5, 0.6666666666666666, 0.25], [0.5, 0.4, 0.5833333333333334])
     """
     taken = bottom > 0
     s, n = (np.asarray(part[taken], dtype=np.float64) for part in (top, bottom))
@@ -96,22 +85,11 @@ def _rest(total: float, parts: Array) -> Array:
 def area_values(
     score: NDArray[Any], is_positive: Flags, group: Indices, weight: Array | None = None
 ) -> GroupValues:
-    r"""Give the values of the area under the ROC curve.
+    """Give the values of the area under the ROC curve without, and with twice, each group.
 
-    With :math:`r_g` the pairs that positives of the group win, :math:`c_g` those that its negatives
-    lose, :math:`w_g` such pairs within it (ties count half) and M all pairs won:
-
-    .. math:: A_{(g)} = \frac{M - r_g - c_g + w_g}{(P - P_g)(N - N_g)}, \qquad
-              A^{+g} = \frac{M + r_g + c_g + w_g}{(P + P_g)(N + N_g)}
-
-    in O(n log n).  `group` holds codes from 0 on.
-
-    Examples
-    --------
-    >>> values = area_values(np.array([4.0, 3, 2, 1]), np.array([True, False, True, False]),
-    ...                      np.array([0, 0, 1, 1]))
-    >>> values.value, values.without.tolist(), values.twice.round(4).tolist()
-    (0.75, [1.0, 1.0], [0.7778, 0.7778])
+    With r and c the pairs that the group's positives win and its negatives lose, w those within it
+    and M all pairs won: (M − r − c + w)/((P − P_g)(N − N_g)) and (M + r + c + w)/((P + P_g)(N +
+    N_g)).
     """
     groups = int(group.max()) + 1
     weights = np.ones(len(score)) if weight is None else weight
@@ -227,13 +205,6 @@ def mean_of_classes(each: Sequence[GroupValues], support: Array | None = None) -
     """Average over classes: evenly, or by `support` (classes × groups), which groups change.
 
     A class in which the value is undefined is left out.
-
-    Examples
-    --------
-    >>> one = GroupValues(0.5, np.array([0.25, 1.0]), np.array([0.4, 0.6]), 2.0)
-    >>> two = GroupValues(1.0, np.array([np.nan, 1.0]), np.array([1.0, 0.8]), 1.5)
-    >>> mean_of_classes([one, two]).without.tolist()
-    [0.25, 1.0]
     """
     sizes = np.ones((len(each), 1)) if support is None else support
     change = np.zeros((1, 1)) if support is None else support

@@ -21,6 +21,7 @@ from truerisk.tallies.ranking import as_weights
 
 SUM_SLACK = 1e-6
 SUM_SLACK_NARROW = 1e-3  # float32 probabilities are rounded one by one
+POWERS = (1, 2, 3)  # of the losses that the probabilities expect
 
 
 class Loss(Protocol):
@@ -55,6 +56,17 @@ def brier_scores(
     return np.asarray((probabilities**2).sum(axis=1) - own**2 + (own - 1) ** 2)
 
 
+def loss_of_each_class(name: str, probabilities: Array, complement: Array | None) -> Array:
+    """Give the loss that each example would have, were each class the true one: (n, K)."""
+    if probabilities.ndim == 1:
+        sides = np.ones(len(probabilities), dtype=bool), np.zeros(len(probabilities), dtype=bool)
+        return np.column_stack([LOSSES[name](probabilities, one, complement) for one in sides])
+    if name == "log_loss":
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(probabilities))
+    return np.asarray((probabilities**2).sum(axis=1, keepdims=True) + 1 - 2 * probabilities)
+
+
 LOSSES: Mapping[str, Loss] = MappingProxyType({"log_loss": log_losses, "brier_score": brier_scores})
 
 
@@ -64,6 +76,22 @@ def _of_truth(probabilities: Array, truth: NDArray[Any], complement: Array | Non
         other = 1 - probabilities if complement is None else complement
         return np.where(truth, probabilities, other)
     return np.asarray(probabilities[np.arange(len(truth)), truth.astype(np.intp)])
+
+
+@dataclass(frozen=True)
+class LossMoments:
+    """What an interval of a mean loss needs.
+
+    `variance` is the squared standard error of the mean.  `implied` are the mean loss, squared loss
+    and cubed loss that the probabilities themselves expect.  `largest` is the most that one example
+    adds to the mean; `n` counts the examples of equal weight.
+    """
+
+    mean: float
+    variance: float
+    implied: tuple[float, float, float]
+    largest: float
+    n: float
 
 
 @dataclass
@@ -80,6 +108,10 @@ class ProbabilityTally:
         default_factory=lambda: {name: WeightedSums() for name in LOSSES}
     )
     infinite: Counter[str] = field(default_factory=Counter)
+    implied: dict[str, tuple[ExactSum, ...]] = field(
+        default_factory=lambda: {name: tuple(ExactSum() for _ in POWERS) for name in LOSSES}
+    )
+    largest: dict[str, float] = field(default_factory=lambda: dict.fromkeys(LOSSES, 0.0))
 
     def add(
         self,
@@ -109,8 +141,26 @@ class ProbabilityTally:
             finite = np.isfinite(losses)
             # A row of no weight says nothing, not even that the impossible has happened.
             self.infinite[name] += int(np.count_nonzero(~finite & (weights > 0)))
-            self.sums[name].add(np.where(finite, losses, 0.0), weights)
+            losses = np.where(finite, losses, 0.0)
+            self.sums[name].add(losses, weights)
+            self.largest[name] = max(self.largest[name], float((losses * weights).max()))
+            self._add_implied(name, wide, weights, complement)
         return self
+
+    def _add_implied(
+        self, name: str, probabilities: Array, weights: Array, complement: Array | None
+    ) -> None:
+        """Add what the probabilities themselves expect of the loss and of its powers."""
+        shares = probabilities
+        if probabilities.ndim == 1:
+            other = 1 - probabilities if complement is None else complement
+            shares = np.column_stack([probabilities, other])
+        losses = loss_of_each_class(name, probabilities, complement)
+        losses = np.where(shares > 0, losses, 0.0)
+        powered = shares * weights[:, None]
+        for total in self.implied[name]:
+            powered = powered * losses
+            total.add(powered.sum(axis=1))
 
     def merge(self, other: "ProbabilityTally") -> "ProbabilityTally":
         """Take in what another tally has seen; return the tally itself."""
@@ -120,6 +170,9 @@ class ProbabilityTally:
         self.infinite.update(other.infinite)
         for name, sums in self.sums.items():
             sums.merge(other.sums[name])
+            self.largest[name] = max(self.largest[name], other.largest[name])
+            for mine, theirs in zip(self.implied[name], other.implied[name], strict=True):
+                mine.merge(theirs)
         return self
 
     def mean(self, loss: str) -> float:
@@ -135,6 +188,18 @@ class ProbabilityTally:
         if not math.isfinite(mean):
             return math.nan
         return self.sums[loss].standard_error(mean, self.weights, self.square_weights, self.rows)
+
+    def moments(self, loss: str) -> LossMoments:
+        """Give what the interval of a mean loss needs."""
+        total = self.weights.value
+        first, second, third = (one.value / total for one in self.implied[loss])
+        return LossMoments(
+            mean=self.mean(loss),
+            variance=self.standard_error(loss) ** 2,
+            implied=(first, second, third),
+            largest=self.largest[loss] / total,
+            n=total**2 / self.square_weights.value,
+        )
 
 
 def check_probabilities(table: NDArray[Any]) -> None:

@@ -19,18 +19,10 @@ def share_below(scores: Array, others: Array, weight: Array | None = None) -> Ar
 
 
 def area_influence(score: Array, is_positive: Flags) -> Array:
-    r"""Give the influence of each example on the area A under the ROC curve; its mean is 0.
+    """Give the influence of each example on the area A under the ROC curve; its mean is 0.
 
-    .. math:: \frac{n}{n_1} (\text{placement} - A) \;\text{of a positive}, \qquad
-              \frac{n}{n_0} (\text{placement} - A) \;\text{of a negative}
-
-    The placement is the share of the other class that an example is on the right side of.  NaN
-    where a class is missing.
-
-    Examples
-    --------
-    >>> area_influence(np.array([0.1, 0.4, 0.3, 0.9]), np.array([False, False, True, True]))
-    array([ 0.5, -0.5, -0.5,  0.5])
+    n/n₁·(placement − A) of a positive, n/n₀·(placement − A) of a negative, the placement being the
+    share of the other class that it is on the right side of.  NaN where a class is missing.
     """
     influence = np.full(len(score), np.nan)
     for own in (is_positive, ~is_positive):
@@ -43,21 +35,10 @@ def area_influence(score: Array, is_positive: Flags) -> Array:
 
 
 def average_precision_influence(score: Array, is_positive: Flags) -> Array:
-    r"""Give the influence of each example on average precision: the infinitesimal jackknife.
+    """Give the influence of each example on average precision: the infinitesimal jackknife.
 
-    With tp and k the positives and all examples scored at least as high as threshold j, :math:`a_j`
-    the positives at it and P all of them, average precision is :math:`\sum_j a_j\,tp_j / k_j / P`.
-    An example at threshold g changes it, n times over, by
-
-    .. math:: \frac{n}{P} \Bigl( [positive]\,\bigl(\tfrac{tp_g}{k_g} - AP +
-              \sum_{j \ge g} \tfrac{a_j}{k_j}\bigr) - \sum_{j \ge g} \tfrac{a_j\,tp_j}{k_j^2} \Bigr)
-
-    Equal scores are one threshold.  The mean is 0.  NaN without a positive.
-
-    Examples
-    --------
-    >>> average_precision_influence(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
-    array([ 0.41666667, -0.33333333, -0.08333333])
+    With a positives at threshold j, tp and k found there: n/P·([positive](tp/k − AP + Σ a/k) − Σ
+    a·tp/k²), summed over j ≥ its own.  Equal scores are one threshold.  NaN without a positive.
     """
     n, positives = len(score), int(is_positive.sum())
     if positives == 0:

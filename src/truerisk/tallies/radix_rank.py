@@ -30,6 +30,7 @@ from truerisk.tallies.ranking import (
     Ranking,
     RankingSummary,
     breakeven_of,
+    precision_spread,
     refuse_nan,
 )
 
@@ -147,6 +148,7 @@ def rank_by_radix(parts: list[Part]) -> Ranking:
             sums=sums,
             special=special,
             levels=levels,
+            points=points,
         ),
         rows=(buckets.n_positive, buckets.n_negative),
     )
@@ -324,11 +326,15 @@ def _summary(
     sums: list[float],
     special: NDArray[np.uint64],
     levels: NDArray[np.float64],
+    points: NDArray[np.uint64],
 ) -> RankingSummary:
+    """Give the summary; only the spread of the precision is that of the points that are kept."""
     n_positive, n_negative = buckets.n_positive, buckets.n_negative
     auc = variance = ks = ks_threshold = precision = f1 = f1_threshold = math.nan
-    breakeven = NO_BREAKEVEN
+    breakeven, spread = NO_BREAKEVEN, (math.nan, math.nan)
     if n_positive:
+        steps = np.diff(points[:, 1:].astype(np.int64), axis=0, prepend=0)
+        spread = precision_spread(steps[:, 0], steps[:, 1])
         precision = sums[PRECISION] / n_positive
         thresholds = buckets.layout.scores_of(special[:, 0])
         counts = special[:, 1:].astype(np.int64)
@@ -352,6 +358,7 @@ def _summary(
         breakeven=breakeven,
         eleven_point=tuple(levels.tolist()),
         auc_bounds=(auc, auc),
+        precision_spread=spread,
     )
 
 

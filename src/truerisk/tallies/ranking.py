@@ -47,6 +47,7 @@ class RankingSummary:
     """The measures of a ranking.  NaN where a class is missing.
 
     `delong_variance` is the variance of `auc`; it is NaN with fewer than two examples of a class.
+    `precision_spread` is that of `precision_spread`, about the average precision.
     Of several thresholds that do equally well, the highest is given.
     """
 
@@ -60,6 +61,7 @@ class RankingSummary:
     breakeven: Breakeven
     eleven_point: tuple[float, ...]
     auc_bounds: tuple[float, float]
+    precision_spread: tuple[float, float] = (np.nan, np.nan)
 
 
 def summarise(
@@ -103,7 +105,44 @@ def summarise(
         breakeven=breakeven_of(thresholds, tp, retrieved, n_positive),
         eleven_point=_eleven_point(tp, precision),
         auc_bounds=(auc, auc),
+        precision_spread=precision_spread(positives, negatives, squares, rows),
     )
+
+
+def precision_spread(
+    positives: Column,
+    negatives: Column,
+    squares: tuple[Array, Array] | None = None,
+    rows: tuple[int, int] | None = None,
+) -> tuple[float, float]:
+    r"""Give the variance of the average precision, and what a negative at the very top takes away.
+
+    At the j-th highest score a positive counts with its own precision π, and gives U to those
+    below; a negative takes D from them:
+
+    .. math:: U_j = \sum_{i \ge j} \frac{a_i (1 - \pi_i)}{TP_i + FP_i}, \qquad
+       D_j = \sum_{i \ge j} \frac{a_i \pi_i}{TP_i + FP_i}, \qquad
+       V = \frac{1}{P^2} \Bigl(\sum_j a_j (\pi_j - AP + U_j)^2 + \sum_j z_j D_j^2\Bigr)
+
+    by the influence function; with `squares`, sums of squared weights stand in for a and z.
+    """
+    tp, fp = np.cumsum(positives), np.cumsum(negatives)
+    n_positive, retrieved = float(tp[-1]), np.maximum(tp + fp, np.finfo(float).tiny)
+    precision = tp / retrieved
+    weight = positives / retrieved
+    gives = np.cumsum((weight * (1 - precision))[::-1])[::-1]
+    takes = np.cumsum((weight * precision)[::-1])[::-1]
+    average = float(positives @ precision) / n_positive
+    of_positives, of_negatives = squares or (positives, negatives)
+    variance = of_positives @ (precision - average + gives) ** 2 + of_negatives @ takes**2
+    unit = 1.0 if rows is None or rows[1] == 0 else float(fp[-1]) / rows[1]
+    return float(variance) / n_positive**2, unit * float(takes[0]) / n_positive
+
+
+def interpolated_precision(tp: Column, fp: Column) -> Array:
+    """Give the highest precision at each threshold or any lower one."""
+    precision = tp / np.maximum(tp + fp, np.finfo(float).tiny)
+    return np.asarray(np.maximum.accumulate(precision[::-1])[::-1])
 
 
 def breakeven_of(thresholds: Array, tp: Column, retrieved: Column, n_positive: float) -> Breakeven:
@@ -285,7 +324,7 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
 def rank_parts(parts: list[tuple[NDArray[Any], Flags]]) -> Ranking:
     """Rank scores that come in several parts of one type, without joining a large number."""
     if sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
-        from truerisk.tallies import radix_rank  # noqa: PLC0415  (only for many rows)
+        from truerisk.tallies import radix_rank
 
         return radix_rank.rank_by_radix(parts)
     scores = np.concatenate([scores for scores, _ in parts])

@@ -48,16 +48,6 @@ def ranking_influences(
         One entry per example; weights are 1 if not given.
     names
         Of roc_auc, average_precision, best_f1, ks, breakeven_point, eleven_point_precision.
-
-    Examples
-    --------
-    >>> found = ranking_influences(
-    ...     np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False]), None,
-    ...     ["roc_auc", "average_precision"])
-    >>> found["roc_auc"].tolist()
-    [0.125, -0.125, -0.125, 0.125]
-    >>> found["average_precision"].round(4).tolist()  # of 5/6
-    [0.1389, -0.1111, -0.0278, 0.0]
     """
     weights = np.ones(len(score)) if weight is None else weight
     ranked = _Ranked.of(score, is_positive, weights)
@@ -190,11 +180,6 @@ def mean_influences(values: Array, weight: Array) -> Array:
     r"""Give what each example adds to the error of a mean: :math:`w_i (x_i - \bar x) / \sum w`.
 
     Examples without a value add nothing.
-
-    Examples
-    --------
-    >>> mean_influences(np.array([1.0, 3.0]), np.ones(2)).tolist()
-    [-0.5, 0.5]
     """
     defined = ~np.isnan(values)
     used = np.where(defined, weight, 0.0)

@@ -85,14 +85,6 @@ class Votes:
     """Grows refit by refit: `called[r, i]` is what example i was called in repetition r.
 
     Within one repetition no example is judged twice.
-
-    Examples
-    --------
-    >>> votes = Votes(np.array([0, 0, 1]), ("no", "yes"), repetitions=2)
-    >>> for repetition, called in enumerate(([0, 1, 1], [0, 0, 1])):
-    ...     _ = votes.add(np.arange(3), np.array(called), repetition)
-    >>> votes.cells().totals
-    array([1.5, 0.5, 1. ])
     """
 
     truth: NDArray[Any]

@@ -20,6 +20,7 @@ from truerisk.comparison.learners.learner_tests import (
     by_nested_cross_validation,
     by_posterior,
     by_resampled_t,
+    by_variance_components,
     refits_without_spread,
 )
 from truerisk.comparison.learners.paired_refits import differences_of_refits
@@ -235,3 +236,11 @@ def test_differences_of_refits_are_laid_out_by_repetition():
         )
 
     assert differences_of_refits(of(0.25, 0.5), of(0.25, 0.25), 2).tolist() == [[0.0, -0.25]]
+
+
+def test_components_without_disagreement_are_independent_examples():
+    always = np.repeat([1, -1, 0], [20, 10, 70])
+    refits = np.arange(300).reshape(3, 100) // 10
+    outcome = by_variance_components(np.tile(always, (3, 1)).astype(np.int8), refits, None)
+    # .1 ± 1.96 √(.29 / 100)
+    assert outcome.ends_at(0.95) == pytest.approx((-0.0055, 0.2055), abs=5e-5)

@@ -13,6 +13,7 @@ from scipy.stats import multinomial, norm, t
 from truerisk.comparison.predictions.paired_difference import (
     PAIRED_DIFFERENCES,
     by_groups,
+    check_paired_table,
     paired_difference_bounds,
     paired_difference_ends,
     paired_score_p,
@@ -324,3 +325,7 @@ def coverage_of(method, n):
                 agreed = xlogy(rest, max(0.0, 1 - p - q))
                 chances = np.exp(ways + xlogy(pairs, [p, q]).sum(axis=1) + agreed)
                 yield chances[(low - 1e-12 <= p - q) & (p - q <= high + 1e-12)].sum()
+
+
+def test_a_table_of_counts_is_given_back():
+    assert check_paired_table(20, 2, 12, 16) == (20, 2, 12, 16)

@@ -8,6 +8,8 @@ from scipy.optimize import curve_fit
 
 from truerisk.errors import InputError
 from truerisk.estimation.curves.laws import (
+    METHOD,
+    NeededSize,
     PowerLaws,
     extrapolation_of,
     fit_power_laws,
@@ -326,3 +328,18 @@ def test_a_wanted_value_must_be_a_share():
 
 def test_an_infinite_size_can_be_told_in_json():
     assert as_plain(_law(0.2 + 3 * N**-1.0).size_for(0.15))["size"] == "Infinity"
+
+
+def test_growth_and_needed_sizes_in_words():
+    growth = growth_of([100, 200, 400], [1.0, 4.0, 16.0])
+    assert str(growth) == "n^2.00 (±0.00, from 100 to 400 examples)"
+    needed = NeededSize(
+        wanted=0.05,
+        size=4000.0,
+        more=1500.0,
+        measure="error_rate",
+        interval=Interval(2600.0, 9000.0, 0.95, METHOD),
+        reachable="yes",
+    )
+    words = "error_rate 0.05 takes about 4,000 examples [2,600, 9,000] at 95 %: 1,500 more"
+    assert str(needed) == words

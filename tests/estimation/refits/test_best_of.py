@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import best_of, estimate
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.best_of import cell_shares
+from truerisk.estimation.refits.best_of import cell_shares, estimate_of_choices
 from truerisk.estimation.svm.one_vs_rest_counts import measure_values
 from truerisk.estimation.svm.selection import corrected_estimate
 
@@ -184,3 +184,10 @@ def test_what_leaves_nothing_to_choose_is_refused(given, said):
     settings = {"models": MODELS, "X": X, "y": Y, **FEW, **given}
     with pytest.raises(InputError, match=said):
         best_of(**settings)
+
+
+def test_the_estimate_of_choices_by_hand():
+    values = np.array([0.2, 0.3, 0.4])
+    found = estimate_of_choices(values, "error_rate", level=0.5, n=9, method="best_of")
+    ends = (found.value, found.interval.low, found.interval.high)
+    assert ends == pytest.approx((0.3, 0.25, 0.35))

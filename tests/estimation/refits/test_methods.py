@@ -5,7 +5,7 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS, Design, find_method
+from truerisk.estimation.refits.methods import METHODS, Design, design_of, find_method
 
 EXAMPLES = Examples.of(np.zeros((60, 1)), np.arange(60) % 2)
 GROUPED = Examples.of(np.zeros((60, 1)), np.arange(60) % 2, groups=np.arange(60) // 4)
@@ -74,3 +74,13 @@ def test_a_bootstrap_has_ten_refits_at_least():
 def test_the_holdout_has_the_size_asked_for():
     assert plan_of("holdout").judged.sum() == 20
     assert plan_of("holdout", test_size=0.5).judged.sum() == 30
+
+
+def test_what_is_absent_is_left_to_the_method():
+    design = design_of(METHODS["subsampling"], {"test_size": 0.2})
+    assert (design.folds, design.repeats, design.test_size, design.stratified) == (
+        10,
+        15,
+        0.2,
+        True,
+    )

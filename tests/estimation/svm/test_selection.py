@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import leave_one_out
-from truerisk.estimation.svm.selection import select
+from truerisk.estimation.svm.selection import select, setting_text
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
@@ -199,3 +199,7 @@ def test_a_name_is_chosen_with_its_preparation():
     found = select("linear_svm", X, Y, over={"C": [0.1, 1.0]}, replicates=20)
     ours = select(LinearSVM(), scale(X), Y, over={"C": [0.1, 1.0]}, replicates=20)
     assert [one.estimate for one in found.candidates] == [one.estimate for one in ours.candidates]
+
+
+def test_a_setting_on_one_line():
+    assert setting_text({"kernel": "rbf", "C": 0.5}) == "kernel=rbf, C=0.5"

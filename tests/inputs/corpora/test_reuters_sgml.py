@@ -7,6 +7,7 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora.reuters_sgml import is_reuters
 
 HEAD = '<!DOCTYPE lewis SYSTEM "lewis.dtd">\n'
 
@@ -118,3 +119,9 @@ def test_a_file_in_a_folder_without_a_document_is_refused(tmp_path):
     (tmp_path / "reut2-000.sgm").write_text(HEAD)
     with refused("reut2-000.sgm: must hold <REUTERS> … </REUTERS>; got none."):
         read_corpus(tmp_path)
+
+
+def test_a_file_of_the_collection_is_recognised_by_its_start():
+    text = '<!DOCTYPE lewis SYSTEM "lewis.dtd">\n<REUTERS TOPICS="YES" '
+    assert is_reuters(text)
+    assert not is_reuters("text,labels")

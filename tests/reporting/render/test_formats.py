@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from truerisk.gates.gate import GateResult
 from truerisk.reporting.render.formats import (
     FORMATS,
     as_latex,
@@ -14,6 +15,7 @@ from truerisk.reporting.render.formats import (
     csv_of,
     json_of,
 )
+from truerisk.reporting.render.pipelines import junit_xml
 
 
 @pytest.fixture
@@ -111,3 +113,8 @@ def test_latex_writes_infinity_and_percent_as_such(evaluation):
 def test_csv_writes_counts_as_whole_numbers():
     lines = csv_lines(["n", "settled_by", "value"], [(240.0, 559.0, 1.0), (2.5, math.nan, 0.5)])
     assert lines.splitlines()[1:] == ["240,559,1.0", "2.5,,0.5"]
+
+
+def test_a_gate_without_claims_in_xml():
+    lines = junit_xml([GateResult(name="spam", checks=())]).splitlines()
+    assert lines[2:4] == ['<testsuite name="spam" tests="0" failures="0">', "</testsuite>"]

@@ -141,7 +141,7 @@ def test_the_table_has_a_row_for_each_learner_and_one_for_the_difference(found_2
     assert table.rows == (
         ("a", "0.160", "[0.100, 0.220]", ""),
         ("b", "0.100", "[0.050, 0.150]", ""),
-        ("b − a", "-0.060", "[-0.110, -0.010]", "0.020"),
+        ("b − a", "-0.060", "[-0.110, -0.010]°", "0.020"),  # of a difference, not measured
     )
 
 

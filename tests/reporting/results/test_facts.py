@@ -71,7 +71,7 @@ def test_every_kind_of_result_tells_its_own_facts(make, told):
     ("refits", "told"),
     [
         ({"folds": 3, "repeats": 2}, "variance components"),
-        ({"method": "holdout"}, "clopper pearson, smoothed delta"),
+        ({"method": "holdout"}, "clopper pearson, class shares"),
     ],
     ids=["folds", "hold-out"],
 )

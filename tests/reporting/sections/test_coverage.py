@@ -45,27 +45,25 @@ def test_a_proportion_is_told_what_was_summed():
 
 
 def test_the_least_of_several_measures_is_named():
-    measures = ["gmean", "balanced_accuracy"]
+    measures = ["gmean", "matthews_correlation"]
     found = {name: coverage_of("smoothed_delta", name) for name in measures}
     mean = sum(one.mean for one in found.values()) / 2
     told = rows(scored(measures=measures))["smoothed delta"]
     assert told[2:4] == (
         share(mean),
-        f"{share(found['balanced_accuracy'].least)} (Balanced accuracy)",
+        f"{share(found['matthews_correlation'].least)} (Matthews correlation)",
     )
-    assert found["balanced_accuracy"].least < found["gmean"].least
+    assert found["matthews_correlation"].least < found["gmean"].least
 
 
 def test_what_was_not_measured_says_so():
-    told = rows(scored(measures=["brier_score"], probabilities=True))["delta"]
+    told = rows(scored(measures=["brier_score"], probabilities=True))["gamma of losses"]
     assert told == ("Brier score", "95 %", "–", "–", "not measured")
 
 
-def test_weights_and_groups_were_not_measured():
+def test_weights_were_not_measured():
     weighted = scored(sample_weight=np.linspace(1, 2, 120))
     assert {row[-1] for row in rows(weighted).values()} == {"not measured with weights"}
-    grouped = scored(groups=np.arange(120) // 2)
-    assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
 
 
 def test_another_level_than_the_measured_one_is_told():
@@ -138,7 +136,7 @@ def test_the_bounds_of_xi_alpha_were_measured_at_their_rho():
         told = rows(tr.xi_alpha(svm, X, y, **rule))
         assert all(words in row[-1] for row in told.values())
     told = rows(tr.xi_alpha(svm, X, y, rho=1.5))
-    assert {row[-1] for row in told.values()} == {"not measured"}
+    assert {row[-1] for row in told.values()} == {"not measured for this way of estimating"}
 
 
 def test_what_is_chosen_or_put_side_by_side_was_not_measured():
@@ -146,8 +144,8 @@ def test_what_is_chosen_or_put_side_by_side_was_not_measured():
     one = Estimate(value=0.1, interval=ends, measure="error_rate", method="span_bound", n=20)
     beside = tr.SideBySide(estimates=(one,), seconds=(0.1,), training_seconds=0.1)
     chosen = tr.Selection(candidates=(), best={"C": 1.0}, estimate=one, corrected=one)
-    assert rows(beside)["span bound"][-1] == "not measured for this way of estimating"
-    assert rows(chosen)["span bound"][-1] == "not measured"
+    for result in (beside, chosen):
+        assert rows(result)["span bound"][-1] == "not measured for this way of estimating"
 
 
 def test_data_sets_have_the_signed_rank_interval():
@@ -179,7 +177,9 @@ def test_an_undefined_row_promises_nothing():
 
 
 def test_json_lists_what_was_measured_of_each_interval():
-    [one] = scored(measures=["recall"]).to_dict()["coverage"]
+    one, *bands = scored(measures=["recall"]).to_dict()["coverage"]
+    assert [band["of"] for band in bands] == ["ROC curve", "precision and recall"]
+    assert {band["interval"] for band in bands} == {"simultaneous_rectangles"}
     assert (one["interval"], one["of"], one["least"]) == ("clopper_pearson", "recall", 0.9501)
     weighted = scored(measures=["recall"], sample_weight=np.linspace(1, 2, 120)).to_dict()
     assert (weighted["coverage"][0]["mean"], weighted["coverage"][0]["samples"]) == (None, None)

@@ -19,7 +19,7 @@ from studies.audit.pages import (
 )
 from studies.audit.proportions import enumerate_all
 from truerisk.errors import InputError
-from truerisk.intervals.measured_coverage import coverage_of
+from truerisk.intervals.measured_coverage import NO_PROMISE, coverage_of
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +65,24 @@ def test_every_committed_page_and_the_shipped_figures_are_made_from_the_ledgers(
 )
 def test_a_cell_is_judged_with_its_monte_carlo_error(coverage, band, kept, low):
     one = cell(coverage)
-    assert (in_band(one), is_kept(one), is_low(one)) == (band, kept, low)
+    study = STUDIES["holdout"]
+    assert (in_band(one, study), is_kept(one, study), is_low(one, study)) == (band, kept, low)
 
 
 def test_the_band_follows_the_level():
     # At 99 % misses may be from 0.003 to 0.016; 40,000 samples are off by 0.001.
-    assert in_band(cell(0.9835, level=0.99, samples=40_000))
-    assert not in_band(cell(0.9825, level=0.99, samples=40_000))
-    assert is_low(cell(0.97, level=0.99))
+    study = STUDIES["holdout"]
+    assert in_band(cell(0.9835, level=0.99, samples=40_000), study)
+    assert not in_band(cell(0.9825, level=0.99, samples=40_000), study)
+    assert is_low(cell(0.97, level=0.99), study)
+
+
+def test_refits_have_a_narrower_band():
+    refits = STUDIES["refits"]
+    assert not in_band(cell(0.925, samples=400_000), refits)
+    assert in_band(cell(0.925, samples=400_000), STUDIES["holdout"])
+    assert is_low(cell(0.869), refits)
+    assert not is_low(cell(0.871), refits)
 
 
 def figures(ledgers, page):
@@ -174,26 +184,22 @@ def test_a_ledger_with_other_columns_is_refused(tmp_path):
         write_pages(tmp_path)
 
 
-FIVE_BY_TEN = {"design": "5 × 10 folds"}
-QUOTED = {
-    "Clopper-Pearson": ("clopper_pearson", {}),
-    "Wald": ("wald", {}),
-    "agreement": ("agreement_binomial", FIVE_BY_TEN),
-    "corrected resampled t": ("corrected_t", FIVE_BY_TEN),
-    "plain t": ("plain_t (invalid)", FIVE_BY_TEN),
-    "perturbation resampling": (
-        "perturbation_effective_size",
-        {"design": "cross-validated losses"},
-    ),
-    "the same as published": ("perturbation_percentile", {"design": "training losses"}),
-}
+def test_the_evidence_has_one_row_per_interval_and_names_the_lowest_cells(ledgers):
+    rows = (cell(0.95), cell(0.8, measure="f1"), cell(0.5, level=0.9), cell(0.1, target=NO_PROMISE))
+    few = replace(ledgers, studies={"holdout": rows}, perturbation=())
+    text = pages.evidence_page(few, f"# Evidence\n{pages.BEGIN}\nold\n{pages.END}\nmore\n")
+    assert text.startswith("# Evidence\n")
+    assert text.endswith(f"{pages.END}\nmore\n")
+    assert "old" not in text
+    assert (
+        "| delta | predictions of one model, 2 measures | 100 | 2 | 400 | held out | 0.875 | 0.800 "
+        "| 0.50 | 1 |" in text
+    )
+    assert "1 of 2 cells are low, the lowest: 0.800 f1 (delta), a coin, n = 100." in text
 
 
-@pytest.mark.parametrize("name", QUOTED)
-def test_the_summary_of_the_evidence_quotes_the_ledgers(name):
-    method, where = QUOTED[name]
-    figure = coverage_of(method, "error_rate", **where)
+def test_what_is_quoted_of_proportions_is_what_ships():
+    figure = coverage_of("clopper_pearson", "error_rate")
     page = (pages.DOCS / "evidence.md").read_text(encoding="utf-8")
-    [line] = [line for line in page.splitlines() if line.startswith(f"| {name}")]
-    least = f"{figure.least:.4f}" if 0 < figure.least < 0.001 else f"{figure.least:.3f}"
-    assert line.endswith(f"| {least} | {figure.mean:.3f} |")
+    [line] = [line for line in page.splitlines() if line.startswith("| clopper_pearson | k of n ")]
+    assert f"| {figure.mean:.3f} | {figure.least:.3f} |" in line

@@ -163,31 +163,10 @@ PAIRED = Rule(0.75, 0.75, "jeffreys")  # that of the error rate; the interval he
 def by_variance_components(
     differences: NDArray[np.int8], refits: NDArray[np.integer], groups: Indices | None
 ) -> TestOutcome:
-    r"""Test by the components of the variance of the difference of losses.
+    """Test by the components of the variance of the difference of losses: m ± z√V.
 
-    With ψ the difference of the losses of an example less its mean m, and V₁, u and s² those of
-    `truerisk.intervals.variance_components`,
-
-    .. math:: V = V_1 (1 + \tfrac34 u) + \tfrac34 \max(0, s^2)
-
-    and the interval is m ± z √V.  Groups are as in `by_agreement`.
-
-    Parameters
-    ----------
-    differences
-        R × n, each −1, 0 or 1.
-    refits
-        R × n: the number of the refit that judged the example.
-    groups
-        The group of each example, numbered from 0.
-
-    Examples
-    --------
-    >>> always = np.repeat([1, -1, 0], [20, 10, 70])  # every repetition says the same: u = s² = 0
-    >>> refits = np.arange(300).reshape(3, 100) // 10
-    >>> outcome = by_variance_components(np.tile(always, (3, 1)).astype(np.int8), refits, None)
-    >>> [round(end, 4) for end in outcome.ends_at(0.95)]  # .1 ± 1.96 √(.29 / 100)
-    [-0.0055, 0.2055]
+    V = V₁(1 + ¾u) + ¾·max(0, s²), with V₁, u and s² of `truerisk.intervals.variance_components`.
+    `refits` (R × n) is the number of the refit that judged the example.
     """
     return _by_examples(differences, refits, groups, lambda parts: parts.variance(PAIRED), METHOD)
 

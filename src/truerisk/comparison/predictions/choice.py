@@ -16,7 +16,7 @@ from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_o
 from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.tallies.cells import ratio
-from truerisk.tallies.ranking_replicates import values_of_weights
+from truerisk.tallies.ranking_weights import values_of_weights
 from truerisk.tallies.scored_rows import ScoredRows
 
 ValueOfWeights = Callable[[Array], Array]  # how often each example counts, (R, n) → values, (R,)
@@ -31,17 +31,12 @@ POISSON[-1] += 1 - POISSON.sum()
 
 
 def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
-    r"""Name the model that is best by a measure, and assess the choice itself.
+    """Name the model that is best by a measure, and assess the choice itself.
 
-    The best of k looks better than it is: it was chosen for the number that is then reported.  The
-    choice is repeated: examples (or groups) are drawn with replacement, the best model on those
-    drawn is chosen, and evaluated on the examples that were not drawn.
-
-    Measured with eight equally good models of error rate 0.2 and n = 300, 150 samples: the best
-    one's own rate is 0.169 on average and its interval covers 0.2 in 0.87 of them; the corrected
-    rate is 0.202 and its interval, as wide as so few examples make it, covers in all of them.
-
-    None where no model has a value, or only one has the measure.
+    The choice is repeated on examples (or groups) drawn with replacement and evaluated on those not
+    drawn. Measured with eight equally good models (error rate 0.2, n = 300, 150 samples): the best
+    one's own interval covers 0.87, the corrected one all.  None where no model, or only one, has a
+    value.
     """
     entries = {
         at: paired.evaluations[model][name]

@@ -97,7 +97,7 @@ class JoinedPredictions:
     def taken(self, rows: Indices) -> "JoinedPredictions":
         """Take some rows, in this order."""
 
-        def of(column: NDArray[Any] | None) -> Any:  # noqa: ANN401
+        def of(column: NDArray[Any] | None) -> Any:
             return None if column is None else column[rows]
 
         return replace(
@@ -198,25 +198,18 @@ class JoinedPredictions:
 
 
 def join_arrays(
-    y_true: Any,  # noqa: ANN401
+    y_true: Any,
     predictions: Sequence[Any],
     scores: Sequence[Any],
     *,
     names: Sequence[str] | None = None,
-    groups: Any = None,  # noqa: ANN401
-    sample_weight: Any = None,  # noqa: ANN401
+    groups: Any = None,
+    sample_weight: Any = None,
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
     spelling: Spelling = AS_WRITTEN,
 ) -> JoinedPredictions:
-    """Check and code predictions in memory.
-
-    Examples
-    --------
-    >>> joined = join_arrays(["a", "b"], [["a", "a"], ["a", "b"]], [None, None])
-    >>> joined.names, joined.labels, [codes.tolist() for codes in joined.predicted]
-    (('first', 'second'), ('a', 'b'), [[0, 0], [0, 1]])
-    """
+    """Check and code predictions in memory."""
     model_names = checked_names(names, len(predictions))
     models = []
     for name, predicted, score in zip(model_names, predictions, scores, strict=True):
@@ -289,17 +282,8 @@ def checked_names(names: Sequence[str] | None, models: int) -> tuple[str, ...]:
 def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
     """Leave out what says nothing, and put the rows in an order that depends on their content.
 
-    Rows of weight 0 are left out; weights that are all alike, and groups of one row each, are
-    dropped.  Neither the order in which the rows came nor that of the models changes the order
-    here: resamples of one seed fall on the same examples.
-
-    Examples
-    --------
-    >>> joined = join_arrays([1, 0, 1], [[1, 0, 0], [0, 0, 1]], [None, None], groups=[7, 8, 9],
-    ...                      sample_weight=[2.0, 2.0, 0.0])
-    >>> rows = rows_that_count(joined)
-    >>> rows.n, rows.weight, rows.group
-    (2, None, None)
+    Rows of weight 0, equal weights and groups of one row are dropped.  Neither the order of rows
+    nor of models matters: resamples of one seed fall on the same examples.
     """
     weight = joined.weight
     counted = joined if weight is None else joined.taken(np.flatnonzero(weight > 0))

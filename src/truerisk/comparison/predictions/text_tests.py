@@ -49,22 +49,8 @@ Tests = Callable[[Cells, Cells], Iterator[TextTest]]
 def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest:
     """Test all document × category decisions at once: the s-test, dominated by common categories.
 
-    Decisions that both systems get right, or both wrong, are ties and dropped; of the n others the
-    k that the second gets right are binomial with probability ½ if the systems are equally good.
-    `statistic` is k.  The test is exact at every n, without a normal approximation; it is
-    McNemar's exact test.
-
-    Parameters
-    ----------
-    first_right, second_right
-        Documents × categories: True or 1 where the system decides correctly.
-
-    Examples
-    --------
-    >>> first, second = [[1, 1], [0, 1], [0, 0]], [[1, 1], [1, 1], [1, 1]]
-    >>> test = micro_sign_test(first, second)  # three of three differing: 2 · ⅛
-    >>> test.statistic, test.n, test.p_value
-    (3.0, 3, 0.25)
+    McNemar's exact test of the decisions that only one system gets right; `statistic` is the
+    second's.
     """
     first, second = (
         _truths(table, name)
@@ -82,15 +68,7 @@ def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest
 def macro_sign_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
     """Test the F1 values of the categories by their signs: the S-test, every category alike.
 
-    Categories in which both systems have the same F1, or one has none (NaN), are dropped; of the n
-    others the k in which the second's is larger are binomial with probability ½ if neither system
-    is better in more than half of the categories.  `statistic` is k.  The test is exact at every n.
-
-    Examples
-    --------
-    >>> test = macro_sign_test([0.5, 0.6, 0.7, 0.8], [0.6, 0.7, 0.8, 0.8])
-    >>> test.statistic, test.n, test.p_value
-    (3.0, 3, 0.25)
+    Exact; categories with equal F1, or without one, are dropped.
     """
     first, second = _f1_values(first_f1, second_f1)
     return _sign_test(
@@ -102,19 +80,9 @@ def macro_sign_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
 
 
 def macro_t_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
-    r"""Test the F1 values of the categories by their differences: the T-test.
+    """Test the F1 values of the categories by their differences: the T-test, t = d̄/(s/√n).
 
-    .. math:: t = \frac{\bar d}{s / \sqrt n}, \qquad d_i = b_i - a_i
-
-    with n − 1 degrees of freedom over the n categories in which both systems have an F1, equal ones
-    included.  Where all differences are equal the test is undefined, NaN; where all are 0 the
-    p-value is 1.
-
-    Examples
-    --------
-    >>> test = macro_t_test([0.5, 0.6, 0.7], [0.6, 0.8, 1.0])  # 0.2 / (0.1 / √3)
-    >>> round(test.statistic, 4), round(test.p_value, 4)
-    (3.4641, 0.0742)
+    Where all differences are equal the test is undefined, NaN; where all are 0, p is 1.
     """
     first, second = _f1_values(first_f1, second_f1)
     return _t_test(
@@ -125,18 +93,7 @@ def macro_t_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
 
 
 def macro_t_on_ranks(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
-    """Test the F1 values by a t-test after the values of both systems are ranked: the T′-test.
-
-    The 2n values of both systems are put in one order and replaced by their ranks, equal ones by
-    their mean rank; then `macro_t_test` takes the ranks.  Less led by single extreme categories,
-    and sensitive to F1 values that are often 0.
-
-    Examples
-    --------
-    >>> test = macro_t_on_ranks([0.1, 0.2, 0.3], [0.15, 0.9, 1.0])  # ranks 1 3 4 and 2 5 6
-    >>> round(test.statistic, 4), round(test.p_value, 4)
-    (5.0, 0.0377)
-    """
+    """Test the F1 values by a t-test after the values of both systems are ranked: the T′-test."""
     first, second = _f1_values(first_f1, second_f1)
     ranks = mean_ranks(np.concatenate([first, second]))
     return _t_test(
@@ -147,21 +104,11 @@ def macro_t_on_ranks(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
 
 
 def proportion_test(first_k: int, first_n: int, second_k: int, second_n: int) -> TextTest:
-    r"""Test two micro-averaged proportions (recall, precision, error): the p-test.
+    """Test two micro-averaged proportions (recall, precision, error) by z: the p-test.
 
-    .. math:: z = \frac{p_2 - p_1}{\sqrt{p (1 - p) (1/n_1 + 1/n_2)}}, \qquad
-              p = \frac{k_1 + k_2}{n_1 + n_2}
-
-    It takes the two systems as tested on different, independent decisions.  On the same documents
-    they are not, and agreement makes the test timid: it is offered because the paper has it, and
-    `micro_sign_test` is the paired one.  `n` is n₁ + n₂; with no trial of one the test is
-    undefined, NaN.
-
-    Examples
-    --------
-    >>> test = proportion_test(30, 100, 50, 100)  # 0.2 / √(0.4 · 0.6 · 0.02)
-    >>> round(test.statistic, 4), round(test.p_value, 4)
-    (2.8868, 0.0039)
+    It takes the systems as tested on independent decisions; on the same documents it is timid.
+    Offered because the paper has it; `micro_sign_test` is the paired one.  NaN with no trial of
+    one.
     """
     first_trials = check_whole_number(first_n, "first_n")
     second_trials = check_whole_number(second_n, "second_n")

@@ -27,14 +27,9 @@ MIN_SIZES_OF_GROWTH = 3  # a line through two points has no residual to judge it
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    r"""A cost that grows like :math:`n^{exponent}` over the sizes it was fitted on.
+    """A cost that grows like :math:`n^{exponent}` over the sizes it was fitted on.
 
     `factor` is the cost at n = 1 that the line points to; `sizes` are those that were used.
-
-    Examples
-    --------
-    >>> print(growth_of([100, 200, 400], [1.0, 4.0, 16.0]))
-    n^2.00 (±0.00, from 100 to 400 examples)
     """
 
     exponent: float
@@ -55,32 +50,10 @@ class Growth:
 def growth_of(
     sizes: Sequence[int], costs: Sequence[float], *, level: float = 0.95
 ) -> Growth | None:
-    r"""Fit the exponent of a cost against n by least squares, both on a log scale.
+    """Fit the exponent of a cost against n by least squares, both on a log scale.
 
-    .. math:: \log cost = \log factor + exponent \cdot \log n
-
-    What a call costs whatever n is hides the growth at small sizes; so only the larger half of the
-    sizes is used, and three at least.  The standard error is that of the slope, from the residuals;
-    it takes them to be independent and says nothing of sizes beyond.
-
-    Parameters
-    ----------
-    sizes, costs
-        A number of examples and what it cost, one each.  Costs that are not above 0, or not
-        known, are left out.
-    level
-        Confidence level of the interval, by Student's t.
-
-    Returns
-    -------
-    growth
-        None where fewer than three costs are known.
-
-    Examples
-    --------
-    >>> found = growth_of([10, 100, 1000, 10_000], [0.5, 0.51, 0.6, 1.5])
-    >>> found.sizes, round(found.exponent, 2), round(found.standard_error, 2)
-    ((100, 1000, 10000), 0.23, 0.09)
+    Fixed costs hide the growth at small sizes: only the larger half of the sizes is used, three at
+    least, else None.  The standard error is that of the slope; it says nothing of sizes beyond.
     """
     check_same_length(sizes=sizes, costs=costs)
     check_level(level)
@@ -114,14 +87,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class PowerLaws:
-    """One law, or as many as there are replicates: arrays of one shape.
-
-    Examples
-    --------
-    >>> law = PowerLaws(np.array([0.1]), np.array([1.0]), np.array([0.5]))
-    >>> law.at(100.0).round(3), law.size_for(0.15).round(3)
-    (array([0.2]), array([400.]))
-    """
+    """One law, or as many as there are replicates: arrays of one shape."""
 
     a: Array
     b: Array
@@ -144,24 +110,7 @@ class PowerLaws:
 
 
 def fit_power_laws(sizes: ArrayLike, losses: Array, weights: Array) -> PowerLaws:
-    """Fit a law to each row of losses.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of examples, one for each column of `losses`.
-    losses
-        A row for each law.
-    weights
-        How much each size counts: one over the variance of its mean loss.
-
-    Examples
-    --------
-    >>> sizes = np.array([10, 30, 100, 300, 1000])
-    >>> law = fit_power_laws(sizes, (0.1 + 0.9 * sizes**-0.5)[None], np.ones(5))
-    >>> [round(float(part[0]), 6) for part in (law.a, law.b, law.c)]
-    [0.1, 0.9, 0.5]
-    """
+    """Fit a law to each row of losses; `weights` are one over the variance of each mean loss."""
     # Around the middle of log n, n^(−c) neither overflows nor vanishes.
     logs = np.log(np.asarray(sizes, dtype=np.float64))
     middle = float(logs.mean())
@@ -215,12 +164,6 @@ class NeededSize:
     """How many training examples a wanted value takes; infinite where it is out of reach.
 
     `more` are those beyond the ones there are.
-
-    Examples
-    --------
-    >>> print(NeededSize(wanted=0.05, size=4000.0, more=1500.0, measure="error_rate",
-    ...                  interval=Interval(2600.0, 9000.0, 0.95, METHOD), reachable="yes"))
-    error_rate 0.05 takes about 4,000 examples [2,600, 9,000] at 95 %: 1,500 more
     """
 
     wanted: float
@@ -256,7 +199,7 @@ def _size(size: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Extrapolation:
-    r"""The inverse power law of one learner's curve: :math:`e(n) = a + b\,n^{-c}`.
+    """The inverse power law of one learner's curve: e(n) = a + b·n^(−c), e the loss.
 
     The law is an assumption.  It says nothing of what a learner does beyond the sizes tried but
     that it goes on as before; `notes` says when even the sizes tried do not pin it down.  Its
@@ -265,8 +208,6 @@ class Extrapolation:
     larger half of the sizes: with [low, high] the interval of the loss at the largest size, `last`,
     it reaches from low + `slope` · ln(n / largest size) to high.  At 95 % it held the learner's
     mean error at 2 and 4 times the sample in .96 to 1.00, on problems that nothing was chosen on.
-
-    `e` is the loss: the measure itself where lower is better, 1 − measure where higher is.
     """
 
     measure: str
@@ -380,19 +321,7 @@ def extrapolation_of(
     higher_is_better: bool,
     level: float,
 ) -> Extrapolation:
-    """Fit the law to mean losses at the sizes, and once more to each row of resampled means.
-
-    Parameters
-    ----------
-    losses, variances
-        The mean loss at each size, and the variance of that mean.
-    resampled
-        Means as they would vary: replicates × sizes.
-    n
-        How many examples there are.
-    last
-        The interval of the loss at the largest size.
-    """
+    """Fit the law to mean losses at the sizes, and once more to each row of resampled means."""
     if len(sizes) < MIN_SIZES:
         raise InputError(
             f"`sizes` must be at least {MIN_SIZES} to extrapolate a law of three parameters; "
@@ -430,30 +359,11 @@ def why_no_law(
     higher_is_better: bool,
     level: float,
 ) -> Finding | None:
-    r"""Say why a curve is not extrapolated: no law holds for a curve that does not surely fall.
+    """Say why a curve is not extrapolated: no law holds for a curve that does not surely fall.
 
-    With :math:`s_j` the slope of the losses of repeat j against log n, over all sizes, the mean
-    slope must be below 0 by a one-sided test at the level,
-
-    .. math:: \bar s + t_{J-1}\,sd(s) \sqrt{1/J + ratio/3} < 0,
-
-    and over the larger half of the sizes the mean slope must not be above 0.  Test examples that
-    repeats share move all sizes together, so slopes vary less over samples than means do: a third
-    of the ratio of the corrected resampled t was enough on the problems it was chosen on.
-
-    Parameters
-    ----------
-    losses
-        Of every repeat at every size.
-    ratio
-        Test to training examples, as in `resampled_means`.
-
-    Examples
-    --------
-    >>> rising = np.array([[0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.5]])
-    >>> settings = {"ratio": 0.3, "higher_is_better": False, "level": 0.95}
-    >>> print(why_no_law(rising, (10, 20, 40, 80), **settings))
-    over the sizes tried the curve does not surely fall
+    The mean slope of the losses against log n must be below 0: s̄ + t·sd(s)·√(1/J + ratio/3) < 0,
+    and over the larger half of the sizes not above 0.  Test examples that repeats share move all
+    sizes together: a third of the ratio was enough on the problems it was chosen on.
     """
     way, other = ("rise", "fall") if higher_is_better else ("fall", "rise")
     logs = np.log(np.asarray(sizes, dtype=np.float64))

@@ -17,13 +17,7 @@ Counts = NDArray[np.int64]
 
 
 def confusion_values(measure: str, confusions: Counts, pos_label: int) -> Array:
-    """Apply a measure of counts to many confusion tables, rows truth, on the last two axes.
-
-    Examples
-    --------
-    >>> confusion_values("recall", np.array([[[8, 2], [1, 3]], [[9, 1], [0, 4]]]), pos_label=1)
-    array([0.75, 1.  ])
-    """
+    """Apply a measure of counts to many confusion tables, rows truth, on the last two axes."""
     base_measure(measure)  # refuses what is not made of counts
     values = value_of_tables(measure, confusions.astype(np.float64), pos_label)
     return np.full(confusions.shape[:-2], np.nan) if values is None else values
@@ -74,21 +68,10 @@ def resampled_means(
     replicates: int,
     rng: np.random.Generator,
 ) -> Array:
-    r"""Draw means over repeats as they would vary with other examples; the first axis is repeats.
+    """Draw means over repeats as they would vary with other examples; the first axis is repeats.
 
-    Whole repeats are drawn with replacement: sizes and learners vary together.  Repeats
-    share examples, and their mean varies more than that of J independent ones: deviations are
-    stretched as by the corrected resampled t,
-
-    .. math:: \bar v + \sqrt{\frac{J}{J-1}\,(1 + J\,ratio)}\;\frac{t}{z}\,(\bar v^* - \bar v).
-
-    Examples
-    --------
-    >>> values = np.random.default_rng(1).normal(size=(10, 3))
-    >>> means = resampled_means(values, ratio=1 / 3, level=0.95, replicates=2000,
-    ...                         rng=np.random.default_rng(2))
-    >>> means.shape, bool(np.allclose(means.mean(axis=0), values.mean(axis=0), atol=0.1))
-    ((2000, 3), True)
+    Whole repeats are drawn.  They share examples: deviations are stretched as by the corrected
+    resampled t, by √(J/(J − 1) · (1 + J·ratio)) · t/z.
     """
     repeats = len(values)
     mean = values.mean(axis=0)

@@ -36,18 +36,9 @@ METHOD = "paired_bootstrap"
 class Crossing:
     """From which training size on the learner `after` has a better mean than `before`.
 
-    `size` is NaN where the curves do not cross within the sizes tried; `before` and `after` are
-    then the worse and the better one.  The interval is cut off at the sizes tried: an end that
-    stands there says that the crossing may lie outside.  `share` is how many of the resampled
-    curves cross within.  `lead` is how much better `after` is at the largest size, with the
-    corrected resampled t over the differences of the repeats as its interval.
-
-    Examples
-    --------
-    >>> lead = Interval(-0.01, 0.05, 0.95, "corrected_t")
-    >>> print(Crossing(before="a", after="b", size=math.nan, interval=None, share=0.0,
-    ...                times=0, lead=0.02, lead_interval=lead))
-    b has a better mean than a at every size; its lead at the last, 0.02 [-0.01, 0.05], is not sure
+    `size` is NaN where the curves do not cross; `before` is then the worse one.  The interval is
+    cut at the sizes tried; `share` is how many resampled curves cross within; `lead` is that of
+    `after` at the largest size, with the corrected resampled t.
     """
 
     before: str
@@ -89,24 +80,7 @@ def crossings_of(
     replicates: int,
     seed: int,
 ) -> tuple[Crossing, ...]:
-    """Find where the curves of each two learners cross, the sizes on a log scale.
-
-    Parameters
-    ----------
-    losses
-        Of each learner, repeats × sizes; the same repeats, on the same examples.
-    ratio
-        Test to training examples, as in `resampled_means`.
-
-    Examples
-    --------
-    >>> steep = np.array([[0.5, 0.3, 0.1], [0.5, 0.3, 0.1]])
-    >>> flat = np.array([[0.4, 0.3, 0.2], [0.4, 0.3, 0.2]]) + 0.05
-    >>> found, = crossings_of({"flat": flat, "steep": steep}, [10, 100, 1000], ratio=0.5,
-    ...                       level=0.95, replicates=100, seed=1)
-    >>> found.after, round(found.size, 1), found.share
-    ('steep', 31.6, 1.0)
-    """
+    """Find where the curves of each two learners cross, the sizes on a log scale."""
     logs = np.log(np.asarray(sizes, dtype=np.float64))
     found = []
     for first, second in itertools.combinations(losses, 2):
@@ -193,13 +167,7 @@ def _last_change(difference: Array, logs: Array) -> tuple[float, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Affordable:
-    """With this many CPU seconds of training, this learner at this size has the best mean.
-
-    Examples
-    --------
-    >>> print(Affordable(cpu_seconds=0.25, learner="tree", size=100, value=0.125))
-    0.25 CPU seconds: tree on 100 examples, 0.125
-    """
+    """With this many CPU seconds of training, this learner at this size has the best mean."""
 
     cpu_seconds: float
     learner: str
@@ -214,15 +182,7 @@ class Affordable:
 def affordable(
     offers: Sequence[Affordable], *, higher_is_better: bool = False
 ) -> tuple[Affordable, ...]:
-    """Keep the offers that no cheaper one, or none as cheap, equals: from the cheapest up.
-
-    Examples
-    --------
-    >>> offers = [Affordable(cpu_seconds=s, learner=name, size=10, value=v)
-    ...           for name, s, v in (("a", 1.0, 0.3), ("b", 2.0, 0.4), ("c", 3.0, 0.1))]
-    >>> [offer.learner for offer in affordable(offers)]
-    ['a', 'c']
-    """
+    """Keep the offers that no cheaper one, or none as cheap, equals: from the cheapest up."""
     sign = -1.0 if higher_is_better else 1.0
     known = [one for one in offers if not math.isnan(one.cpu_seconds + one.value)]
     kept: list[Affordable] = []
@@ -236,12 +196,9 @@ def affordable(
 class CurvePoint:
     """One learner at one training size.
 
-    `mean` and `sd` (n − 1 form) are of the hold-out values of all repeats, `replicates`; the
-    interval is about the learner at this size.  `estimate_mean` and `estimate_sd` are what the
-    training part alone says, None where nothing was asked of it.  Costs are medians over the
-    repeats: seconds to train, seconds to classify 1,000 examples, bytes of the training examples
-    and of the trained model as pickled (not the peak while it trains), CPU seconds of the one
-    thread that trains.
+    `mean` and `sd` are of the hold-out values of all repeats, `estimate_mean` and `estimate_sd`
+    what the training part alone says.  Costs are medians over the repeats: seconds to train and to
+    classify 1,000 examples, bytes as pickled, CPU seconds of training.
     """
 
     size: int
@@ -432,11 +389,8 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
         return paid[-1] if paid else None
 
     def report(
-        self,
-        *,
-        wanted: float | None = None,
-        source: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
+        self, *, wanted: float | None = None, source: Mapping[str, Any] | None = None
+    ) -> Any:
         """Make the page of the curves; it says what a value that is wanted takes."""
         page = import_module("truerisk.reporting.page")
         return page.report_of(self, wanted=wanted, source=source)

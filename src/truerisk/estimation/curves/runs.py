@@ -26,15 +26,7 @@ PER_EXAMPLES = 1000  # the time to classify is told for so many
 class CurvePlan:
     """A hold-out for each repeat, and a line of the others whose beginnings are trained on.
 
-    Every beginning of a line is part of each longer one, and holds the classes in proportion, as
-    the hold-out does.  With groups, whole groups are held out, and stand together in the line.
-
-    Examples
-    --------
-    >>> plan = CurvePlan(np.repeat([0, 1], [8, 4]), None, held_out=3, seed=1)
-    >>> line, test = plan.division(0)
-    >>> plan.codes[line].tolist(), plan.codes[test].tolist()
-    ([0, 1, 0, 0, 1, 0, 0, 1, 0], [0, 0, 1])
+    Every beginning holds the classes in proportion; groups stay together.
     """
 
     codes: Indices
@@ -100,21 +92,8 @@ def _quotas(counts: NDArray[np.intp], held_out: int) -> NDArray[np.intp]:
 def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     """Train one model on the beginning of a line; evaluate it on the hold-out and on its own part.
 
-    Parameters
-    ----------
-    shared
-        `models`, `X`, `y` (labels as the user gave them), `values` (the distinct ones in order),
-        `plan`, `sizes`, `estimate`, `measure`, `pos_label`.
-    item
-        Positions of the model, the repeat and the size.
-
-    Returns
-    -------
-    arrays
-        `confusion` of the hold-out (rows truth), `costs` in the order of `COSTS`, and `estimate`,
-        a value, or `estimate_confusion`.  A model that fails gives `failed`, its message; one that
-        fails only in the estimate, `estimate_failed`.  `warned` holds what was warned of, but for
-        SVMs whose bias is one of many: at small sizes that is common.
+    Gives `confusion`, `costs` in the order of `COSTS`, `estimate` or `estimate_confusion`; `failed`
+    or `estimate_failed` for a model that fails; `warned`, but for SVMs whose bias is one of many.
     """
     plan: CurvePlan = shared["plan"]
     at, repeat, size_at = item
@@ -143,7 +122,7 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     return refits.guarded(work, name, ignored=UnstableWarning)
 
 
-def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:  # noqa: ANN401
+def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:
     k = len(values)
     called = refits.positions(labels, values)
     return np.bincount(codes * k + called, minlength=k * k).reshape(k, k)
@@ -173,8 +152,8 @@ def _cross_validated(shared: Mapping[str, Any], at: int, train: Indices, seed: l
 
 
 def _xi_alpha(shared: Mapping[str, Any], trained: refits.Trained, y: NDArray[Any]) -> Arrays:
-    from truerisk.estimation.svm.xi_alpha import xi_alpha  # noqa: PLC0415  (loads the solvers)
-    from truerisk.svm.dual_of import is_readable  # noqa: PLC0415
+    from truerisk.estimation.svm.xi_alpha import xi_alpha
+    from truerisk.svm.dual_of import is_readable
 
     if not is_readable(trained.model):
         return {}
@@ -183,7 +162,7 @@ def _xi_alpha(shared: Mapping[str, Any], trained: refits.Trained, y: NDArray[Any
     return {"estimate": np.array(found[measure].value)}
 
 
-def _bytes_of(examples: Any) -> float:  # noqa: ANN401
+def _bytes_of(examples: Any) -> float:
     """Give the bytes of a dense or sparse matrix; of other things, as pickled."""
     if hasattr(examples, "indptr"):
         return float(sum(p.nbytes for p in (examples.data, examples.indices, examples.indptr)))
@@ -201,13 +180,13 @@ class _Length(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, part: Any) -> int:  # noqa: ANN401
+    def write(self, part: Any) -> int:
         length = memoryview(part).nbytes
         self.bytes += length
         return length
 
 
-def _pickled_bytes(thing: Any) -> float:  # noqa: ANN401
+def _pickled_bytes(thing: Any) -> float:
     """Give how long a thing is when pickled; NaN for one that cannot be."""
     length = _Length()
     try:

@@ -31,32 +31,9 @@ def repeated_choices(
 ) -> Array:
     """Repeat a choice on examples drawn with replacement; evaluate it on those not drawn.
 
-    Parameters
-    ----------
-    value
-        Gives the measure of each candidate under each row of weights of the examples: candidates ×
-        rows.
-    n
-        How many examples there are.
-
-    Returns
-    -------
-    values
-        Of the winner of each replicate, where the measure is defined.
-
-    References
-    ----------
-    .. [1] I. Tsamardinos, E. Greasidou and G. Borboudakis, "Bootstrapping the out-of-sample
-       predictions for efficient and accurate cross-validation", Machine Learning 107, 2018.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> coins = rng.random((20, 50)) < 0.5  # wrong predictions of twenty candidates by chance
-    >>> share = lambda weights: coins @ weights.T / weights.sum(axis=1)
-    >>> chosen = repeated_choices(share, 50, higher_is_better=False, replicates=500, rng=rng)
-    >>> bool(coins.mean(axis=1).min() < 0.4), round(float(chosen.mean()), 1)
-    (True, 0.5)
+    `value` gives the measure of each candidate under each row of weights; the values of the winners
+    are returned where they are defined.
+    Source: I. Tsamardinos, E. Greasidou and G. Borboudakis, Machine Learning 107, 2018.
     """
     sign = 1.0 if higher_is_better else -1.0
     values: list[float] = []
@@ -74,15 +51,7 @@ def repeated_choices(
 def estimate_of_choices(
     values: Array, measure: str, *, level: float, n: int, method: str
 ) -> Estimate:
-    """Give the mean and the quantiles of the values of repeated choices.
-
-    Examples
-    --------
-    >>> found = estimate_of_choices(np.array([0.2, 0.3, 0.4]), "error_rate", level=0.5, n=9,
-    ...                             method="best_of")
-    >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
-    (0.3, 0.25, 0.35)
-    """
+    """Give the mean and the quantiles of the values of repeated choices."""
     if len(values):
         tail = (1 - level) / 2
         low, high = np.quantile(values, [tail, 1 - tail])
@@ -159,8 +128,8 @@ class BestOf(Reportable):
 
 def best_of(
     models: Mapping[str, Any],
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    X: Any,
+    y: Any,
     *,
     measure: str = "error_rate",
     replicates: int = 500,
@@ -172,8 +141,8 @@ def best_of(
     stratified: bool | None = None,
     allow_small_classes: bool | None = None,
     measures: Sequence[str] | None = None,
-    groups: Any = None,  # noqa: ANN401
-    pos_label: Any = None,  # noqa: ANN401
+    groups: Any = None,
+    pos_label: Any = None,
     level: float = 0.95,
     random_state: int | None = None,
     n_jobs: int | None = 1,
@@ -282,14 +251,7 @@ def best_of(
 
 
 def cell_shares(truth: NDArray[Any], called: NDArray[Any] | None, classes: int) -> Array:
-    """Give, for each example, the share of the repetitions in which it is in each cell (n, K²).
-
-    Examples
-    --------
-    >>> cell_shares(np.array([0, 1]), np.array([[0, 0], [0, 1]]), 2)
-    array([[1. , 0. , 0. , 0. ],
-           [0. , 0. , 0.5, 0.5]])
-    """
+    """Give, for each example, the share of the repetitions in which it is in each cell (n, K²)."""
     if called is None:
         raise InputError("`method` must predict every example, as cross_validation does.")
     shares = np.zeros((len(truth), classes * classes))

@@ -29,17 +29,7 @@ Codes = NDArray[np.int64]
 
 
 def no_information_rate(y_codes: ArrayLike, predicted: ArrayLike, n_classes: int) -> float:
-    r"""Give the error rate that these predictions would have if they had nothing to do with y.
-
-    .. math:: \gamma = \sum_k p_k (1 - q_k)
-
-    with :math:`p_k` the share of class k among the examples and :math:`q_k` among the predictions.
-
-    Examples
-    --------
-    >>> no_information_rate([0, 0, 0, 1], [0, 0, 1, 1], 2)  # ¾ · ½ + ¼ · ½
-    0.5
-    """
+    """Give the error rate of predictions that have nothing to do with y: γ = Σ pₖ(1 − qₖ)."""
     y = check_codes(y_codes, n_classes)
     called = check_column(predicted, len(y), "predicted")
     known = called[(called >= 0) & (called < n_classes)]
@@ -49,23 +39,11 @@ def no_information_rate(y_codes: ArrayLike, predicted: ArrayLike, n_classes: int
 
 
 def relative_overfitting(apparent: float, left_out: float, no_information: float) -> float:
-    r"""Give how far the error of examples left out is on its way to that of no information.
+    """Give R = (Err(1) − err)/(γ − err): how far the error left out is on the way to γ.
 
-    .. math:: R = \frac{Err^{(1)} - \overline{err}}{\gamma - \overline{err}}
-
-    0 where the model does not overfit (:math:`Err^{(1)}` or γ is not above the apparent error), 1
-    where it learned nothing, at most 4/3 where it is worse than that.  [1]_ does not limit it from
-    above, nor does the R package ipred; but .632+ has a pole at R = 1/.368.
-
-    References
-    ----------
-    .. [1] B. Efron and R. Tibshirani, "Improvements on cross-validation: the .632+ bootstrap
-       method", JASA 92(438), 548-560, 1997. https://doi.org/10.1080/01621459.1997.10474007
-
-    Examples
-    --------
-    >>> relative_overfitting(0.0, 0.25, 0.5)
-    0.5
+    0 without overfitting, 1 if nothing was learned, at most 4/3: the printed .632+ has a pole at
+    1/.368.
+    Source: B. Efron and R. Tibshirani, JASA 92(438), 548-560, 1997.
     """
     if not (left_out > apparent and no_information > apparent):
         return 0.0
@@ -73,49 +51,19 @@ def relative_overfitting(apparent: float, left_out: float, no_information: float
 
 
 def error_632(apparent: float, left_out: float) -> float:
-    r"""Give Efron's .632 estimate: too low by the apparent error, too high by the smaller samples.
+    """Give Efron's .632 estimate, .368·err + .632·Err(1); too low for models that overfit.
 
-    .. math:: .368\,\overline{err} + .632\,Err^{(1)}
-
-    A bootstrap sample holds .632 of the examples: :math:`Err^{(1)}` is about a learner with
-    fewer; the apparent error makes up for it.  Too low for models that overfit: a nearest neighbour
-    that learns nothing gets .632 · ½.
-
-    References
-    ----------
-    .. [1] B. Efron, "Estimating the error rate of a prediction rule: improvement on
-       cross-validation", JASA 78(382), 316-331, 1983.
-       https://doi.org/10.1080/01621459.1983.10477973
-
-    Examples
-    --------
-    >>> round(error_632(0.1, 0.3), 4)
-    0.2264
+    Source: B. Efron, JASA 78(382), 316-331, 1983.
     """
     return (1 - DRAWN) * apparent + DRAWN * left_out
 
 
 def error_632plus(apparent: float, left_out: float, no_information: float) -> float:
-    r"""Give Efron and Tibshirani's .632+ estimate, which trusts the apparent error less if it lies.
+    """Give Efron and Tibshirani's .632+ estimate, which trusts the apparent error less if it lies.
 
-    .. math:: Err^{(.632)} + (\min(Err^{(1)}, \gamma) - \overline{err})
-              \frac{.368 \cdot .632\,R}{1 - .368\,R}
-
-    with R of `relative_overfitting`: the .632 estimate at R = 0, :math:`Err^{(1)}` at R = 1.
-
-    It equals what ipred gives as long as R does not exceed 4/3 and the estimate not 1.  It is not
-    the ".632+" of mlxtend, which takes for the apparent error that of each refit on all examples,
-    many of which it was not trained on, and averages over refits instead of examples.
-
-    References
-    ----------
-    .. [1] B. Efron and R. Tibshirani, "Improvements on cross-validation: the .632+ bootstrap
-       method", JASA 92(438), 548-560, 1997. https://doi.org/10.1080/01621459.1997.10474007
-
-    Examples
-    --------
-    >>> round(error_632plus(0.0, 0.25, 0.5), 4)  # .158 + .25 · .116288 / .816
-    0.1936
+    Err(.632) + (min(Err(1), γ) − err) · .368·.632·R/(1 − .368R).  Equal to ipred up to R = 4/3; not
+    the ".632+" of mlxtend, which averages over refits and takes another apparent error.
+    Source: B. Efron and R. Tibshirani, JASA 92(438), 548-560, 1997.
     """
     r = relative_overfitting(apparent, left_out, no_information)
     excess = min(left_out, no_information) - apparent
@@ -149,17 +97,11 @@ TARGET: Target = "the learner at this sample size"
 
 @dataclass(frozen=True, kw_only=True)
 class BootstrapErrors:
-    r"""What B bootstrap refits say about the error rate of a learner.
+    """What B bootstrap refits say about the error rate of a learner.
 
-    `apparent` is the error of the model trained on all examples, on these examples;
-    `left_out` is :math:`Err^{(1)}`, the leave-one-out bootstrap: the mean over examples of the
-    share of the refits without it that call it wrong; `pooled` is the same with all these calls
-    counted alike; `optimism` is how much larger the error of a refit is on the examples than on its
-    own sample, on average; `no_information` is γ.
-
-    `judged` and `wrong` count, for each example, the refits without it and their wrong calls;
-    `standard_error` is that of `left_out`; `replicates` are the errors of the single refits on what
-    they left out, `optimisms` their optimism.  NaN says that no refit left anything out.
+    `left_out` is Err(1), the mean over examples of the share of refits without it that are wrong;
+    `pooled` counts all these calls alike; `optimism` is how much larger a refit's error is on the
+    examples than on its own sample; `no_information` is γ.  NaN: no refit left anything out.
     """
 
     apparent: float
@@ -256,11 +198,9 @@ class BootstrapErrors:
 
 
 def hull_ends(found: BootstrapErrors, value: float, level: float) -> Interval | None:
-    r"""Join Jeffreys' intervals at n examples around the estimate, around .632+ and around Err(1).
+    """Join Jeffreys' intervals at n examples around the estimate, around .632+ and around Err(1).
 
-    .632+ is too low for models that fit their examples perfectly, :math:`Err^{(1)}` too high for
-    those that gain from more of them; the truth is mostly between the two.  Found by simulation,
-    not proven: see `BootstrapErrors.as_estimates`.
+    The truth is mostly between the two; by simulation, not proven: `BootstrapErrors.as_estimates`.
     """
     values = found.values()
     around = [value, values["bootstrap_632plus"], found.left_out]
@@ -273,14 +213,10 @@ def hull_ends(found: BootstrapErrors, value: float, level: float) -> Interval | 
 
 
 def agreement_ends(found: BootstrapErrors, value: float, level: float) -> Interval | None:
-    r"""Take Clopper and Pearson's interval at the number of examples that the refits are worth.
+    """Take Clopper and Pearson's interval at the number of examples that the refits are worth.
 
-    .. math:: m = \frac{n}{1 + u}, \qquad
-              u = \min\Bigl(1, \frac{1}{p (1 - p)} \cdot \frac{1}{n} \sum_i
-              \frac{b_i}{b_i - 1}\, q_i (1 - q_i)\Bigr)
-
-    with :math:`q_i` the share of wrong calls among the :math:`b_i` of example i by refits without
-    it and p their mean.  The interval is put around the estimate at hand.
+    n/(1 + u), u = min(1, mean of b/(b − 1)·q(1 − q) over p(1 − p)), q the share of wrong calls of
+    an example among its b.
     """
     if math.isnan(value):
         return None
@@ -290,12 +226,9 @@ def agreement_ends(found: BootstrapErrors, value: float, level: float) -> Interv
 
 
 def standard_error_ends(found: BootstrapErrors, value: float, level: float) -> Interval | None:
-    r"""Take the normal interval on the scale of log-odds, with the standard error of the paper.
+    """Take the normal interval on the scale of log-odds, with the standard error of the paper.
 
-    .. math:: \mathrm{logit}\,v \pm z\,\frac{SE}{p\,(1 - v)}
-
-    SE is that of :math:`Err^{(1)} = p`; an estimate v gets the same relative error, SE · v/p.
-    None where v or p is 0 or 1.
+    An estimate v gets the relative error of Err(1) = p, SE·v/p.  None where v or p is 0 or 1.
     """
     if not (0 < value < 1 and 0 < found.left_out < 1):
         return None
@@ -313,30 +246,7 @@ INTERVALS: dict[str, Callable[[BootstrapErrors, float, float], Interval | None]]
 
 
 class BootstrapTally:
-    """The sums over refits from which all bootstrap estimates follow: a few numbers an example.
-
-    All of them are whole: tallies of parts of the refits merge to the last bit.
-
-    Parameters
-    ----------
-    y_codes
-        The class of each example, 0 … n_classes − 1.
-    n_classes
-        How many classes there are.
-
-    Examples
-    --------
-    >>> tally = BootstrapTally([0, 0, 1, 1], 2)
-    >>> tally.add([2, 1, 1, 0], [0, 0, 1, 0])
-    >>> tally.add([0, 2, 0, 2], [0, 0, 0, 1])
-    >>> tally.add([1, 0, 2, 1], [0, 0, 1, 1])
-    >>> found = tally.errors(predicted_by_all=[0, 0, 1, 1])
-    >>> found.left_out, found.pooled, found.optimism  # (0 + 0 + 1 + 1)/4; 2/4; (1/4 + 1/4 + 0)/3
-    (0.5, 0.5, 0.16666666666666666)
-    >>> estimate = found.as_estimates()["bootstrap_632"]
-    >>> print(round(estimate.value, 3), estimate.interval)
-    0.316 [0.047, 0.877] at 95 %
-    """
+    """The sums over refits from which all bootstrap estimates follow; tallies merge exactly."""
 
     def __init__(self, y_codes: ArrayLike, n_classes: int) -> None:
         self.n_classes = check_whole_number(n_classes, "n_classes", low=1)
@@ -400,15 +310,10 @@ class BootstrapTally:
         )
 
     def _standard_error(self, left_out: float, missed: int) -> float:
-        r"""Give the standard error of Err(1) by the delta method after the bootstrap.
+        """Give the standard error of Err(1) by the delta method after the bootstrap.
 
-        .. math:: \Bigl(\sum_i D_i^2\Bigr)^{1/2}, \quad
-                  D_i = \Bigl(2 + \frac{1}{n - 1}\Bigr) \frac{E_i - Err^{(1)}}{n}
-                  + \frac{\sum_b (N_i^b - \bar N_i)\, q^b}{\sum_b I_i^b}, \quad
-                  q^b = \frac{1}{n} \sum_i I_i^b Q_i^b
-
-        (35) and (36) of Efron and Tibshirani 1997; :math:`E_i` is the share of wrong calls of
-        example i.  Too large with few refits: they add their own noise to each :math:`D_i`.
+        √ΣDᵢ², Dᵢ = (2 + 1/(n − 1))(Eᵢ − Err(1))/n + Σ_b(Nᵢᵇ − N̄ᵢ)qᵇ/Σ_b Iᵢᵇ: (35) and (36) of
+        Efron and Tibshirani 1997.  Too large with few refits: they add their own noise to each Dᵢ.
         """
         n, refits = len(self.y), len(self.refits)
         met = self.judged > 0
@@ -427,32 +332,13 @@ NOT_YET, RIGHT, WRONG = -1, 0, 1
 
 @dataclass(frozen=True, kw_only=True)
 class JackknifeErrors:
-    r"""What n refits, each without one example, say about the error rate of a learner.
+    """What n refits, each without one example, say about the error rate of a learner.
 
-    With :math:`Q_{ij} = 1` where the refit without example i calls example j wrong, and
-    :math:`\overline{err}` the apparent error of the model trained on all:
-
-    .. math:: \overline{err} + \Bigl(\frac{1}{n} \sum_i Q_{ii}
-              - \frac{1}{n^2} \sum_i \sum_j Q_{ij}\Bigr)
-
-    The bracket is Efron's jackknife estimate of the expected excess error: the quadratic
-    approximation, through the n samples that lack one example, to the bootstrap's optimism.
-    Leave-one-out takes off :math:`\overline{err}` where this takes off the mean apparent error of
-    the refits on all n examples, `everywhere`; so the two differ by `apparent` − `everywhere`, and
-    agree where no refit changes its mind about any example.  It is *not* Quenouille's correction
-    :math:`(n - 1)(\overline{err}_{(\cdot)} - \overline{err})`, which is for the bias of the
-    apparent error as an estimate of its own limit.
-
-    `left_out` is the leave-one-out error.  `wrong` tells, for each example, whether the refit
-    without it calls it wrong.
-
-    References
-    ----------
-    .. [1] B. Efron, "The jackknife, the bootstrap and other resampling plans", SIAM 1982,
-       chapter 7. https://doi.org/10.1137/1.9781611970319
-    .. [2] B. Efron, "Estimating the error rate of a prediction rule: improvement on
-       cross-validation", JASA 78(382), 316-331, 1983.
-       https://doi.org/10.1080/01621459.1983.10477973
+    err + (ΣQᵢᵢ/n − ΣΣQᵢⱼ/n²), Qᵢⱼ = 1 where the refit without i calls j wrong: Efron's jackknife
+    estimate of the excess error.  It is *not* Quenouille's correction.  `left_out` is the
+    leave-one-out error.
+    Sources: B. Efron, The Jackknife, the Bootstrap and Other Resampling Plans, SIAM 1982, chapter
+    7; JASA 78(382), 316-331, 1983.
     """
 
     apparent: float
@@ -495,27 +381,7 @@ class JackknifeErrors:
 
 
 class JackknifeTally:
-    """Counts the errors of refits without one example, in any order and any number of parts.
-
-    Parameters
-    ----------
-    y_codes
-        The class of each example, 0 … n_classes − 1.
-    n_classes
-        How many classes there are.
-
-    Examples
-    --------
-    >>> tally = JackknifeTally([0, 0, 1], 2)
-    >>> tally.add(0, [1, 0, 1])  # without the first it is called wrong
-    >>> tally.add(1, [0, 0, 1])
-    >>> tally.add(2, [0, 0, 0])
-    >>> found = tally.errors(predicted_by_all=[0, 0, 1])
-    >>> round(found.left_out, 3), round(found.bias, 3)  # 2/3; 2/3 − 2/9
-    (0.667, 0.444)
-    >>> print(found.as_estimate())
-    error_rate = 0.444 [0.026, 0.946] at 95 % (binomial, n = 3, the learner at this sample size)
-    """
+    """Counts the errors of refits without one example, in any order and any number of parts."""
 
     def __init__(self, y_codes: ArrayLike, n_classes: int) -> None:
         check_whole_number(n_classes, "n_classes", low=1)

@@ -38,14 +38,7 @@ from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
-from truerisk.results import (
-    Estimate,
-    Evaluation,
-    Finding,
-    RefitInterval,
-    as_plain,
-    has_code,
-)
+from truerisk.results import Estimate, Evaluation, Finding, RefitInterval, as_plain, has_code
 from truerisk.tallies.cells import MAX_CLASSES
 
 
@@ -87,9 +80,9 @@ CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
 
 
 def estimate(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
+    y: Any,
     *,
     method: str = "cross_validation",
     interval: str = DEFAULT,
@@ -99,14 +92,14 @@ def estimate(
     stratified: bool | None = None,
     allow_small_classes: bool | None = None,
     measures: Sequence[str] | None = None,
-    groups: Any = None,  # noqa: ANN401
-    pos_label: Any = None,  # noqa: ANN401
+    groups: Any = None,
+    pos_label: Any = None,
     level: float = 0.95,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     average_over: Sequence[str] | None = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     replicates: int = 1000,
     zero_division: float = math.nan,
     max_classes: int = MAX_CLASSES,
@@ -315,10 +308,11 @@ def _checked_request(request: Request, method: Method) -> Request:
             "`binomial` must be clopper_pearson for refits, whose votes are not whole numbers; "
             f"got {request.binomial}."
         )
-    if request.cell_interval not in {"smoothed_delta", "delta"}:
+    if request.cell_interval not in {"by_measure", "smoothed_delta", "delta"}:
         raise InputError(
-            "`cell_interval` must be smoothed_delta or delta for refits: the others resample "
-            f"examples as if one model had predicted them; got {request.cell_interval}."
+            "`cell_interval` must be by_measure, smoothed_delta or delta for refits: the others "
+            "resample examples as if one model had predicted them; "
+            f"got {request.cell_interval}."
         )
     return request.checked()
 
@@ -375,7 +369,7 @@ def _arrays_of(plan: Plan) -> list[Any]:
     return [np.asarray(value) for value in vars(plan).values() if value is not None]
 
 
-def _settings_of(model: Any) -> str:  # noqa: ANN401
+def _settings_of(model: Any) -> str:
     """Write down every setting of a model, in full: scikit-learn shortens what it prints."""
     parameters = model.get_params(deep=True)
     plain = {
@@ -386,5 +380,5 @@ def _settings_of(model: Any) -> str:  # noqa: ANN401
     return f"{type(model).__name__} {sorted(plain.items())}"
 
 
-def _described(model: Any) -> str:  # noqa: ANN401
+def _described(model: Any) -> str:
     return " ".join(repr(model).split())

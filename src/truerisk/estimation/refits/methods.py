@@ -213,13 +213,7 @@ METHODS = {
 
 
 def design_of(method: Method, given: Mapping[str, Any]) -> Design:
-    """Check what was said about the division; refuse what the method does not use.
-
-    Examples
-    --------
-    >>> design_of(METHODS["subsampling"], {"test_size": 0.2})
-    Design(folds=10, repeats=15, test_size=0.2, stratified=True, allow_small_classes=False)
-    """
+    """Check what was said about the division; refuse what the method does not use."""
     may = {*method.uses, *(("allow_small_classes",) if "stratified" in method.uses else ())}
     for name, value in given.items():
         if name not in may:
@@ -234,13 +228,7 @@ def design_of(method: Method, given: Mapping[str, Any]) -> Design:
 
 
 def find_method(name: str, examples: Examples) -> Method:
-    """Look a method up, and refuse one that cannot keep groups together.
-
-    Examples
-    --------
-    >>> find_method("holdout", Examples.of([[0.0], [1.0]], [0, 1])).title
-    'Hold-out'
-    """
+    """Look a method up, and refuse one that cannot keep groups together."""
     method = METHODS[check_choice(name, METHODS, "method")]
     if examples.groups is not None and not method.grouped:
         able = ", ".join(one.name for one in METHODS.values() if one.grouped)

@@ -85,16 +85,7 @@ class Parts(PlanOfVotes):
 
 @dataclass(frozen=True)
 class Folds(Parts):
-    """Each part is judged by a refit that trains on all other parts; several times over.
-
-    Examples
-    --------
-    >>> plan = Folds(np.array([[0, 1, 0, 1]]))
-    >>> plan.train_and_test(0)
-    (array([1, 3]), array([0, 2]))
-    >>> len(plan), plan.name(1)
-    (2, 'fold 2')
-    """
+    """Each part is judged by a refit that trains on all other parts; several times over."""
 
     def __len__(self) -> int:
         return self.folds * self.repetitions
@@ -118,14 +109,7 @@ class Folds(Parts):
 
 @dataclass(frozen=True)
 class NestedFolds(Parts):
-    """Each fold is left out, and each pair of folds: what nested cross-validation needs.
-
-    Examples
-    --------
-    >>> plan = NestedFolds(np.array([[0, 1, 2, 0, 1, 2]]))
-    >>> len(plan), plan.train_and_test(3), plan.auxiliary(3)
-    (6, (array([2, 5]), array([0, 1, 3, 4])), True)
-    """
+    """Each fold is left out, and each pair of folds: what nested cross-validation needs."""
 
     def __len__(self) -> int:
         return self.repetitions * len(self.runs)
@@ -265,14 +249,7 @@ def repeated_folds(
     allow_small_classes: bool = False,
     groups: NDArray[np.intp] | None = None,
 ) -> Folds:
-    """Divide the examples into folds, several times over; groups stay together.
-
-    Examples
-    --------
-    >>> plan = repeated_folds(np.repeat([0, 1], 10), 5, 2, np.random.default_rng(0))
-    >>> plan.parts.shape, plan.train_and_test(0)[1].size
-    ((2, 20), 4)
-    """
+    """Divide the examples into folds, several times over; groups stay together."""
     check_whole_number(repeats, "repeats", low=1, high=10_000)
     if groups is not None:
         parts = [
@@ -310,14 +287,7 @@ def random_divisions(
     stratified: bool = True,
     groups: NDArray[np.intp] | None = None,
 ) -> HeldOut:
-    """Hold out a share of the examples (or groups) at random; stratified, of every class.
-
-    Examples
-    --------
-    >>> plan = random_divisions(np.repeat([0, 1], [90, 10]), 0.3, 2, np.random.default_rng(0))
-    >>> [int(y.sum()) for y in plan.judged[:, 90:]], plan.judged.sum(axis=1).tolist()
-    ([3, 3], [30, 30])
-    """
+    """Hold out a share of the examples (or groups) at random; stratified, of every class."""
     check_whole_number(divisions, "repeats", low=1, high=1_000_000)
     share = check_number(share, "test_size", low=0.0, high=1.0)
     judged = np.zeros((divisions, len(y)), dtype=bool)
@@ -345,13 +315,7 @@ def random_divisions(
 
 
 def forward_blocks(n: int, folds: int) -> Forward:
-    """Cut the examples, in the order given, into folds + 1 blocks of about one size.
-
-    Examples
-    --------
-    >>> forward_blocks(6, 2).train_and_test(1)
-    (array([0, 1, 2, 3]), array([4, 5]))
-    """
+    """Cut the examples, in the order given, into folds + 1 blocks of about one size."""
     check_whole_number(folds, "folds", low=1)
     if folds + 1 > n:
         raise InputError(f"`folds` must be less than the {n} examples; got {folds}.")

@@ -109,11 +109,11 @@ def five_by_two(
     return np.stack([_deal(codes, HALVES, rng) for _ in range(REPETITIONS)])
 
 
-def _k_fold_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:  # noqa: ANN401
+def _k_fold_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:
     return k_fold(labels, folds, **options)[np.newaxis]
 
 
-def _five_by_two_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:  # noqa: ANN401, ARG001
+def _five_by_two_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:  # noqa: ARG001
     return five_by_two(labels, **options)
 
 
@@ -132,28 +132,7 @@ def split_table(
     allow_small_classes: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> dict[str, list[int] | list[str]]:
-    """Divide labelled rows and give the division as the columns of a table, all counted from 1.
-
-    Parameters
-    ----------
-    labels
-        The label of each row.
-    method
-        `five_by_two` (then `folds` does not matter) or `k_fold`.
-    folds, stratified, allow_small_classes, random_state
-        As for `k_fold`.
-
-    Returns
-    -------
-    columns
-        `row`, `label`, `repetition`, `part`: each row once in each repetition.
-
-    Examples
-    --------
-    >>> table = split_table(["a", "b", "a", "b"], "k_fold", folds=2, random_state=1)
-    >>> table["row"], table["label"], table["repetition"], sorted(table["part"])
-    ([1, 2, 3, 4], ['a', 'b', 'a', 'b'], [1, 1, 1, 1], [1, 1, 2, 2])
-    """
+    """Divide labelled rows and give the division as the columns of a table, all counted from 1."""
     divide = METHODS[check_choice(method, METHODS, "method")]
     parts = divide(
         labels,
@@ -182,19 +161,7 @@ def split_file(
     allow_small_classes: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> dict[str, list[int] | list[str]]:
-    """Divide the rows of a file (CSV, Parquet, JSON lines), as `split_table` does.
-
-    Parameters
-    ----------
-    path
-        The file.
-    target
-        The column that holds the labels; the rightmost one unless given.
-    delimiter
-        What separates the cells of a CSV file.
-    method, folds, stratified, allow_small_classes, random_state
-        As for `split_table`.
-    """
+    """Divide the rows of a file, as `split_table` does; the target is the last column if absent."""
     return split_table(
         read_labels(path, target, delimiter=delimiter),
         method,
@@ -207,10 +174,10 @@ def split_file(
 
 def read_labels(path: str | Path, target: str | None = None, *, delimiter: str = ",") -> list[str]:
     """Read one column of a file as text; refuse a file that is ragged, broken or has gaps."""
-    from truerisk.inputs.options import ReadingOptions  # noqa: PLC0415  (costs start-up time)
-    from truerisk.inputs.records.formats import open_reader, recognise  # noqa: PLC0415
-    from truerisk.inputs.records.places import refusal  # noqa: PLC0415
-    from truerisk.inputs.records.rows import records  # noqa: PLC0415
+    from truerisk.inputs.options import ReadingOptions
+    from truerisk.inputs.records.formats import open_reader, recognise
+    from truerisk.inputs.records.places import refusal
+    from truerisk.inputs.records.rows import records
 
     path, options = Path(path), ReadingOptions(delimiter=delimiter)
     reader = open_reader(recognise(path, options)[0], path, options)

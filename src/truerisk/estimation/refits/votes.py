@@ -50,7 +50,7 @@ class Costs:
 
 
 def collect_votes(
-    model: Any,  # noqa: ANN401
+    model: Any,
     examples: Examples,
     plan: Plan,
     *,
@@ -74,7 +74,7 @@ def collect_votes(
         return CollectedVotes(examples, plan, from_one_problem=start is not None).gather(outcomes)
 
 
-def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:  # noqa: ANN401
+def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:
     """Give what all refits share; see `truerisk.learners.refits.refit`."""
     return {
         "model": model,
@@ -90,10 +90,9 @@ def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict
 class CollectedVotes:
     """Grows refit by refit.
 
-    `tables[r]` is the confusion table of refit r (none where refits judge a single example),
-    `sheets` holds the scores, `nested` the losses that nested cross-validation needs.  `correction`
-    adds up what refits say of all examples, their own included: for the bootstrap and the jackknife
-    of the error rate.
+    `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
+    repetition r, `sheets` the scores, `nested` the losses of nested cross-validation, `correction`
+    what refits say of all examples, for the bootstrap and the jackknife.
     """
 
     examples: Examples
@@ -260,17 +259,11 @@ class _Everything:
         return "the training with exchanged labels"
 
 
-def no_effect_of_training(
-    model: Any,  # noqa: ANN401
-    collected: CollectedVotes,
-    seed: int,
-) -> Iterator[Finding]:
+def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> Iterator[Finding]:
     """Notice a model whose predictions do not depend on what it is trained on.
 
-    Where the refits agree about every example, one more copy is trained, on the training part of
-    the first refit with the labels exchanged: each class becomes the next one.  If that copy
-    predicts for all examples what the refits predict, training has no effect.  A model that
-    predicts one class for all examples, as a constant, is not suspected.
+    Where all refits agree, a copy is trained with the classes exchanged: if it predicts the same,
+    training has no effect.  A constant prediction is not suspected.
     """
     examples, called = collected.examples, collected.votes.called
     predicted_by_refits = collected.votes.judged
@@ -293,15 +286,7 @@ def no_effect_of_training(
 
 
 def majority_votes(examples: Examples, plan: Plan) -> Votes:
-    """Let every refit answer with the commonest class of its training examples.
-
-    Examples
-    --------
-    >>> from truerisk.estimation.refits.plans import each_left_out
-    >>> examples = Examples.of(np.zeros((4, 1)), [0, 0, 1, 1])
-    >>> majority_votes(examples, each_left_out(4)).called.tolist()
-    [[0, 0, 0, 0]]
-    """
+    """Let every refit answer with the commonest class of its training examples."""
     votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
     k = len(examples.labels)
     overall = np.bincount(examples.codes, minlength=k)
@@ -344,18 +329,7 @@ class RefitValues:
         return tuple(value for value, counts in zip(values, self._counted, strict=True) if counts)
 
     def of(self, name: str) -> tuple[float, ...]:
-        """Give the values of one measure; none for a measure that only whole sheets have.
-
-        Examples
-        --------
-        >>> from truerisk.estimation.refits.examples import Examples
-        >>> from truerisk.estimation.refits.plans import Folds
-        >>> examples = Examples.of([[0]] * 4, [0, 0, 1, 1])
-        >>> collected = CollectedVotes(examples, Folds(np.array([[0, 1, 0, 1]])))
-        >>> answer = {"predicted": np.array([0, 1]), "seconds": np.zeros(2)}
-        >>> RefitValues(collected.gather([answer, answer])).of("accuracy")
-        (1.0, 1.0)
-        """
+        """Give the values of one measure; none for a measure that only whole sheets have."""
         if name == "cost":
             return self._of_costs()
         found = value_of_tables(name, self._tables, self._positive, self._over)

@@ -26,13 +26,7 @@ ROUNDING = 1e-9  # of ρ·α·R² + ξ, on the pessimistic side
 
 
 def at_risk(alpha: Array, slack: Array, squared_radius: float, rho: float) -> Flags:
-    r"""Tell which examples might be errors when left out: :math:`\rho\,\alpha R^2 + \xi \ge 1`.
-
-    Examples
-    --------
-    >>> at_risk(np.array([0.0, 0.2, 0.4]), np.array([0.0, 0.5, 0.5]), 2.0, 1.0)
-    array([False, False,  True])
-    """
+    r"""Tell which examples might be errors when left out: :math:`\rho\,\alpha R^2 + \xi \ge 1`."""
     return rho * squared_radius * alpha + slack >= 1.0 - ROUNDING
 
 
@@ -41,13 +35,6 @@ def worst_slack(solution: Solution) -> Array:
 
     Every bias in an interval is then as good.  What is left out moves it against the example, as
     far as to the end of that interval, before α·R² counts.
-
-    Examples
-    --------
-    >>> loose = Solution(y=np.array([1.0, -1.0]), upper=np.full(2, 0.1), alpha=np.full(2, 0.1),
-    ...                  bias=0.0, decision=np.array([0.2, -0.2]), gap=0.0, passes=1)
-    >>> loose.slack, worst_slack(loose)
-    (array([0.8, 0.8]), array([1.6, 1.6]))
     """
     if solution.stable or not solution.alpha.any():
         return solution.slack
@@ -63,13 +50,7 @@ def worst_slack(solution: Solution) -> Array:
 
 
 def two_sided_level(level: float) -> float:
-    """Give the level of the two-sided interval either end of which is a bound at `level`.
-
-    Examples
-    --------
-    >>> round(two_sided_level(0.95), 9)
-    0.9
-    """
+    """Give the level of the two-sided interval either end of which is a bound at `level`."""
     if check_level(level) <= 0.5:
         raise InputError(f"`level` must exceed 0.5, as that of a one-sided bound; got {level!r}.")
     return 2 * level - 1
@@ -80,13 +61,6 @@ def as_bound(estimate: Estimate, level: float, method: str = "xi_alpha") -> Esti
 
     The interval must be that of `two_sided_level(level)`; `method` begins its new name.  What
     is undefined keeps its whole range.
-
-    Examples
-    --------
-    >>> error = Estimate(value=0.2, interval=Interval(0.138, 0.277, 0.9, "clopper_pearson"),
-    ...                  measure="error_rate", method="xi_alpha", n=100)
-    >>> print(as_bound(error, 0.95).interval)
-    at most 0.277 with 95 % confidence
     """
     if estimate.interval is None or not estimate.is_defined:
         return estimate
@@ -150,15 +124,15 @@ class XiAlpha(Evaluation):
 
 
 def xi_alpha(
-    fitted: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    fitted: Any,
+    X: Any,
+    y: Any,
     *,
     rho: float = 1.0,
     refine: str | None = None,
     measures: Sequence[str] | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> XiAlpha:
     r"""Estimate error rate, recall, precision and F1 of a fitted SVM without refitting it.
@@ -233,10 +207,7 @@ def xi_alpha(
     if loose:
         warnings.warn(_unstable(loose), UnstableWarning, stacklevel=2)
     problem = _Problem(
-        duals,
-        two_sided_level(level),
-        pos_label,
-        None if measures is None else tuple(measures),
+        duals, two_sided_level(level), pos_label, None if measures is None else tuple(measures)
     )
     rhos = sorted({*BOTH_RHOS, float(rho)})
     plain = {one: np.array([flags_of(dual, one) for dual in duals]) for one in rhos}
@@ -264,10 +235,7 @@ def xi_alpha(
             "rho": rho,
             "refine": refine,
         },
-        "source": {
-            "squared_radius": duals[0].squared_radius,
-            "radius_rule": duals[0].radius_rule,
-        },
+        "source": {"squared_radius": duals[0].squared_radius, "radius_rule": duals[0].radius_rule},
         "at_rho": {
             one: MappingProxyType(_bounds(evaluation.estimates, level))
             for one, evaluation in at_rho.items()
@@ -333,7 +301,7 @@ class _Problem:
         dual: FittedDual,
         flags: Flags,
         names: tuple[str, str],
-        pos_label: Any,  # noqa: ANN401
+        pos_label: Any,
         measures: tuple[str, ...],
     ) -> Evaluation:
         is_first = dual.solution.y > 0

@@ -97,13 +97,7 @@ def _check_characters(text: str, refuse: Refuse) -> None:
 
 
 def split_labels(cell: str, separator: str | None) -> list[str]:
-    """Cut a cell into its labels; an empty one holds none.
-
-    Examples
-    --------
-    >>> split_labels("grain|wheat", "|"), split_labels("grain|wheat", None), split_labels("", "|")
-    (['grain', 'wheat'], ['grain|wheat'], [])
-    """
+    """Cut a cell into its labels; an empty one holds none."""
     if cell == "":
         return []
     return [cell] if separator is None else cell.split(separator)
@@ -144,12 +138,7 @@ def read_records(
     return documents
 
 
-def _labels(
-    value: Any,  # noqa: ANN401
-    name: str,
-    options: ReadingOptions,
-    refuse: Refuse,
-) -> list[str] | None:
+def _labels(value: Any, name: str, options: ReadingOptions, refuse: Refuse) -> list[str] | None:
     if value is None:
         return None
     if isinstance(value, str):
@@ -184,9 +173,8 @@ def _part(record: dict[str, Any], name: str | None, refuse: Refuse) -> str | Non
 def read_folders(folder: Path, options: ReadingOptions) -> Documents:
     """Read every file below each folder of `folder`, in the order of their names.
 
-    The label of a document is the name of the folder under `folder`, its id the path from there.
-    Two files of one name in two folders are two documents.  Hidden files are left out.  The SHA-256
-    is that of the list of all files with theirs.
+    The label of a document is the name of the folder, its id the path from there.  Hidden files are
+    left out.  The SHA-256 is that of the list of all files with theirs.
     """
     documents = Documents(options, files=0)
     digest = hashlib.sha256()

@@ -142,12 +142,6 @@ def _character(entity: re.Match[str]) -> str:
 
 
 def is_reuters(head: str) -> bool:
-    r"""Whether a text is a file of the collection, by its start.
-
-    Examples
-    --------
-    >>> is_reuters('<!DOCTYPE lewis SYSTEM "lewis.dtd">\n<REUTERS TOPICS="YES" ')
-    True
-    """
+    """Whether a text is a file of the collection, by its start."""
     match = BETWEEN.match(head)
     return match is not None and head.startswith("<REUTERS", match.end())

@@ -22,17 +22,7 @@ POWERS = range(-342, 309)  # of ten: all that a double can have, with 19 digits 
 
 @dataclass(frozen=True)
 class Strings:
-    """Texts, each a piece of one buffer of UTF-8.
-
-    Examples
-    --------
-    >>> texts = Strings.of(["a", "é", "a"])
-    >>> texts.tolist(), texts[np.array([1, 0])].tolist()
-    (['a', 'é', 'a'], ['é', 'a'])
-    >>> codes, words = texts.encoded()
-    >>> codes.tolist(), words
-    ([0, 1, 0], ['a', 'é'])
-    """
+    """Texts, each a piece of one buffer of UTF-8."""
 
     data: Any  # bytes, or a view of them
     starts: Positions
@@ -101,14 +91,7 @@ class Strings:
             size *= 8
 
     def numbers(self, decimal: str = ".") -> tuple[Array, NDArray[np.uint8]]:
-        """Read each text as a number, NaN if it is empty; where the state is not 0, it is none yet.
-
-        Examples
-        --------
-        >>> values, states = Strings.of(["0.1", "", "NA"]).numbers()
-        >>> values[:2], states
-        (array([0.1, nan]), array([0, 0, 2], dtype=uint8))
-        """
+        """Read each text as a number, NaN if it is empty; a state other than 0: none yet."""
         values, states = np.empty(len(self)), np.empty(len(self), np.uint8)
         bits = values.view(np.uint64)
         table = _powers_of_five()
@@ -168,13 +151,7 @@ class Column:
 def text_column(
     texts: Sequence[str | None], refuse: Callable[[int, str], Exception] | None = None
 ) -> Column:
-    """Make a column of texts; `refuse` makes the error of a row with half a character.
-
-    Examples
-    --------
-    >>> text_column(["a", None]).tolist()
-    ['a', None]
-    """
+    """Make a column of texts; `refuse` makes the error of a row with half a character."""
     null = np.array([one is None for one in texts], np.bool_)
     present = ["" if one is None else one for one in texts]
     try:

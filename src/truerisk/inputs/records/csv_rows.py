@@ -178,14 +178,9 @@ class CsvFile:
 
 
 def sniff(first: Block, decimal: str = ".") -> str:
-    r"""Find the delimiter by which the header and the lines after it have equally many cells.
+    """Find the delimiter by which the header and the lines after it have equally many cells.
 
     Without one, the delimiter that splits the header most; a comma when none does.
-
-    Examples
-    --------
-    >>> sniff(Block(Path("p.csv"), b"y;p\n1;0,5\n", 1, 0, 2, 0, False))
-    ';'
     """
     count = min(first.rows, SNIFFED_LINES + 1)
     text = "\n".join(first.text_of(record) for record in range(count))

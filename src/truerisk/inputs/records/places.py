@@ -15,15 +15,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def shown_path(path: Path | str) -> str:
-    r"""Write a path as a message shows it: escaped, and shortened at its start when it is long.
-
-    Examples
-    --------
-    >>> shown_path("a/b.csv")
-    'a/b.csv'
-    >>> print(shown_path("red\x1b[31m.csv"))
-    red\x1b[31m.csv
-    """
+    """Write a path as a message shows it: escaped, and shortened at its start when it is long."""
     text = repr(os.fspath(path))[1:-1]
     return text if len(text) <= SHOWN_CHARACTERS else "…" + text[1 - SHOWN_CHARACTERS :]
 
@@ -140,7 +132,7 @@ def find_files(
     return tuple(files), tuple(notes)
 
 
-def _as_paths(paths: Any) -> list[Path]:  # noqa: ANN401
+def _as_paths(paths: Any) -> list[Path]:
     if isinstance(paths, (str, os.PathLike)):
         return [Path(paths)]
     if hasattr(paths, "columns") or hasattr(paths, "column_names"):
@@ -157,12 +149,6 @@ def _as_paths(paths: Any) -> list[Path]:  # noqa: ANN401
 
 
 def ending(path: Path) -> str:
-    """Return the ending of a name, without that of its compression.
-
-    Examples
-    --------
-    >>> ending(Path("a/b.CSV.gz"))
-    '.csv'
-    """
+    """Return the ending of a name, without that of its compression."""
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return name.suffix.lower()

@@ -100,13 +100,7 @@ class Batch:
 
 
 def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
-    """Produce up to `depth` items in a thread of their own before they are needed.
-
-    Examples
-    --------
-    >>> list(ahead(range(3)))
-    [0, 1, 2]
-    """
+    """Produce up to `depth` items in a thread of their own before they are needed."""
     iterator = iter(items)
     end = object()
     pool = ThreadPoolExecutor(1)
@@ -127,13 +121,7 @@ def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
 
 
 def in_order(function: Callable[[T], S], items: Iterable[T], workers: int = WORKERS) -> Iterator[S]:
-    """Apply `function` to the items in threads; what fails first in the file fails first here.
-
-    Examples
-    --------
-    >>> list(in_order(abs, [-1, 2]))
-    [1, 2]
-    """
+    """Apply `function` to the items in threads; what fails first in the file fails first here."""
     iterator = iter(items)
     pool = ThreadPoolExecutor(workers)
     pending: deque[Future[S]] = deque()

@@ -46,7 +46,7 @@ class Vectors:
 
     def matrix(self) -> "csr_matrix":
         """Put the rows together."""
-        from scipy.sparse import csr_matrix  # noqa: PLC0415 - takes a tenth of a second
+        from scipy.sparse import csr_matrix
 
         none = np.empty(0, np.int64)
         indices = np.concatenate([none, *self.indices])
@@ -74,13 +74,7 @@ def read_svmlight(source: TextBytes) -> Vectors:
 
 
 def is_svmlight(head: str) -> bool:
-    r"""Whether a text holds vectors, by its first line that has a feature.
-
-    Examples
-    --------
-    >>> is_svmlight("# made by hand\n1\n-1 3:0.5 7:1.2\n"), is_svmlight("text,labels\nnoon,12:30")
-    (True, False)
-    """
+    """Whether a text holds vectors, by its first line that has a feature."""
     for line in head.split("\n"):
         if VECTOR.fullmatch(line) is not None:
             return True
@@ -130,13 +124,7 @@ def _cut(content: bytes) -> tuple[bytes, bytes]:
     return label, content[len(label) :]
 
 
-def _check(
-    block: Block,
-    rows: list[int],
-    row_of: Indices,
-    indices: Array,
-    values: Array,
-) -> None:
+def _check(block: Block, rows: list[int], row_of: Indices, indices: Array, values: Array) -> None:
     large = np.flatnonzero(indices > LARGEST_INDEX)
     if len(large):
         raise _refusal(

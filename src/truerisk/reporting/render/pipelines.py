@@ -9,17 +9,7 @@ from truerisk.reporting.render.formats import as_markdown
 
 
 def junit_xml(results: Sequence[GateResult]) -> str:
-    """Write one test suite per gate and one test case per claim.
-
-    Examples
-    --------
-    >>> print(junit_xml([GateResult(name="spam", checks=())]))
-    <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites tests="0" failures="0">
-    <testsuite name="spam" tests="0" failures="0">
-    </testsuite>
-    </testsuites>
-    """
+    """Write one test suite per gate and one test case per claim."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     checks = [one for result in results for one in result.checks]
     lines.append(f"<testsuites {_counts(one.is_shown for one in checks)}>")

@@ -57,16 +57,7 @@ def _promise(result: Audit) -> str:
 
 
 def audit_table(result: Audit, intervals: Sequence[AuditedInterval]) -> Table:
-    """Give one row per interval: how often it covered, how long it is, which one it is.
-
-    Examples
-    --------
-    >>> import truerisk as tr
-    >>> found = tr.audit([0, 1] * 50, [0, 1, 1, 1] * 25, size=20, samples=20, random_state=0,
-    ...                  measures=["accuracy"])
-    >>> audit_table(found, found.all_intervals).rows[0][0]
-    'Accuracy'
-    """
+    """Give one row per interval: how often it covered, how long it is, which one it is."""
     columns = heads("Interval of", "#Value", "#Covered", "#±", "#Width", "Method", "#Samples")
     short = {id(one) for one in result.too_short}
     rows = [

@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.comparison.conclusion import planned_in_words
 from truerisk.comparison.learners.model_comparisons import BayesianComparison, ModelComparisons
 from truerisk.errors import InputError
+from truerisk.intervals.measured_coverage import DIFFERENCE
 from truerisk.reporting.document import (
     Block,
     Chapter,
@@ -35,7 +36,13 @@ from truerisk.reporting.document import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import REPEATED, difference_uses, refit_uses, uses_of
+from truerisk.reporting.sections.coverage import (
+    REPEATED,
+    difference_uses,
+    marks_of,
+    refit_uses,
+    uses_of,
+)
 from truerisk.reporting.sections.differences import (
     Difference,
     DifferenceGroup,
@@ -186,10 +193,16 @@ def model_comparison_table(result: Comparison) -> Table:
         "#p",
     )
     first, second = result.names
-    rows = (
-        (first, *written(result.first), ""),
-        (second, *written(result.second), ""),
-        (f"{second} − {first}", *written(result.difference), p_words(result.p_value)),
+    own, of_difference = marks_of(result), marks_of(result, DIFFERENCE)
+    estimates = (
+        (first, result.first, own, ""),
+        (second, result.second, own, ""),
+        (f"{second} − {first}", result.difference, of_difference, p_words(result.p_value)),
+    )
+    rows = tuple(
+        (name, words.value, f"{words.interval}{mark(one)}", p_value)
+        for name, one, mark, p_value in estimates
+        for words in (written(one),)
     )
     return Table(f"Learners compared ({result.method}): {result.finding}", columns, rows)
 
@@ -217,7 +230,7 @@ def side_words(row: Difference) -> str:
     return side if row.region is None else f"{side}, ± {row.region:g} does not matter"
 
 
-def comparison_facts(one: Any) -> Facts:  # noqa: ANN401
+def comparison_facts(one: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "models", plain_text(one.names)
     yield "measure", title_of(one.measure)
@@ -229,7 +242,7 @@ def comparison_facts(one: Any) -> Facts:  # noqa: ANN401
     yield "the numbers are about", one.difference.target
 
 
-def comparison_uses(one: Any) -> Iterator[Use]:  # noqa: ANN401
+def comparison_uses(one: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     yield from difference_uses(one)
     design = REPEATED if one.method in BY_FOLDS else ""

@@ -1,10 +1,11 @@
 """Comparisons of several models on the same examples: every difference against 0."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from truerisk.comparison.predictions.comparisons import Comparisons
+from truerisk.intervals.measured_coverage import DIFFERENCE
 from truerisk.reporting.document import (
     Block,
     Chapter,
@@ -32,7 +33,12 @@ from truerisk.reporting.results.comparison import (
     measures_against,
     side_words,
 )
-from truerisk.reporting.sections.coverage import difference_uses, is_weighted, prediction_uses
+from truerisk.reporting.sections.coverage import (
+    difference_uses,
+    is_weighted,
+    marks_of,
+    prediction_uses,
+)
 from truerisk.reporting.sections.differences import (
     Difference,
     DifferenceGroup,
@@ -159,11 +165,12 @@ def two_model_table(result: Comparisons) -> Table:
     first, second = result.names
     numeric = (first, second, "Change", interval_heading(result.level), "p")
     columns = heads("Measure", *number_columns(numeric), "Finding")
+    mark = marks_of(result, DIFFERENCE)
     rows = tuple(
         (
             title_of(one.measure),
             *(_value(one, estimate) for estimate in (one.first, one.second)),
-            *signed_words(one.difference),
+            *_marked(one.difference, mark),
             p_words(one.p_value),
             one.finding,
         )
@@ -179,18 +186,23 @@ def pair_table(result: Comparisons, measure: str | None = None) -> Table:
     adjusted = ("p (Holm)",) if main else ()
     numeric = ("Change", interval_heading(result.level), "p", *adjusted)
     columns = heads("Model", "against", *number_columns(numeric), "Finding")
-    rows = []
+    rows, mark = [], marks_of(result, DIFFERENCE)
     for one in (one for one in result.pairs if one.measure == name):
         holm = (p_words(result.adjusted[one.names]),) if main else ()
         head = (one.names[1], one.names[0])
         words = (
-            *signed_words(one.difference),
+            *_marked(one.difference, mark),
             p_words(one.p_value),
             *holm,
             finding_among(result, one),
         )
         rows.append((*head, *words))
     return Table(f"{title_of(name)}, every pair", columns, tuple(rows))
+
+
+def _marked(difference: Estimate, mark: Callable[[Estimate], str]) -> tuple[str, str]:
+    value, interval = signed_words(difference)
+    return value, f"{interval}{mark(difference)}"
 
 
 def finding_among(result: Comparisons, comparison: Comparison) -> str:
@@ -270,7 +282,7 @@ def comparisons_pictures(result: Comparisons) -> Pictures:
     yield "differences", difference_forest(drawn)
 
 
-def comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
+def comparisons_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "models", plain_text(result.names)
     yield "examples", count(result.n)
@@ -281,7 +293,7 @@ def comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
     yield from setting_facts(given, skip={"level"})
 
 
-def comparisons_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+def comparisons_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     weighted = any(map(is_weighted, result.evaluations.values()))
     for one in result.pairs:
@@ -290,7 +302,7 @@ def comparisons_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
         yield from prediction_uses(evaluation)
 
 
-def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def comparisons_steps(result: Any) -> Iterator[str]:
     """Say what to do about models that were compared by their predictions."""
     if len(result.names) == 2:
         main = result[result.measure]
@@ -321,7 +333,7 @@ def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
         )
 
 
-def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:  # noqa: ANN401
+def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:
     defined = [one for one in pairs if one.settled_by is not None]
     if not defined:
         return

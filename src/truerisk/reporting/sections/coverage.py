@@ -1,5 +1,6 @@
 """Does each interval keep its promise: what was measured of those that a result uses."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,11 @@ from truerisk.intervals.measured_coverage import (
     DIFFERENCE,
     LEARNER,
     NOT_MEASURED,
+    WEIGHTS,
     CoverageFigure,
     coverage_of,
 )
+from truerisk.intervals.measured_coverage import NO_PROMISE as NO_PROMISE_MADE
 from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
 from truerisk.reporting.wording import (
@@ -23,7 +26,7 @@ from truerisk.reporting.wording import (
     spoken,
     title_of,
 )
-from truerisk.results import Estimate, Interval, Row
+from truerisk.results import Estimate, Interval, Row, has_code
 
 ELSEWHERE = "at "  # begins where something was measured, if at another level than promised
 MARK = "°"  # after an interval whose coverage was not measured
@@ -38,9 +41,11 @@ REPEATED, ONCE, HELD_OUT, OWN = (
 EXACT = "clopper_pearson"
 NEITHER = "not measured for this way of estimating"
 OF_HELD_OUT = "held out: "
+BAND = "simultaneous_rectangles"  # of a whole curve
+BANDS = {"roc": "ROC curve", "precision_recall": "precision and recall"}
 
 
-def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:  # noqa: ANN401
+def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
     """Give a row for each kind of interval in a result; None where there is none.
 
     `rivals` are estimates by other rules that are shown beside it.
@@ -109,13 +114,16 @@ def _where(uses: list[Use], level: float) -> str:
             words = f"two equally good models, how often it contains 0: {words}"
     chosen = "; it was chosen on these problems" if result.role == CHOSEN_ON else ""
     refits = f"; {result.design}" if result.design else ""
-    about = "; the learner's value" if result.target == LEARNER else ""
+    about = {
+        LEARNER: "; the learner's value",
+        NO_PROMISE_MADE: "; at sizes at which it promises nothing",
+    }.get(result.target, "")
     at = f"{ELSEWHERE}{percent(result.level)}, not {percent(level)}: "
     text = "" if result.level == level else at
     return f"{text}{words}{refits}{about}{chosen} (docs/{result.page}.md)"
 
 
-def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # noqa: ANN401
+def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:
     """List the intervals of a result, each kind of interval and measure once.
 
     `rivals` are what other rules say of the same SVM, beside a result by perturbation.
@@ -128,7 +136,7 @@ def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # n
             yield use
 
 
-def with_measured(result: Any, rows: Iterable[Row]) -> list[Row]:  # noqa: ANN401
+def with_measured(result: Any, rows: Iterable[Row]) -> list[Row]:
     """Fill the column "measured" of tidy rows: what the interval of the row covered."""
     uses = _by_use(result)
     every = list(rows)
@@ -146,7 +154,7 @@ def _of_row(row: Row) -> str:
     return f"{OF_HELD_OUT}{row['measure']}" if row.get("estimate") == "holdout" else row["measure"]
 
 
-def _by_use(result: Any) -> dict[tuple[str, float, str], Use]:  # noqa: ANN401
+def _by_use(result: Any) -> dict[tuple[str, float, str], Use]:
     return {(use.interval.method, use.interval.level, use.of): use for use in uses_of(result)}
 
 
@@ -156,7 +164,7 @@ def measured_words(use: Use) -> str:
     return use.unmeasured if measured is None else measured.words(level)
 
 
-def measured_facts(result: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+def measured_facts(result: Any) -> list[dict[str, Any]]:
     """Give what was measured of each interval of a result as plain values, for JSON."""
     return [
         {
@@ -173,21 +181,24 @@ def measured_facts(result: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     ]
 
 
-def marks_of(result: Any) -> Callable[[Estimate], str]:  # noqa: ANN401
-    """Give the mark of an estimate of a result: ° where its coverage was not measured."""
+def marks_of(result: Any, of: str = "") -> Callable[[Estimate], str]:
+    """Give the mark of an estimate of a result: ° where its coverage was not measured.
+
+    `of` comes before the measure: `DIFFERENCE` for the estimate of a difference.
+    """
     uses = _by_use(result)
 
     def mark(estimate: Estimate) -> str:
         ends = estimate.interval
         if ends is None or ends.method in NO_PROMISE:
             return ""
-        use = uses.get((ends.method, ends.level, estimate.measure))
+        use = uses.get((ends.method, ends.level, f"{of}{estimate.measure}"))
         return MARK if use is None or use.measured is None else ""
 
     return mark
 
 
-def unmeasured_note(result: Any) -> str:  # noqa: ANN401
+def unmeasured_note(result: Any) -> str:
     """Name the intervals of a result whose coverage was not measured; empty where there is none.
 
     Examples
@@ -204,14 +215,24 @@ def unmeasured_note(result: Any) -> str:  # noqa: ANN401
     return f"{MARK} coverage {'; '.join(parts)}" if reasons else ""
 
 
-def prediction_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+def prediction_uses(evaluation: Any) -> Iterator[Use]:
     """Look up what was measured of intervals of predictions."""
     weighted = is_weighted(evaluation)
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        result = None
-        if not weighted:
-            result = coverage_of(interval.method, estimate.measure, level=interval.level)
+        silent = has_code(estimate.notes, "not_kept_at_this_size")
+        result = coverage_of(
+            interval.method,
+            estimate.measure,
+            design=WEIGHTS if weighted else "",
+            target=NO_PROMISE_MADE if silent else estimate.target,
+            level=interval.level,
+        )
         yield Use(interval, estimate.measure, result, _why_not(interval.method, weighted=weighted))
+    for name, words in BANDS.items():
+        curve = evaluation.curves.get(name)
+        if getattr(curve, "n_positive", None) and getattr(curve, "n_negative", None):
+            band = Interval(0.0, 1.0, evaluation.level, BAND)
+            yield Use(band, words, coverage_of(BAND, words, level=evaluation.level))
 
 
 def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
@@ -238,17 +259,22 @@ def design_of(settings: Mapping[str, Any]) -> str:
     return named.get(str(method), "")
 
 
-def bound_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
-    """Look up what was measured of the bounds of ξα, at its ρ or refined by the span."""
-    refined = evaluation.settings.get("refine") == "span"
-    design = "span" if refined else f"ρ = {evaluation.settings['rho']:g}"
-    yield from refit_uses(all_estimates(evaluation), design)
-
-
-def unmeasured_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
-    """List intervals of estimates that nothing was measured of."""
+def svm_uses(evaluation: Any) -> Iterator[Use]:
+    """Look up what was measured of intervals without refits: of ξα alone, by its ρ or the span."""
+    settings = evaluation.settings
+    refined = settings.get("refine") == "span"
+    design = "span" if refined else f"ρ = {settings.get('rho', math.nan):g}"
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        yield Use(interval, estimate.measure, None, NEITHER)
+        measured = None
+        if interval.method.startswith("xi_alpha"):
+            measured = coverage_of(
+                interval.method,
+                estimate.measure,
+                design=design,
+                target=estimate.target,
+                level=interval.level,
+            )
+        yield Use(interval, estimate.measure, measured, NEITHER)
 
 
 def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:
@@ -265,7 +291,7 @@ def svm_coverage(interval: Interval, measure: str, design: str) -> CoverageFigur
     return coverage_of(interval.method, measure, design=design, level=interval.level)
 
 
-def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # noqa: ANN401
+def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:
     """Look up what was measured of the interval of a difference."""
     for interval, estimate in with_intervals([one.difference]):
         result, of = None, f"{DIFFERENCE}{estimate.measure}"
@@ -274,7 +300,7 @@ def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # no
         yield Use(interval, of, result, _why_not(interval.method, weighted=weighted))
 
 
-def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401
+def is_weighted(evaluation: Any) -> bool:
     """Whether examples count unequally, as far as the evaluation tells."""
     sweep = evaluation.curves.get("thresholds")
     if sweep is not None and sweep.tp.dtype.kind == "f":  # counts are whole numbers
@@ -283,7 +309,7 @@ def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401
     return named or bool(getattr(evaluation.tallies, "weighted", False))
 
 
-def all_estimates(evaluation: Any) -> Iterator[Estimate]:  # noqa: ANN401
+def all_estimates(evaluation: Any) -> Iterator[Estimate]:
     """Give the estimates of all measures, then those of single classes."""
     yield from evaluation.values()
     for estimates in evaluation.by_class.values():
@@ -300,6 +326,6 @@ def with_intervals(estimates: Iterable[Estimate]) -> Iterator[tuple[Interval, Es
 def _why_not(method: str, *, weighted: bool = False, design: str | None = None) -> str:
     if weighted:
         return "not measured with weights"
-    if "cluster" in method:
+    if "cluster" in method or "group" in method:
         return "not measured with groups"
     return "not measured for these refits" if design == "" else NOT_MEASURED

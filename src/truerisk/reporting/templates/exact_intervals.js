@@ -1,9 +1,10 @@
-// Clopper and Pearson's interval of k of n, as intervals/binomial.py and beta_quantile.py give it.
+// Clopper and Pearson's interval of k of n, as intervals/binomial.py and beta_quantile.py give it,
+// and Student's quantile, as intervals/student.py does.
 //
 // Problem   find θ with  I(a, b; x) = tail,  x = 1 / (1 + exp(−θ)),  I the regularised incomplete beta
 // Method    Newton's steps on log I, each kept inside the bracket that all earlier ones leave
 // Why       in logarithms nothing underflows, and in log-odds a share of 1e-12 and its complement
-//           are equally precise; the shapes are whole numbers, so that factorials do for log Γ
+//           are equally precise
 const exactIntervals = (() => {
   "use strict";
 
@@ -15,12 +16,16 @@ const exactIntervals = (() => {
 
   const expit = (logOdds) => 1 / (1 + Math.exp(-logOdds));
 
-  // What Stirling's formula leaves of log Γ(a), for whole a.
+  // What Stirling's formula leaves of log Γ(a); under 10 by Γ(a) = Γ(a + m) / (a ⋯ (a + m − 1)).
   function stirlingError(a) {
     if (a < 10) {
-      let factorial = 1;
-      for (let factor = 2; factor < a; factor += 1) factorial *= factor;
-      return Math.log(factorial) - (a - 0.5) * Math.log(a) + a - HALF_LOG_TWO_PI;
+      let product = 1;
+      let above = a;
+      for (; above < 10; above += 1) product *= above;
+      const logGamma =
+        (above - 0.5) * Math.log(above) - above + HALF_LOG_TWO_PI + stirlingError(above) -
+        Math.log(product);
+      return logGamma - (a - 0.5) * Math.log(a) + a - HALF_LOG_TWO_PI;
     }
     const inverse = 1 / (a * a);
     return (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse / 1680))) / a;
@@ -81,7 +86,7 @@ const exactIntervals = (() => {
   function logTail(a, b, logOdds) {
     const x = expit(logOdds);
     const kernel = logKernel(a, b, logOdds);
-    if (b <= FEW) {
+    if (b <= FEW && Number.isInteger(b)) {
       const sum = fewTerms(a, b, expit(-logOdds));
       if (sum < Infinity) {
         const value = Math.log(sum) - a * Math.log1p(Math.exp(-logOdds));
@@ -110,11 +115,11 @@ const exactIntervals = (() => {
     return Math.log(start) - Math.log1p(-start);
   }
 
-  function betaLogOdds(a, b, tail, z) {
+  function betaLogOdds(a, b, tail, guess) {
     const target = Math.log(tail);
     let low = -WIDEST;
     let high = WIDEST;
-    let logOdds = Math.min(Math.max(firstGuess(a, b, z), low), high);
+    let logOdds = Math.min(Math.max(guess, low), high);
     for (let step = 0; step < NEWTON_STEPS + 70; step += 1) {
       const here = logOdds;
       const [value, slope] = logTail(a, b, here);
@@ -134,10 +139,27 @@ const exactIntervals = (() => {
     if (n === 0) return [0, 1];
     const tail = (1 - level) / 2;
     const share = k / n;
-    const low = k > 0 ? expit(betaLogOdds(k, n - k + 1, tail, z)) : 0;
-    const high = k < n ? expit(-betaLogOdds(n - k, k + 1, tail, z)) : 1;
+    const lowest = (a, b) => betaLogOdds(a, b, tail, firstGuess(a, b, z));
+    const low = k > 0 ? expit(lowest(k, n - k + 1)) : 0;
+    const high = k < n ? expit(-lowest(n - k, k + 1)) : 1;
     return [Math.min(Math.max(low, 0), share), Math.max(Math.min(high, 1), share)];
   }
 
-  return { clopperPearson, expit };
+  // The t with |T| ≤ t at the probability `level`: ν/(ν + T²) is beta with shapes ν/2 and ½.
+  function studentQuantile(freedom, level, z) {
+    const degrees = Math.max(freedom, 1);
+    const guess = Math.log(degrees) - 2 * Math.log(z);
+    const logOdds = betaLogOdds(degrees / 2, 0.5, 1 - level, guess);
+    return Math.sqrt(degrees) * Math.exp(-0.5 * logOdds);
+  }
+
+  // Wilson's interval of a share of `size` units, with any quantile.
+  function scoreEnds(share, size, quantile) {
+    const count = share * size;
+    const high = scoreEnd(count, size, quantile);
+    const product = ((count / size) * count) / (size + quantile * quantile);
+    return [count > 0 ? product / high : 0, Math.min(high, 1)];
+  }
+
+  return { clopperPearson, expit, scoreEnds, studentQuantile };
 })();

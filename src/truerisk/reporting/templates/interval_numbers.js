@@ -2,13 +2,14 @@
 // them, and written as it writes them.
 //
 //   shares      Clopper and Pearson's interval        exact_intervals.js
-//   the rest    delta method on smoothed cells        evaluation/count_intervals.py, intervals/delta.py
-//   formulas                                          measures/from_counts.py, from_class_counts.py
+//   recalls     Wilson's interval of their mean       intervals/class_averages.py
+//   the rest    delta method on smoothed cells        intervals/choose.py, intervals/delta.py
+//   formulas                                          measures/from_counts.py
 //   words       decimals that the interval deserves   reporting/wording.py
 const intervalNumbers = (() => {
   "use strict";
 
-  const { clopperPearson, expit } = exactIntervals;
+  const { clopperPearson, expit, scoreEnds, studentQuantile } = exactIntervals;
 
   // ---- Numbers that carry their slopes by tp, fp, fn and tn ---------------------------------------
 
@@ -153,6 +154,36 @@ const intervalNumbers = (() => {
     return [Math.min(interval[0], value), Math.max(interval[1], value)];
   }
 
+  // The mean of recall and specificity: shares with a prior of three units at their pooled mean.
+  const PRIOR_UNITS = 3;
+  const INSIDE = 1e-6;
+  function meanOfRecalls(counts, level, z) {
+    const classes = [
+      [counts.tp, counts.tp + counts.fn],
+      [counts.tn, counts.tn + counts.fp],
+    ].filter(([, size]) => size > 0);
+    const mean = (values) => values.reduce((sum, one) => sum + one, 0) / classes.length;
+    const value = mean(classes.map(([right, size]) => right / size));
+    const centre = (value * classes.length + 0.5) / (classes.length + 1);
+    const each = classes.map(([right, size]) => {
+      const a = right + PRIOR_UNITS * centre;
+      const total = size + PRIOR_UNITS;
+      const variance = (a * (total - a)) / (total * (total + 1)) / size;
+      return { share: a / total, variance, freedom: Math.max(total - 1, 1) };
+    });
+    const inAll = each.reduce((sum, one) => sum + one.variance, 0);
+    const freedom =
+      inAll ** 2 / each.reduce((sum, one) => sum + one.variance ** 2 / one.freedom, 0);
+    const moved = Math.min(Math.max(mean(each.map((one) => one.share)), INSIDE), 1 - INSIDE);
+    const size = Math.max((moved * (1 - moved)) / (inAll / classes.length ** 2), 1);
+    const [low, high] = scoreEnds(value, size, studentQuantile(freedom, level, z));
+    return [Math.min(low, value), Math.max(high, value)];
+  }
+  const OF_RECALLS = {
+    balanced_accuracy: (ends) => ends,
+    youden: (ends) => ends.map((end) => 2 * end - 1),
+  };
+
   // A measure's value and interval on tp, fp, fn, tn, n (accepted) and rejected.
   function estimate(measure, counts, options) {
     const settings = { ...options, beta: measure.beta };
@@ -171,7 +202,10 @@ const intervalNumbers = (() => {
       const formula = SMOOTH[measure.formula];
       value = formula(withSlopes(counts), settings).value;
       if (options.hasIntervals && !Number.isNaN(value)) {
-        interval = smoothedDelta(formula, counts, value, range, settings);
+        const ofRecalls = OF_RECALLS[measure.formula];
+        interval = ofRecalls
+          ? ofRecalls(meanOfRecalls(counts, options.level, options.z))
+          : smoothedDelta(formula, counts, value, range, settings);
       }
     }
     const defined = !Number.isNaN(value);

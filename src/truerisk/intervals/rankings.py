@@ -1,0 +1,210 @@
+r"""Intervals of ranking measures, from the curve of exact counts: nothing is drawn.
+
+Notation  P positives and N negatives; π the precision at a score; AP the average precision
+Share     Wilson's interval of the value as a share of m = x(1 − x)/V units, with Student's quantile
+          at the rarer class, x = (c P + ½)/(P + 1); V is at least a part of that of a share of P
+V         the variance of AP by its influence function (`ranking.precision_spread`); for maxima over
+          thresholds that of the counts at the chosen one, with the hull of an interval that is
+          moved down by half a standard error: the maximum lies above what the threshold keeps
+
+With weights, P and N are those of equal weight, and V adds up squared weights.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from truerisk.aliases import Ends
+from truerisk.intervals.binomial import fractional_interval
+from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
+from truerisk.results import Finding, Interval
+from truerisk.tallies.ranking import LEVELS, RECALL_SLACK, Ranking, interpolated_precision
+
+PART_OF_SHARE, PART_OF_ELEVEN = 1 / 4, 1 / 3  # of the variance of a share of P: V is no less
+UNSEEN = 1 / 8  # of a negative at the very top, which a good ranking of few does not show
+LAST_POSITIVES = 3  # how far precision falls over these is what the last level of recall may miss
+MOVED = 0.5  # standard errors that a chosen threshold may flatter
+MIN_POSITIVES = 5  # with fewer the interval of the best F1 was seen to cover .84 to .89
+
+
+def units_of(ranking: Ranking) -> tuple[float, float]:
+    """Give the independent positives and negatives behind a ranking."""
+    worth = ranking.effective_n / ranking.n
+    return ranking.rows[0] * worth, ranking.rows[1] * worth
+
+
+def ranking_interval(name: str, value: float, ranking: Ranking, *, level: float) -> Interval:
+    """Give the interval of a ranking measure of independent rows, by its name.
+
+    The whole range where a class is missing: such rows say nothing of a ranking.  A measure that
+    has no formula here gets the exact interval that it would have as a share of the positives.
+    """
+    if 0 in ranking.rows or math.isnan(value):
+        return Interval(0.0, 1.0, level, "whole_range")
+    if name not in RANKINGS:
+        positives, _ = units_of(ranking)
+        binomial = fractional_interval(min(value, 1.0) * positives, positives, level=level)
+        return replace(binomial, method="binomial_of_positives")
+    # Sums of weights may leave the value of a perfect ranking a rounding above 1.
+    low, high = RANKINGS[name](min(value, 1.0), ranking, level)
+    return Interval(max(min(low, value), 0.0), max(min(high, 1.0), value), level, METHODS[name])
+
+
+def shortfalls(name: str, ranking: Ranking) -> tuple[Finding, ...]:
+    """Say where a promise is not kept at this size, or is about this size only."""
+    if name == "best_f1" and 0 < ranking.rows[0] < MIN_POSITIVES:
+        text = (
+            f"the promise is not kept at this size: with under {MIN_POSITIVES} positives (here "
+            f"{ranking.rows[0]}) a 95 % interval of the best F1 was seen to cover .84 to .89"
+        )
+        return (Finding(text, code="not_kept_at_this_size"),)
+    if name == "eleven_point_precision" and 0 not in ranking.rows:
+        text = "about the 11-point average of samples of this size, not of all examples"
+        return (Finding(text, code="target_at_this_size"),)
+    return ()
+
+
+def _share(
+    centre: float, variance: float, positives: float, quantile: float, part: float = PART_OF_SHARE
+) -> Ends:
+    inside = (centre * positives + 0.5) / (positives + 1)
+    spread = inside * (1 - inside)
+    variance = max(variance, part * spread / (positives + 1))
+    return score_ends(centre, size_of(inside, variance), quantile)
+
+
+def _quantile(ranking: Ranking, level: float) -> float:
+    return two_sided_t(min(units_of(ranking)) - 1, level)
+
+
+def average_precision_ends(value: float, ranking: Ranking, level: float) -> Ends:
+    r"""Give the interval of the average precision that many examples would have.
+
+    .. math:: V = \frac{1}{P^2} \Bigl(\sum_{+} (\pi - AP + U)^2 + \sum_{-} D^2\Bigr)
+
+    with U and D what a further positive or negative at that score gives to, and takes from, the
+    positives below.  δ is what one more negative at the very top would take away: the lower end is
+    that of V + δ²/8, but not more than δ below that of V.
+    """
+    positives, _ = units_of(ranking)
+    quantile = _quantile(ranking, level)
+    variance, top = ranking.summary.precision_spread
+    low, high = _share(value, variance, positives, quantile)
+    deeper, _ = _share(value, variance + UNSEEN * top**2, positives, quantile)
+    return max(deeper, low - top, 0.0), high
+
+
+def eleven_point_ends(value: float, ranking: Ranking, level: float) -> Ends:
+    """Give the interval of the 11-point average that samples of this size have in the mean.
+
+    The hull about it and about the average precision, with the fall of the precision over the last
+    positives added to the variance.
+    """
+    positives, _ = units_of(ranking)
+    quantile = _quantile(ranking, level)
+    best = interpolated_precision(ranking.tp, ranking.fp)
+    unit = ranking.n_positive / ranking.rows[0]
+    before_last = max(ranking.n_positive - LAST_POSITIVES * unit, unit)
+    needed = np.array([before_last, ranking.n_positive]) * (1 - RECALL_SLACK)
+    first, last = best[np.searchsorted(ranking.tp, needed)]
+    fall = float(first - last)
+    variance = ranking.summary.precision_spread[0] + (fall / LEVELS) ** 2
+    centres = value, min(ranking.summary.average_precision, 1.0)
+    ends = (_share(one, variance, positives, quantile, PART_OF_ELEVEN) for one in centres)
+    return hull(value, *ends)
+
+
+def best_f1_ends(value: float, ranking: Ranking, level: float) -> Ends:
+    r"""Give the interval of the best F1, and of the F1 that its threshold will have.
+
+    At that threshold J = TP/u, u = TP + FP + FN, is a share; F1 = 2J/(1 + J).  Hull of Wilson's
+    intervals at J and at the J of half a standard error less.
+    """
+    tp, fp = _counts_at(ranking, ranking.summary.best_f1_threshold)
+    worth = ranking.effective_n / (ranking.n_positive + ranking.n_negative)
+    size = (ranking.n_positive + fp) * worth
+    share = tp / (ranking.n_positive + fp)
+    variance = max(share * (1 - share), 0.5 / size) / size
+    moved = max(value - MOVED * 2 / (1 + share) ** 2 * math.sqrt(variance), 0.0)
+    quantile = two_sided_t(size - 1, level)
+    inner = [score_ends(one / (2 - one), size, quantile) for one in (value, moved)]
+    return hull(value, *((2 * low / (1 + low), 2 * high / (1 + high)) for low, high in inner))
+
+
+def ks_ends(value: float, ranking: Ranking, level: float) -> Ends:
+    """Give the interval of the greatest distance, and of that which its threshold will keep.
+
+    Recall and false positive rate at the threshold are two shares, each with half an example more
+    on either side; hull of Wilson's intervals of (1 + D)/2 at D and at half a standard error less.
+    """
+    tp, fp = _counts_at(ranking, ranking.summary.ks_threshold)
+    variance = 0.0
+    for share, size in zip(
+        (tp / ranking.n_positive, fp / ranking.n_negative), units_of(ranking), strict=True
+    ):
+        inside = (share * size + 0.5) / (size + 1)
+        variance += inside * (1 - inside) / size
+    quantile, n = _quantile(ranking, level), sum(units_of(ranking))
+    ends = []
+    for one in (value, max(value - MOVED * math.sqrt(variance), 0.0)):
+        half = (1 + one) / 2
+        inside = min(half, 1 - 0.5 / n)
+        low, high = score_ends(half, size_of(inside, variance / 4), quantile)
+        ends.append((2 * low - 1, 2 * high - 1))
+    low, high = hull(value, *ends)
+    return max(low, 0.0), high
+
+
+def breakeven_ends(value: float, ranking: Ranking, level: float) -> Ends:
+    r"""Give the interval of the point at which precision and recall meet.
+
+    There P rows are retrieved.  The threshold moves with the sample, and what that does depends on
+    the share w of positives among the rows about rank P (√P on either side, one more of each):
+
+    .. math:: V = (1-w)^2 \frac{B(1-B)}{P} + w^2 \Bigl(\frac{N}{P}\Bigr)^2 \frac{F(1-F)}{N}
+       + w^2 (1-B)^2 \Bigl(\frac1P + \frac1N\Bigr), \qquad F = (1 - B) \frac{P}{N}
+    """
+    positives, negatives = units_of(ranking)
+    inside = (value * positives + 0.5) / (positives + 1)
+    rate = min((1 - inside) * positives / negatives, 1.0)
+    local = _positives_about(ranking, positives)
+    variance = (1 - local) ** 2 * inside * (1 - inside) / positives
+    variance += local**2 * negatives / positives**2 * rate * (1 - rate)
+    variance += local**2 * (1 - inside) ** 2 * (1 / positives + 1 / negatives)
+    return _share(value, variance, positives, _quantile(ranking, level))
+
+
+def _positives_about(ranking: Ranking, positives: float) -> float:
+    """Give the share of positives among the rows ranked about the breakeven point."""
+    retrieved = ranking.tp + ranking.fp
+    middle, reach = ranking.n_positive, ranking.n_positive / math.sqrt(positives)
+    first = int(np.searchsorted(retrieved, middle - reach))
+    last = min(int(np.searchsorted(retrieved, middle + reach)), len(retrieved) - 1)
+    above = (ranking.tp[first - 1], retrieved[first - 1]) if first > 0 else (0, 0)
+    unit = ranking.n_positive / positives
+    found, rows = ranking.tp[last] - above[0], retrieved[last] - above[1]
+    return float((found / unit + 1) / (rows / unit + 2))
+
+
+def _counts_at(ranking: Ranking, threshold: float) -> tuple[float, float]:
+    """Give the positives and negatives at one of the thresholds, which are descending."""
+    at = int(np.searchsorted(-ranking.thresholds, -threshold))
+    return float(ranking.tp[at]), float(ranking.fp[at])
+
+
+RANKINGS: dict[str, Callable[[float, Ranking, float], Ends]] = {
+    "average_precision": average_precision_ends,
+    "eleven_point_precision": eleven_point_ends,
+    "best_f1": best_f1_ends,
+    "ks": ks_ends,
+    "breakeven_point": breakeven_ends,
+}
+METHODS = {
+    "average_precision": "precision_influence",
+    "eleven_point_precision": "precision_influence",
+    "best_f1": "chosen_threshold",
+    "ks": "chosen_threshold",
+    "breakeven_point": "moving_threshold",
+}

@@ -1,0 +1,109 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import truerisk as tr
+from truerisk.intervals.bounds import chernoff_kl
+from truerisk.intervals.gamma import gamma_ends
+from truerisk.intervals.mean_losses import loss_interval
+from truerisk.tallies.losses import LossMoments, ProbabilityTally
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "holdout.json"
+VECTORS = [
+    pytest.param(one, id=one["id"])
+    for one in json.loads(REFERENCE.read_text())["vectors"]
+    if one["method"] == "log_loss"
+]
+
+
+def ends(interval):
+    return interval.low, interval.high
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_log_loss_is_that_of_the_reference(vector):
+    given_, expected = vector["inputs"], vector["expected"]
+    found = tr.evaluate(given_["truth"], y_score=given_["probabilities"], probabilities=True)
+    assert found["log_loss"].value == pytest.approx(expected["value"])
+    assert ends(found["log_loss"].interval) == pytest.approx(tuple(expected["interval"]), rel=1e-9)
+
+
+def test_the_losses_worked_by_hand():
+    # Probabilities ½ and ¾ of the positive class, truth 1 and 0: losses ln 2, ln 4; ¼, 9/16.
+    found = tr.evaluate([1, 0], y_score=[0.5, 0.75], probabilities=True)
+    widening = (stats.t.isf(0.025, 1) / stats.norm.isf(0.025)) ** 2
+    shares = np.array([[0.5, 0.5], [0.75, 0.25]])
+    for name, of_class in (
+        ("log_loss", -np.log(shares)),
+        ("brier_score", (1 - shares) ** 2),
+    ):
+        losses = np.array([of_class[0, 0], of_class[1, 1]])
+        first, second, third = ((shares * of_class**power).sum() / 2 for power in (1, 2, 3))
+        variance, implied = losses.var(ddof=1) / 2, (second - first**2) / 2
+        event = losses.max() / 2
+        if variance < implied:
+            event = max(event, third / second / 2)
+        expected = gamma_ends(
+            losses.mean(), max(variance, implied / 4) * widening, event, level=0.95
+        )
+        high = expected[1] if name == "log_loss" else min(expected[1], 1.0)
+        assert found[name].value == pytest.approx(losses.mean())
+        assert ends(found[name].interval) == pytest.approx((expected[0], high), rel=1e-9), name
+
+
+def test_a_calm_sample_is_not_surer_than_its_probabilities_allow():
+    # All 50 right at probability .9: the losses do not vary, but one in ten should have been wrong.
+    tally = ProbabilityTally().add(np.full(50, 0.9), np.ones(50, dtype=bool))
+    found = loss_interval(tally.moments("log_loss"), level=0.95, measure_range=(0.0, math.inf))
+    expected = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
+    assert found.low < 0.1054
+    assert found.high > 0.2
+    assert tally.moments("log_loss").implied[0] == pytest.approx(expected)
+
+
+def test_what_cannot_vary_says_nothing_or_little():
+    certain = LossMoments(0.0, 0.0, (0.0, 0.0, 0.0), 0.0, 20)
+    found = loss_interval(certain, level=0.95, measure_range=(0.0, math.inf))
+    assert ends(found) == (0, math.inf)
+    bounded = loss_interval(certain, level=0.95, measure_range=(0.0, 2.0))
+    share = chernoff_kl(0.0, 20)
+    assert ends(bounded) == pytest.approx((0.0, 2 * share.high))
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "brier_score"])
+def test_moments_of_parts_merge_exactly(loss):
+    rng = np.random.default_rng(1)
+    table, weight = rng.dirichlet([0.3, 1, 1], 60), rng.random(60)
+    truth = rng.integers(0, 3, 60)
+    whole = ProbabilityTally().add(table, truth, weight)
+    order = rng.permutation(60)
+    parts = [
+        ProbabilityTally().add(table[one], truth[one], weight[one])
+        for one in np.split(order, [7, 20])
+    ]
+    merged = parts[2].merge(parts[0]).merge(parts[1])
+    assert merged.moments(loss) == whole.moments(loss)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=2, max_size=30),
+    st.sampled_from(["log_loss", "brier_score"]),
+)
+def test_intervals_hold_the_mean_grow_with_the_level_and_ignore_equal_weights(rows, loss):
+    probabilities, truth = map(np.array, zip(*rows, strict=True))
+    plain = ProbabilityTally().add(probabilities, truth).moments(loss)
+    heavy = ProbabilityTally().add(probabilities, truth, np.full(len(truth), 4.0)).moments(loss)
+    limits = (0.0, math.inf if loss == "log_loss" else 1.0)
+    narrow, wide, weighted = (
+        loss_interval(one, level=level, measure_range=limits)
+        for one, level in ((plain, 0.9), (plain, 0.99), (heavy, 0.9))
+    )
+    assert wide.low <= narrow.low <= plain.mean <= narrow.high <= wide.high
+    assert ends(weighted) == pytest.approx(ends(narrow), rel=1e-9)
