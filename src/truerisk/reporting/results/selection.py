@@ -35,6 +35,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.corpus_evaluation import METHOD_TITLES
 from truerisk.reporting.results.estimate import estimate_facts
+from truerisk.reporting.sections.coverage import NEITHER, with_intervals
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
     count,
