@@ -153,7 +153,8 @@ STUDIES = {
         "Sentences that say they are sure",
         TESTS,
         "Samples at the boundary, where every “Sure:” and every “better” is false; *covered* is "
-        "the share of samples in which the sentence was not said, or was true.",
+        "the share of samples in which the sentence was not said, or was true. What comparisons "
+        "call better rests on the tests above as well, whose size is measured there.",
         bound=True,
     ),
 }  # fmt: skip
