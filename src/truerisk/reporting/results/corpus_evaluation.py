@@ -29,7 +29,7 @@ from truerisk.reporting.document import (
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.results.evaluation import class_forest, evaluation_pictures
-from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, unmeasured_uses
+from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, svm_uses
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.wording import (
     UNDEFINED,
@@ -332,7 +332,7 @@ def corpus_facts(evaluation: Any) -> Facts:
 
 def corpus_uses(evaluation: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
-    yield from unmeasured_uses(evaluation)
+    yield from svm_uses(evaluation)
     if evaluation.holdout is not None:
         for use in prediction_uses(evaluation.holdout):
             yield replace(use, of=f"{OF_HELD_OUT}{use.of}")

@@ -15,7 +15,7 @@ from truerisk.reporting.results.evaluation import (
     no_better_than_a_constant,
     one_pair_of_classes,
 )
-from truerisk.reporting.sections.coverage import unmeasured_uses
+from truerisk.reporting.sections.coverage import svm_uses
 from truerisk.reporting.wording import count, counted
 
 
@@ -65,5 +65,5 @@ PRESENTER = replace(
     chapter=leave_one_out_chapter,
     facts=leave_one_out_facts,
     next_steps=leave_one_out_steps,
-    intervals=unmeasured_uses,
+    intervals=svm_uses,
 )

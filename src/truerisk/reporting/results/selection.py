@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.estimation.svm.selection import Candidate, Selection, setting_text
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
     INKS,
     Band,
@@ -253,8 +254,16 @@ def selection_facts(result: Any) -> Facts:
 
 def selection_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
-    for interval, estimate in with_intervals([result.estimate, result.corrected]):
-        yield Use(interval, estimate.measure, None, NEITHER)
+    for one, kind in ((result.estimate, "own"), (result.corrected, "corrected")):
+        for interval, _ in with_intervals([one]):
+            measured = coverage_of(
+                interval.method,
+                one.measure,
+                design=f"chosen by {result.estimate.method}, {kind}",
+                target=one.target,
+                level=interval.level,
+            )
+            yield Use(interval, one.measure, measured, NEITHER)
 
 
 def selection_steps(result: Any) -> Iterator[str]:

@@ -17,7 +17,7 @@ from truerisk.reporting.document import (
 from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.results.evaluation import evaluation_chapter, remarks
 from truerisk.reporting.results.leave_one_out import between_settings
-from truerisk.reporting.sections.coverage import unmeasured_uses
+from truerisk.reporting.sections.coverage import svm_uses
 from truerisk.reporting.wording import count, number, title_of, with_interval
 
 
@@ -73,5 +73,5 @@ def xi_alpha_steps(evaluation: Any) -> Iterator[str]:
 
 
 PRESENTER = replace(
-    EVALUATION, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=unmeasured_uses
+    EVALUATION, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=svm_uses
 )

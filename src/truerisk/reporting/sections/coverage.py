@@ -258,10 +258,15 @@ def design_of(settings: Mapping[str, Any]) -> str:
     return named.get(str(method), "")
 
 
-def unmeasured_uses(evaluation: Any) -> Iterator[Use]:
-    """List intervals of estimates that nothing was measured of."""
+def svm_uses(evaluation: Any) -> Iterator[Use]:
+    """Look up what was measured of intervals without refits: of ξα alone."""
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        yield Use(interval, estimate.measure, None, NEITHER)
+        measured = None
+        if interval.method.startswith("xi_alpha"):
+            measured = coverage_of(
+                interval.method, estimate.measure, target=estimate.target, level=interval.level
+            )
+        yield Use(interval, estimate.measure, measured, NEITHER)
 
 
 def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:
