@@ -231,9 +231,9 @@ def problems() -> Iterator[Problem]:
         ("skewed", 3.5, "harder larger", False, (5, 12, 40)),
         ("heavy", 2.5, "geometric", False, (5, 12, 40)),
         ("heavy", 2.0, "equal", True, (8, 20, 80)),
-        ("beta", 2.0, "pareto", False, (8, 20, 150)),
+        ("beta", 2.0, "pareto", False, (8, 20)),
         ("beta", 3.0, "geometric", True, (12, 40)),
-        ("prevalence", 1.2, "geometric", False, (3, 12, 40)),
+        ("prevalence", 1.2, "geometric", False, (12, 40)),
         ("prevalence", 2.5, "pareto", False, (8, 20)),
     ):
         name = f"{kind} difficulty, margin {quality:g}" + (", weights" if weighted else "")
