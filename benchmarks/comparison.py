@@ -74,13 +74,13 @@ class Problem:
 Replicate = Callable[[Problem, Any], float]
 
 
-def difference_of_f1(problem: Problem, drawn: Any) -> float:  # noqa: ANN401
+def difference_of_f1(problem: Problem, drawn: Any) -> float:
     truth = problem.truth[drawn]
     first, second = (float(f1_score(truth, calls[drawn])) for calls in problem.calls)
     return second - first
 
 
-def difference_of_areas(problem: Problem, drawn: Any) -> float:  # noqa: ANN401
+def difference_of_areas(problem: Problem, drawn: Any) -> float:
     truth = problem.truth[drawn]
     first, second = (float(roc_auc_score(truth, score[drawn])) for score in problem.scores)
     return second - first

@@ -19,12 +19,12 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
         yield _table(n, classes, kind)
 
 
-def _table(n: int, classes: int, kind: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _table(n: int, classes: int, kind: Any) -> tuple[str, ...]:
     rng = np.random.default_rng(0)
     first = rng.integers(0, classes, n, dtype=kind)
     second = np.where(rng.random(n) < 0.1, rng.integers(0, classes, n, dtype=kind), first)
 
-    def expert() -> Any:  # noqa: ANN401
+    def expert() -> Any:
         codes = first.astype(np.int64) * classes + second
         return np.bincount(codes, minlength=classes**2)
 

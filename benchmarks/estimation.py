@@ -77,16 +77,16 @@ class Best:
 class NothingToTrain(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Sums up the features: all the time it takes is that of the folds and of the measures."""
 
-    def fit(self, X: Any, y: Any) -> "NothingToTrain":  # noqa: ANN401, ARG002
+    def fit(self, X: Any, y: Any) -> "NothingToTrain":  # noqa: ARG002
         """Train nothing."""
         self.classes_ = np.arange(2)
         return self
 
-    def predict(self, X: Any) -> Any:  # noqa: ANN401
+    def predict(self, X: Any) -> Any:
         """Call positive what adds up to more than 0."""
         return (X.sum(axis=1) > 0).astype(int)
 
-    def predict_proba(self, X: Any) -> Any:  # noqa: ANN401
+    def predict_proba(self, X: Any) -> Any:
         """Give probabilities that go with the calls."""
         pos_label = expit(X.sum(axis=1))
         return np.column_stack([1 - pos_label, pos_label])
@@ -101,7 +101,7 @@ class Problem:
     y: Any
     repeats: int
 
-    def ours(self, model: Any, *, n_jobs: int = 1) -> Any:  # noqa: ANN401
+    def ours(self, model: Any, *, n_jobs: int = 1) -> Any:
         """Estimate every measure."""
         return estimate(
             model,
@@ -167,11 +167,7 @@ def like_adult() -> Problem:
 
 
 def beside(
-    problem: Problem,
-    model: Any,  # noqa: ANN401
-    *,
-    goal: float | None = AT_MOST,
-    two_workers: bool = False,
+    problem: Problem, model: Any, *, goal: float | None = AT_MOST, two_workers: bool = False
 ) -> Iterator[tuple[str, ...]]:
     splits, last = problem.splits(), {}
 

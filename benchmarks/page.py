@@ -85,13 +85,9 @@ def problem(n: int) -> tuple[Any, Any]:
 
 def displays(n: int) -> float:
     """Give the seconds that four of scikit-learn's displays take, drawn and written."""
-    from matplotlib.figure import Figure  # noqa: PLC0415  (not part of what is timed)
-    from sklearn.calibration import CalibrationDisplay  # noqa: PLC0415
-    from sklearn.metrics import (  # noqa: PLC0415
-        ConfusionMatrixDisplay,
-        PrecisionRecallDisplay,
-        RocCurveDisplay,
-    )
+    from matplotlib.figure import Figure
+    from sklearn.calibration import CalibrationDisplay
+    from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, RocCurveDisplay
 
     truth, score = problem(n)
     draw = (

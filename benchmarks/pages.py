@@ -95,7 +95,6 @@ FASTER = (
         "AUC, DeLong, best F1 and four more",
         "scikit-learn, two of them",
     ),
-    ("ranks_at_scale", "one replicate", 0, "One bootstrap replicate of the AUC", "resampled rows"),
     ("text_vectors", "transform", 0, "Documents to vectors", "scikit-learn"),
     ("svm_on_text", r"fit to a gap of 1e-6.*\| Lin", 0, "SVM on text, exact", "LinearSVC"),
     ("svm_on_text", "leave.*preco", 0, "Leave-one-out on text, exact", "SVC, Gram free"),

@@ -217,7 +217,7 @@ def folded(data: Data, machine: SVC, amount: Amount, threads: Threads) -> Times:
     return Times(best["whole"], best["whole"], share * best["loop"], share * best["loop by two"])
 
 
-def whole(data: Data, machine: SVC, amount: Amount, losses: Any) -> object:  # noqa: ANN401
+def whole(data: Data, machine: SVC, amount: Amount, losses: Any) -> object:
     return perturbation(
         machine,
         data.X,

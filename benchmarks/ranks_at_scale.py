@@ -1,4 +1,4 @@
-"""Rankings beside scikit-learn: in memory, from Parquet, and under the bootstrap."""
+"""Rankings beside scikit-learn: in memory, and from Parquet."""
 
 import gc
 import tempfile
@@ -13,7 +13,6 @@ from pyarrow import parquet
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_replicates import replicates
 from truerisk.tallies.score_tally import ScoreTally
 
 TITLE = "AUC, average precision, best F1, KS, breakeven, 11-point and DeLong variance, exactly"
@@ -21,7 +20,6 @@ COLUMNS = ("work", "rows", "truerisk", "beside", "time beside", "ratio", "extra 
 
 REPEATS = 5
 SLOW = 20.0  # seconds; what takes longer beside us is timed once
-REPLICATES = 1000
 
 
 def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
@@ -30,10 +28,9 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
         yield _in_memory(n, np.float32)
     yield _in_memory(10**6 if quick else 10**7, np.float64)
     yield _from_parquet(10**6 if quick else 10**8)
-    yield _bootstrap(10**5 if quick else 10**6)
 
 
-def problem(n: int, kind: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def problem(n: int, kind: Any) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     positive = rng.random(n, dtype=np.float32) < 0.3
     scores = rng.standard_normal(n, dtype=kind)
@@ -91,7 +88,7 @@ def row(  # noqa: PLR0917
     )
 
 
-def _in_memory(n: int, kind: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _in_memory(n: int, kind: Any) -> tuple[str, ...]:
     scores, positive = problem(n, kind)
 
     def theirs() -> None:
@@ -125,23 +122,6 @@ def _from_parquet(n: int) -> tuple[str, ...]:
         memory = extra_bytes(ours)
         mine, theirs = best_of(ours, scan)
     return row("from Parquet, float32", n, mine, "pyarrow, one bare scan", theirs, memory)
-
-
-def _bootstrap(n: int) -> tuple[str, ...]:
-    scores, positive = problem(n, np.float32)
-    ranking, rng = rank(scores, positive), np.random.default_rng(1)
-
-    def one_by_rows() -> None:
-        drawn = rng.integers(0, n, n)
-        roc_auc_score(positive[drawn], scores[drawn])
-
-    def ours() -> None:
-        replicates(ranking, ["roc_auc"], replicates=REPLICATES, rng=rng)
-
-    memory = extra_bytes(ours)
-    mine, theirs = best_of(ours, one_by_rows)
-    name = "one replicate of the AUC"
-    return row(name, n, mine / REPLICATES, "resampled rows, scikit-learn", theirs, memory)
 
 
 if __name__ == "__main__":

@@ -42,18 +42,9 @@ def _command(path: Path) -> float:
 
 def _steps(path: Path) -> dict[str, float]:
     """Time the parts in one process, libraries loaded; the last one is another program's."""
-    from truerisk.estimation.corpus.categories import (  # noqa: PLC0415
-        Trained,
-        Training,
-        train_svms,
-    )
-    from truerisk.estimation.corpus.corpus import (  # noqa: PLC0415
-        categories_of,
-        parts_of,
-        truth_of,
-        vectors_of,
-    )
-    from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
+    from truerisk.estimation.corpus.categories import Trained, Training, train_svms
+    from truerisk.estimation.corpus.corpus import categories_of, parts_of, truth_of, vectors_of
+    from truerisk.inputs.corpora.corpora import read_corpus
 
     corpus, reading = _timed(lambda: read_corpus(path))
     parts = parts_of(len(corpus), corpus.split)
@@ -80,15 +71,15 @@ def _steps(path: Path) -> dict[str, float]:
     }
 
 
-def _estimates(trained: Any) -> None:  # noqa: ANN401
+def _estimates(trained: Any) -> None:
     for wrong in trained.svms.flagged:
         trained.estimates(wrong, "xi_alpha", 0.95)
     trained.held_out(0.95)
 
 
-def _scikit_learn(texts: list[str], truth: Any) -> None:  # noqa: ANN401
-    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
-    from sklearn.svm import LinearSVC  # noqa: PLC0415
+def _scikit_learn(texts: list[str], truth: Any) -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.svm import LinearSVC
 
     X = TfidfVectorizer(token_pattern=PATTERN, min_df=3).fit_transform(texts)
     wanted = [row for row in truth if row.any() and not row.all()]

@@ -76,11 +76,11 @@ def data_sets(*, quick: bool) -> Iterator[tuple[str, Any, Any]]:
         yield f"Reuters, {category}", vectors_of_all, codes(labels(entries, category))
 
 
-def codes(y: Any) -> Any:  # noqa: ANN401
+def codes(y: Any) -> Any:
     return (y > 0).astype(np.intp)
 
 
-def compared(name: str, X: Any, y: Any, plan: Folds, cost: float) -> tuple[str, ...]:  # noqa: ANN401
+def compared(name: str, X: Any, y: Any, plan: Folds, cost: float) -> tuple[str, ...]:
     model, values = LinearSVM(C=cost), np.arange(2)
     shared = {"model": model, "X": X, "y": y, "values": values, "plan": plan, "seed": 0}
     splits = [plan.train_and_test(at) for at in range(TIMED)]

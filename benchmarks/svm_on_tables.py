@@ -66,7 +66,7 @@ def tables(*, quick: bool) -> Iterator[tuple[str, Any, Any]]:
         yield name, np.ascontiguousarray(values[:, :-1]), np.where(values[:, -1] > 0, 1.0, -1.0)
 
 
-def row(name: str, units: str, X: Any, y: Any, cost: float) -> tuple[str, ...]:  # noqa: ANN401
+def row(name: str, units: str, X: Any, y: Any, cost: float) -> tuple[str, ...]:
     upper = np.full(len(y), cost)
     solution = solve_features(X, y, upper)  # also compiles, before any clock runs
     linear = LinearSVC(loss="hinge", C=cost, tol=1e-3, max_iter=LINEAR_PASSES, random_state=0)
@@ -88,7 +88,7 @@ def row(name: str, units: str, X: Any, y: Any, cost: float) -> tuple[str, ...]: 
     )
 
 
-def told(theirs: float, ours: float, model: Any) -> tuple[str, str]:  # noqa: ANN401
+def told(theirs: float, ours: float, model: Any) -> tuple[str, str]:
     """Write a time and its ratio; one that did not converge is a lower bound."""
     cap = LIBSVM_STEPS if isinstance(model, SVC) else LINEAR_PASSES
     converged = int(np.max(model.n_iter_)) < cap

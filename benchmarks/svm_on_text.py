@@ -60,11 +60,11 @@ def read(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def vectors(entries: list[dict[str, Any]]) -> Any:  # noqa: ANN401
+def vectors(entries: list[dict[str, Any]]) -> Any:
     return csr_matrix(Vectorizer().fit_transform([entry["text"] for entry in entries]))
 
 
-def labels(entries: list[dict[str, Any]], category: str) -> Any:  # noqa: ANN401
+def labels(entries: list[dict[str, Any]], category: str) -> Any:
     return np.where([category in entry["labels"] for entry in entries], 1.0, -1.0)
 
 
@@ -93,13 +93,13 @@ def shown(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:,.3g} s"
 
 
-def liblinear(X: Any, y: Any, C: float) -> None:  # noqa: ANN401
+def liblinear(X: Any, y: Any, C: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a fit that did not converge would be no comparison
         LinearSVC(loss="hinge", C=C, tol=1e-3, max_iter=100_000).fit(X, y)
 
 
-def _fits(category: str, X: Any, y: Any, gram: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
+def _fits(category: str, X: Any, y: Any, gram: Any) -> Iterator[tuple[str, ...]]:
     data, upper = as_rows(X), np.full(len(y), C_HALF)
     solve_rows(data, y, upper)
     spent = interleaved(
@@ -119,7 +119,7 @@ def _fits(category: str, X: Any, y: Any, gram: Any) -> Iterator[tuple[str, ...]]
             yield line(work, len(y), spent[gap], (beside, spent[beside]))
 
 
-def left_out(data: Rows, y: Any, upper: Any) -> tuple[int, int]:  # noqa: ANN401
+def left_out(data: Rows, y: Any, upper: Any) -> tuple[int, int]:
     """Count the errors of leave-one-out, and the refits that were needed for it.
 
     With R² = 1 a document with 2α + ξ < 1 is never an error, and one with ξ > 1 always is.
@@ -130,7 +130,7 @@ def left_out(data: Rows, y: Any, upper: Any) -> tuple[int, int]:  # noqa: ANN401
     return int((margins < 0.0).sum() + (whole.slack > 1.0).sum()), len(open_ones)
 
 
-def _left_out(category: str, X: Any, y: Any, gram: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
+def _left_out(category: str, X: Any, y: Any, gram: Any) -> Iterator[tuple[str, ...]]:
     data, upper, n = as_rows(X), np.full(len(y), C_HALF), len(y)
     errors, refits = left_out(data, y, upper)
     drawn = np.random.default_rng(0).choice(n, SAMPLE, replace=False)

@@ -49,7 +49,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
         yield compared(category, X, gram, y)
 
 
-def compared(category: str, X: Any, gram: Any, y: Any) -> tuple[str, ...]:  # noqa: ANN401
+def compared(category: str, X: Any, gram: Any, y: Any) -> tuple[str, ...]:
     """Time ours whole, best of two; theirs in the first fold, times ten."""
     chosen = select(LinearSVM(), X, y, over={"C": COSTS}, n_jobs=2)
     del chosen

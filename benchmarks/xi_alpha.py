@@ -31,7 +31,7 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
             yield from compared(name, machine, scale(X), y)
 
 
-def compared(name: str, machine: Any, X: Any, y: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
+def compared(name: str, machine: Any, X: Any, y: Any) -> Iterator[tuple[str, ...]]:
     kind = f"{name}, {type(machine).__name__}(C={machine.C:g})"
     fitted = clone(machine).fit(X, y)
     (dual,) = duals_of(fitted, X, y)

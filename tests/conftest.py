@@ -27,7 +27,7 @@ def _no_columns(monkeypatch):
 @pytest.fixture
 def copy_package():
     """Copy the package into a folder, with its compiled loops; give what PYTHONPATH must name."""
-    from truerisk.kernels import counts  # noqa: PLC0415  (few tests need it)
+    from truerisk.kernels import counts
 
     def copy(folder):
         package = Path(folder) / "src" / "truerisk"
@@ -79,7 +79,7 @@ def cluster():
 
     Its threads end with the file that needs it: other tests count threads.
     """
-    from distributed import LocalCluster  # noqa: PLC0415  (few tests need it)
+    from distributed import LocalCluster
 
     started = LocalCluster(
         n_workers=2,
@@ -95,7 +95,7 @@ def cluster():
 @pytest.fixture(scope="module")
 def client(cluster):
     """A connection to it."""
-    from distributed import Client  # noqa: PLC0415
+    from distributed import Client
 
     with Client(cluster, set_as_default=False) as client:
         yield client

@@ -28,8 +28,8 @@ def test_scoring_a_small_file_loads_nothing_that_it_does_not_use(tmp_path, suffi
     if suffix == "csv":
         path.write_text("id,y_true,y_pred,score\n1,0,0,0.5\n2,1,1,0.75\n", encoding="utf-8")
     else:
-        import pyarrow as pa  # noqa: PLC0415
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
         columns = {"id": [1, 2], "y_true": [0, 1], "y_pred": [0, 1], "score": [0.5, 0.75]}
         pq.write_table(pa.table(columns), path)

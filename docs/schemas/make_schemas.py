@@ -145,7 +145,7 @@ def _refer(kind: type, definitions: dict[str, Schema]) -> Schema:
     return {"$ref": f"#/$defs/{kind.__name__}"}
 
 
-def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:  # noqa: ANN401, PLR0911
+def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:  # noqa: PLR0911
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint in PLAIN:
         return PLAIN[hint]

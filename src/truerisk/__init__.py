@@ -8,7 +8,7 @@ _attached, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used; the version comes from the installed metadata."""
     if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415  (costs start-up time)
+        from importlib.metadata import version
 
         return version("truerisk")
     return _attached(name)

@@ -46,7 +46,7 @@ def check_choice(value: str, choices: Iterable[str], name: str) -> str:
 
 def did_you_mean(value: object, choices: Iterable[str]) -> str:
     """Write the question that ends a message about an unknown name; empty if none is near."""
-    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+    from difflib import get_close_matches
 
     near = get_close_matches(str(value).lower(), choices, n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
@@ -98,11 +98,11 @@ def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     return successes.astype(np.float64), trials.astype(np.float64)
 
 
-def _is_number(value: Any) -> bool:  # noqa: ANN401
+def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _is_whole(value: Any) -> bool:  # noqa: ANN401
+def _is_whole(value: Any) -> bool:
     return _is_number(value) and math.isfinite(value) and value == math.floor(value)
 
 

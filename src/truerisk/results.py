@@ -89,14 +89,14 @@ class Reportable(Frozen):
     kind: ClassVar[str]
     schema_version: ClassVar[int] = 1
 
-    def report(self, *, source: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+    def report(self, *, source: Mapping[str, Any] | None = None) -> Any:
         """Make the page of this result: `.save("report.html")` writes it, a notebook shows it.
 
         `source` says where the data came from, for results that do not hold it.
         """
         return import_module("truerisk.reporting.page").report_of(self, source=source)
 
-    def plot(self, ax: Any) -> Any:  # noqa: ANN401
+    def plot(self, ax: Any) -> Any:
         """Draw the result into axes of matplotlib, and return them."""
         return import_module("truerisk.reporting.render.figures").draw_result(self, ax)
 
@@ -123,7 +123,7 @@ class Reportable(Frozen):
         rows: list[Row] = coverage.with_measured(self, self._rows())
         return rows
 
-    def to_frame(self, kind: FrameKind | None = None) -> Any:  # noqa: ANN401
+    def to_frame(self, kind: FrameKind | None = None) -> Any:
         """Give the result as a tidy table, one row per estimate.
 
         Parameters
@@ -217,7 +217,7 @@ def estimate_row(
     }
 
 
-def frame_of(rows: list[Row], kind: FrameKind | None = None) -> Any:  # noqa: ANN401
+def frame_of(rows: list[Row], kind: FrameKind | None = None) -> Any:
     """Make a table of rows that have the same keys: of pandas, polars or Arrow.
 
     Examples
@@ -578,17 +578,17 @@ def model_row(name: str, estimate: Estimate) -> Row:
     return {"model": name, "against": "", **estimate.row(), **tests}
 
 
-def _unlocked(value: Any) -> Any:  # noqa: ANN401
+def _unlocked(value: Any) -> Any:
     if isinstance(value, MappingProxyType):
         return {key: _unlocked(entry) for key, entry in value.items()}
     return value
 
 
-def _remade(kind: type, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+def _remade(kind: type, fields: dict[str, Any]) -> Any:
     return kind(**fields)
 
 
-def as_plain(result: Any) -> Any:  # noqa: ANN401
+def as_plain(result: Any) -> Any:
     """Turn a result into dicts, lists, strings and numbers that JSON can hold.
 
     NaN becomes None; an infinity, which JSON does not know, becomes "Infinity" or "-Infinity".

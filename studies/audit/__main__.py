@@ -29,13 +29,13 @@ from studies.audit.ledger import LEDGERS, write_ledger
 from truerisk.errors import InputError, ResourceError
 
 
-def _proportions(**_: Any) -> Iterator[str]:  # noqa: ANN401
+def _proportions(**_: Any) -> Iterator[str]:
     rows = list(proportions.enumerate_all())
     write_ledger(proportions.EnumeratedCoverage, "proportions", rows, LEDGERS)
     yield f"{len(rows)} rows"
 
 
-def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _predictions(samples: int | None, **_: Any) -> Iterator[str]:
     drawn = predictions.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
     for batch in predictions.simulate_all(samples=drawn):
@@ -44,7 +44,7 @@ def _predictions(samples: int | None, **_: Any) -> Iterator[str]:  # noqa: ANN40
     write_ledger(CoverageCell, "predictions", rows, LEDGERS)
 
 
-def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = holdout.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
     for batch in holdout.measure_all(samples=drawn, folder=resume):
@@ -65,7 +65,7 @@ def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[s
     write_ledger(CoverageCell, "learners", rows, LEDGERS)
 
 
-def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = refits.SAMPLES if samples is None else samples
     rows = []
     for cell, measured_rows in refits.measure_cells(refits.all_cells(drawn), folder=resume):
@@ -74,7 +74,7 @@ def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     write_ledger(CoverageCell, "refits", rows, LEDGERS)
 
 
-def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = refit_tests.SAMPLES if samples is None else samples
     rows = []
     for trial, measured_rows in refit_tests.measure_tests(samples=drawn, folder=resume):
@@ -106,7 +106,7 @@ def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]
     write_ledger(sizes.TestSize, "tests", rows, LEDGERS)
 
 
-def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = bands.SAMPLES if samples is None else samples
     rows = []
     for row in bands.measure(samples=drawn, folder=resume):
@@ -135,7 +135,7 @@ def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[
     write_ledger(CoverageCell, "sentences", rows, LEDGERS)
 
 
-def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = xi_alpha.SAMPLES if samples is None else samples
     rows = []
     for cell, measured, biases in xi_alpha.measure_cells(
@@ -147,7 +147,7 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
         write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
-def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = planning.SAMPLES if samples is None else samples
     rows = []
     for cell, row in planning.measure_cells(samples=drawn, folder=resume):
@@ -156,7 +156,7 @@ def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
     write_ledger(CoverageCell, "planning", rows, LEDGERS)
 
 
-def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = {} if samples is None else {"samples": samples}
     cells: list[CoverageCell] = []
     for batch in guarantees.measure_guarantees(folder=resume, **drawn):
@@ -170,7 +170,7 @@ def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[
     write_ledger(CoverageCell, "chosen_thresholds", after_choice, LEDGERS)
 
 
-def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = curves.SAMPLES if samples is None else samples
     rows = []
     for problem in curves.problems():
@@ -181,7 +181,7 @@ def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     write_ledger(CoverageCell, "curves", rows, LEDGERS)
 
 
-def _pages(**_: Any) -> Iterator[str]:  # noqa: ANN401
+def _pages(**_: Any) -> Iterator[str]:
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
 

@@ -58,7 +58,7 @@ def calibration_is_held(
     return bool(held.all())
 
 
-def _holds(band: Any, truth: Array) -> bool:  # noqa: ANN401
+def _holds(band: Any, truth: Array) -> bool:
     low, high = np.interp(PLACES, band.x, band.low), np.interp(PLACES, band.x, band.high)
     return bool(((low <= truth) & (truth <= high)).all())
 
@@ -86,7 +86,7 @@ def measure(
             settings = {"problem": problem, "n": n, "samples": samples}
             name = f"bands-{list(POPULATIONS).index(problem)}-{n}"
 
-            def compute(n: int = n, share: float = share, distance: float = distance) -> Any:  # noqa: ANN401
+            def compute(n: int = n, share: float = share, distance: float = distance) -> Any:
                 return {"held": held_samples(n, share, distance, samples)}
 
             held = checkpointed(folder, name, settings, compute)["held"]

@@ -125,7 +125,7 @@ class CurveProblem:
         return isinstance(self.draw, partial) and self.draw.func is _from_table
 
 
-def problem_of(role: str, name: str, draw: Draw, learner: Any, n: int = 200) -> CurveProblem:  # noqa: ANN401
+def problem_of(role: str, name: str, draw: Draw, learner: Any, n: int = 200) -> CurveProblem:
     """Put a problem together."""
     return CurveProblem(name=name, draw=draw, learner=learner, n=n, role=role)
 
@@ -161,7 +161,7 @@ def problems() -> tuple[CurveProblem, ...]:
     )
 
 
-def _neighbours(k: int) -> Any:  # noqa: ANN401
+def _neighbours(k: int) -> Any:
     return make_pipeline(StandardScaler(), KNeighborsClassifier(k))
 
 
@@ -205,11 +205,7 @@ def _plan_of(y: Indices, seed: int) -> CurvePlan:
 
 
 def _confusions(
-    learner: Any,  # noqa: ANN401
-    X: Array,
-    y: Indices,
-    plan: CurvePlan,
-    sizes: tuple[int, ...],
+    learner: Any, X: Array, y: Indices, plan: CurvePlan, sizes: tuple[int, ...]
 ) -> Indices:
     counts = np.zeros((REPEATS, len(sizes), 2, 2), dtype=np.intp)
     for repeat in range(REPEATS):

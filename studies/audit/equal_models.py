@@ -134,9 +134,7 @@ WEIGHTS = {
     "weights 1 to 3, scores correlated 0.5": Alike(0.5, weighted=True),
     "weights 1 to 3, groups of 5, scores correlated 0.5": Alike(0.5, grouped=True, weighted=True),
 }
-GROUPED_CLASSES = {
-    "three classes, groups of 5, errors correlated 0.5": Alike(0.5, grouped=True),
-}
+GROUPED_CLASSES = {"three classes, groups of 5, errors correlated 0.5": Alike(0.5, grouped=True)}
 GROUPS = {
     "groups of 5, scores correlated 0.2": Alike(0.2, grouped=True),
     "groups of 5, scores correlated 0.9": Alike(0.9, grouped=True),
@@ -200,7 +198,7 @@ def labelled(n: int, alike: Alike, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def compared(drawn: Mapping[str, Any], measures: Sequence[str], **options: Any) -> Outcomes:  # noqa: ANN401
+def compared(drawn: Mapping[str, Any], measures: Sequence[str], **options: Any) -> Outcomes:
     """Give what `tr.compare` says by each measure.
 
     Examples

@@ -39,6 +39,8 @@ from truerisk.intervals.chosen_thresholds import (
     kept_in_sequence,
     level_after_choice,
 )
+from truerisk.intervals.class_averages import Shares, recall_interval
+from truerisk.intervals.rankings import ranking_interval
 from truerisk.measures.registry import find_measure
 from truerisk.measures.rejection import error_reject
 from truerisk.measures.thresholds import optimal_threshold, sweep
@@ -56,8 +58,9 @@ CRITERIA = {
     "Youden": {"by": "youden"},
     "least cost": {"by": "cost", "costs": COSTS},
 }
-SHARES, SMOOTHED = ("precision", "recall", "specificity", "f1"), ("gmean", "youden", "cost")
-MEASURES = (*SHARES, *SMOOTHED)
+SHARES, SMOOTHED = ("precision", "recall", "specificity", "f1"), ("gmean", "cost")
+MEASURES = (*SHARES, "youden", *SMOOTHED)
+MAXIMA = {("best F1", "f1"): "best_f1", ("Youden", "youden"): "ks"}  # measures of the ranking
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
@@ -210,9 +213,9 @@ def populations() -> Iterator[Population]:
 
 def _real(name: str, path: Path) -> Population:
     """Train a logistic regression on a tenth of a table; score the rest, the population."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (few need it)
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     table = read_table(path, target="target")
     rng = np.random.default_rng(1)
@@ -384,17 +387,23 @@ def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
     """Give for each criterion and measure: the truth at the chosen threshold, and four ends."""
     rng = np.random.default_rng([3, n, zlib.crc32(population.name.encode())])
     chosen: dict[str, list[tuple[float, ...]]] = {criterion: [] for criterion in CRITERIA}
+    own: dict[tuple[str, str], list[tuple[float, float]]] = {place: [] for place in MAXIMA}
     for _ in range(samples):
         ranking = rank(*population.draw(n, rng))
         for criterion, options in CRITERIA.items():
             best = optimal_threshold(ranking, **options)  # type: ignore[arg-type]
             chosen[criterion].append((best.at, best.tp, best.fp, best.fn, best.tn))
+            for place in MAXIMA.keys() & {(criterion, name) for name in MEASURES}:
+                interval = ranking_interval(MAXIMA[place], best.value, ranking, level=LEVEL)
+                own[place].append((interval.low, interval.high))
     arrays = {}
     for criterion, rows in chosen.items():
         truth = np.array([_values(population, row[0]) for row in rows])
         ends = _ends(np.array(rows)[:, 1:])
-        for place, name in enumerate(MEASURES):
-            arrays[f"{criterion} {name}"] = np.column_stack([truth[:, place], ends[name]])
+        for value, name in zip(truth.T, MEASURES, strict=True):
+            if (criterion, name) in MAXIMA:
+                ends[name][:, :2] = own[criterion, name]
+            arrays[f"{criterion} {name}"] = np.column_stack([value, ends[name]])
     return arrays
 
 
@@ -433,12 +442,22 @@ def _ends(counts: Array) -> dict[str, Array]:
         four = [end for level in levels for end in clopper_pearson(share.k, share.n, level)]
         move = share.transform or (lambda end: end)
         ends[name] = np.column_stack([move(end) for end in four])
+    ends["youden"] = np.array(
+        [[end for level in levels for end in _youden(row, level)] for row in counts]
+    )
     others = [
         [_smoothed(*map(int, row), level=level) for level in levels] for row in counts.tolist()
     ]
     for place, name in enumerate(SMOOTHED):
         ends[name] = np.array([[*first[place], *second[place]] for first, second in others])
     return ends
+
+
+def _youden(counts: Array, level: float) -> tuple[float, float]:
+    tp, fp, fn, tn = counts
+    shares = Shares(np.array([tp, tn]), np.array([tp + fn, fp + tn]))
+    interval = recall_interval(shares, None, level=level)
+    return 2 * interval.low - 1, 2 * interval.high - 1
 
 
 @lru_cache(maxsize=200_000)
@@ -460,8 +479,8 @@ def _values(population: Population, threshold: float) -> tuple[float, ...]:
         recall,
         specificity,
         2 * tp / (2 * tp + fp + fn),
-        math.sqrt(recall * specificity),
         recall + specificity - 1,
+        math.sqrt(recall * specificity),
         (COSTS["fp"] * fp + COSTS["fn"] * fn) / len(population.score),
     )
 
@@ -472,9 +491,12 @@ def _interval_cell(
     value, low, high, fixed_low, fixed_high = rows[~np.isnan(rows[:, 0])].T
     slack = 1e-9  # rounding at the ends of the range
     method = "smoothed_delta" if name in SMOOTHED else "clopper_pearson"
+    method = f"{'class_shares' if name == 'youden' else method}_after_choice"
+    if (criterion, name) in MAXIMA:
+        method = "chosen_threshold"
     return CoverageCell(
         study="chosen thresholds", problem=population.name, role=population.role,
-        design=criterion, n=n, measure=name, method=f"{method}_after_choice", level=LEVEL,
+        design=criterion, n=n, measure=name, method=method, level=LEVEL,
         target="this model", samples=len(value), undefined=len(rows) - len(value),
         coverage=float(np.mean((low - slack <= value) & (value <= high + slack))),
         width=float(np.mean(high - low)), rival="threshold fixed before",

@@ -489,10 +489,10 @@ REAL = ("banana", "breast_cancer_wisconsin", "heart_statlog", "ionosphere", "tit
 @cache
 def _real_scores(table: str) -> Scores:
     """Score the second half of a table by a logistic regression of the first."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
 
-    from truerisk.inputs.tables import read_table  # noqa: PLC0415
+    from truerisk.inputs.tables import read_table
 
     data = read_table(Path(os.environ["TRUERISK_DATA"]) / "tabular" / f"{table}.csv.gz")
     features, labels = np.asarray(data.X, dtype=float), np.asarray(data.y)

@@ -66,7 +66,7 @@ class Constant:
         return np.full(len(X), self.positive)
 
 
-def train(name: str, X: Array, y: Flags, rng: np.random.Generator) -> Any:  # noqa: ANN401
+def train(name: str, X: Array, y: Flags, rng: np.random.Generator) -> Any:
     """Train a learner; where its seed matters, it is drawn."""
     if y.all() or not y.any():
         return Constant(bool(y[0]))

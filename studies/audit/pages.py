@@ -17,9 +17,11 @@ perturbation_coverage.csv          perturbation; what `tr.perturbation` quotes
 =================================  =============================================================
 """
 
+import csv
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
@@ -58,6 +60,7 @@ PREDICTION_BAND, PREDICTION_LOW = (1.6, 0.3), 2.4  # [0.92, 0.985], 0.88
 REFIT_BAND, REFIT_LOW = (1.4, 0.4), 2.6  # [0.93, 0.98], 0.87
 MAX_LISTED = 40
 MAX_WORST = 3
+MIN_SAMPLES = 30  # fewer in which a measure is defined say little; such cells are left out
 BEGIN, END = "<!-- coverage, made by `make pages` -->", "<!-- end of coverage -->"
 ROUNDING = 1e-9
 
@@ -75,6 +78,7 @@ class Study:
     words: str = ""
     bound: bool = False
     by_design: bool = False
+    pooled: tuple[str, ...] = ()  # methods of which the package knows no design
 
     @property
     def band(self) -> tuple[float, float]:
@@ -112,7 +116,13 @@ STUDIES = {
         "tree. `agreement` was found on other problems; `agreement_damped` with a look at these.",
         by_design=True,
     ),
-    "curves": Study("Learning curves", LEARNERS, "`at()` beyond the data: 2 and 4 times as many."),
+    "curves": Study(
+        "Learning curves",
+        LEARNERS,
+        "`at()` beyond the data, at 2 and 4 times as many, and between measured sizes.",
+        by_design=True,
+        pooled=("power_law_bootstrap",),
+    ),
     "xi_alpha": Study("ξα as a bound", LEARNERS, bound=True),
     "select": Study("Settings chosen by ξα or leave-one-out", LEARNERS, by_design=True),
     PERTURBATION: Study(
@@ -137,11 +147,17 @@ STUDIES = {
         "Sentences that say they are sure",
         TESTS,
         "Samples at the boundary, where every “Sure:” and every “better” is false; *covered* is "
-        "the share of samples in which the sentence was not said, or was true.",
+        "the share of samples in which the sentence was not said, or was true. What comparisons "
+        "call better rests on the tests above as well, whose size is measured there.",
         bound=True,
     ),
 }  # fmt: skip
 
+# Ledgers whose rows are of another kind, shown as they are on the page of tests.
+OTHERS = {
+    "refit_tests": "`tr.compare_models`: size (gap 0) and power of four tests",
+    "guarantee_rivals": "Guarantees beside other rules",
+}
 PAGES = {
     PREDICTIONS: (
         "Measured coverage",
@@ -221,6 +237,7 @@ class Ledgers:
     perturbation: tuple[PerturbationCoverage, ...]
     tests: tuple[TestSize, ...]
     studies: dict[str, tuple[CoverageCell, ...]]
+    others: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path = LEDGERS) -> "Ledgers":
@@ -235,6 +252,11 @@ class Ledgers:
             read_ledger(PerturbationCoverage, "perturbation", folder),
             read_ledger(TestSize, "tests", folder),
             {name: read_ledger(CoverageCell, name, folder) for name in names},
+            {
+                path.stem: _plain(path)
+                for path in sorted(folder.glob("*.csv"))
+                if path.stem in OTHERS
+            },
         )
 
     def cells(self) -> Iterator[tuple[str, Study, Cells]]:
@@ -243,6 +265,16 @@ class Ledgers:
         for name, rows in (self.studies | perturbed).items():
             default = Study(name.replace("_", " ").capitalize(), PREDICTIONS)
             yield name, STUDIES.get(name, default), tuple(map(_of_difference, rows))
+
+
+def _plain(path: Path) -> tuple[tuple[str, ...], ...]:
+    """Read a table as it is, heading first, numbers with three digits."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(tuple(map(_short, row)) for row in csv.reader(file))
+
+
+def _short(cell: str) -> str:
+    return f"{float(cell):.3f}" if re.fullmatch(r"0\.\d{4,}", cell) else cell
 
 
 def _of_difference(cell: CoverageCell) -> CoverageCell:
@@ -272,6 +304,11 @@ def made_from(ledgers: Ledgers) -> dict[Path, str]:
         for page, (title, lead) in PAGES.items()
     }
     tests, more = sizes_page(ledgers.tests), sections(TESTS)
+    tests += "".join(
+        f"\n## {OTHERS[name]}\n\nFrom studies/ledgers/{name}.csv.\n\n"
+        f"{markdown_table(rows[0], rows[1:])}\n"
+        for name, rows in ledgers.others.items()
+    )
     return pages | {
         DOCS / f"{TESTS}.md": f"{tests}\n# Other promises\n\n{LEGEND}{more}" if more else tests,
         DOCS / "ledger.md": ledger_page(ledgers),
@@ -285,7 +322,7 @@ def made_from(ledgers: Ledgers) -> dict[Path, str]:
 
 def section(name: str, study: Study, cells: Cells) -> str:
     """Write what a page says of one study: its table, and its low cells one by one."""
-    measured = [cell for cell in cells if cell.samples]
+    measured = [cell for cell in cells if cell.samples >= MIN_SAMPLES]
     rows = [_line(group, study) for group in grouped(measured, _with_design(study, _by_measure))]
     table = markdown_table(["measure", *HEADS, *_last(study), "undefined"], rows)
     problems = list(dict.fromkeys(cell.problem for cell in measured))
@@ -294,6 +331,8 @@ def section(name: str, study: Study, cells: Cells) -> str:
     }
     told = " and ".join(f"{count} {role}" for role, count in roles.items() if count)
     low = sorted((cell for cell in measured if is_low(cell, study)), key=lambda cell: cell.coverage)
+    few = len(cells) - len(measured)
+    left = f"; {few} cells with fewer than {MIN_SAMPLES} samples are left out" if few else ""
     listed = "".join(
         f"- {cell.coverage:.3f}: {cell.measure} ({cell.method}{_of(cell.design)}), {cell.problem}, "
         f"n = {cell.n:,}, {cell.role}, {cell.samples} samples\n"
@@ -303,7 +342,7 @@ def section(name: str, study: Study, cells: Cells) -> str:
     lowest = f"\nLow cells:\n\n{listed}{more}" if low else "\nNo cell is low.\n"
     return (
         f"\n## {study.title}\n\n{study.words}{' ' if study.words else ''}"
-        f"{len(problems)} problems ({told}), {len(measured)} rows of cells; the ledger is "
+        f"{len(problems)} problems ({told}), {len(measured)} rows of cells{left}; the ledger is "
         f"studies/ledgers/{name.removeprefix('coverage-of-')}.csv.\n\n{table}\n{lowest}"
     )
 
@@ -434,7 +473,7 @@ def ledger_page(ledgers: Ledgers) -> str:
     proportions = "k of n, summed over all outcomes at 95 %. In full: [coverage](coverage.md)."
     parts = [LEDGER, LEGEND, f"\n## Proportions\n\n{proportions}\n\n{summed}\n"]
     for _, study, rows in ledgers.cells():
-        measured = [cell for cell in rows if cell.samples]
+        measured = [cell for cell in rows if cell.samples >= MIN_SAMPLES]
         groups = grouped(measured, _with_design(study, _by_method))
         lines = [_line(group, study, with_measure=False)[:-1] for group in groups]
         table = markdown_table([*HEADS, *_last(study)], lines)
@@ -455,7 +494,11 @@ def evidence_page(ledgers: Ledgers, page: str) -> str:
     heads = ["interval", "of", "n", "cells", "samples", "role", "mean", "least", "in band", "low"]
     rows, limits = list(_exact_evidence(ledgers.proportions)), []
     for _, study, cells in ledgers.cells():
-        usual = [cell for cell in cells if cell.samples and (cell.level == LEVEL or study.bound)]
+        usual = [
+            cell
+            for cell in cells
+            if cell.samples >= MIN_SAMPLES and (cell.level == LEVEL or study.bound)
+        ]
         usual = [cell for cell in usual if cell.target not in {LEARNER, NO_PROMISE}]
         key = _by_level if study.bound else _with_design(study, _by_method)
         rows += [_evidence(study, group) for group in grouped(usual, key)]
@@ -526,9 +569,13 @@ def figures_of(ledgers: Ledgers) -> Iterator[CoverageFigure]:
     """Give the figures that the package quotes: held-out cells of each interval where there are."""
     yield from _of_proportions(ledgers.proportions)
     for _, study, cells in ledgers.cells():
-        measured = [cell for cell in cells if cell.samples]
-        if not study.by_design:
-            measured = [replace(cell, design=_shipped(cell.design)) for cell in measured]
+        measured = [cell for cell in cells if cell.samples >= MIN_SAMPLES]
+        measured = [
+            cell
+            if study.by_design and cell.method not in study.pooled
+            else replace(cell, design=_shipped(cell.design))
+            for cell in measured
+        ]
         groups = grouped(measured, lambda cell: (*_by_measure(cell), cell.design))
         held_out = {_key(group[0]) for group in groups if group[0].role == HELD_OUT}
         for group in groups:

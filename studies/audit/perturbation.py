@@ -122,7 +122,7 @@ class PerturbationCell:
             noise = rng.normal(size=(n, self.d))
         return noise + np.where(y, self.shift, -self.shift)[:, np.newaxis], y
 
-    def model(self) -> Any:  # noqa: ANN401
+    def model(self) -> Any:
         """Make the classifier."""
         check_choice(self.classifier, (LINEAR, *KERNELS, LOGISTIC), "classifier")
         if self.classifier == LOGISTIC:
@@ -133,7 +133,7 @@ class PerturbationCell:
             return KernelSVM(kernel="rbf", C=self.C)
         return KernelSVM(kernel="poly", degree=3, coef0=1.0, C=self.C)
 
-    def true_error(self, fitted: Any) -> float:  # noqa: ANN401
+    def true_error(self, fitted: Any) -> float:
         """Give the error of a trained model: exactly for a plane among normals, else counted."""
         if self.features == NORMAL and hasattr(fitted, "coef_"):
             return plane_error(np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0]), self)

@@ -132,7 +132,7 @@ def at_the_bound(n: int, rng: np.random.Generator) -> Sequence[str]:
     return ["fail_under"] if interval is not None and interval.low > 0.8 else []
 
 
-def noise(model: Any) -> Draw:  # noqa: ANN401
+def noise(model: Any) -> Draw:
     """Train on features that have nothing to do with two even classes."""
 
     def draw(n: int, rng: np.random.Generator) -> Sequence[str]:
@@ -142,7 +142,7 @@ def noise(model: Any) -> Draw:  # noqa: ANN401
     return draw
 
 
-def xor(model: Any) -> Draw:  # noqa: ANN401
+def xor(model: Any) -> Draw:
     """Train on two features of which only the sign of the product counts."""
 
     def sample(n: int, rng: np.random.Generator) -> tuple[Array, Indices]:
@@ -159,12 +159,7 @@ def xor(model: Any) -> Draw:  # noqa: ANN401
 
 
 def _of_learner(
-    model: Any,  # noqa: ANN401
-    X: Array,
-    y: Indices,
-    rng: np.random.Generator,
-    *,
-    accuracy: float,
+    model: Any, X: Array, y: Indices, rng: np.random.Generator, *, accuracy: float
 ) -> Sequence[str]:
     seed = int(rng.integers(2**32))
     found = tr.estimate(model, X, y, measures=["accuracy"], random_state=seed)
@@ -182,7 +177,7 @@ def equal(measure: str, alike: Alike, *, classes: bool = False) -> Draw:
     return draw
 
 
-def _compared(drawn: Mapping[str, Any], measure: str, region: float | None) -> Any:  # noqa: ANN401
+def _compared(drawn: Mapping[str, Any], measure: str, region: float | None) -> Any:
     first, second = drawn["predictions"]
     [one] = tr.compare(
         drawn["y_true"],
@@ -257,7 +252,7 @@ BOUNDARIES: dict[tuple[str, str], dict[str, tuple[Draw, tuple[int, ...]]]] = {
         "unrelated scores, 1 in 10 positive": (unrelated(0.1, RANKS), (100, 1000)),
     },
     ("gates, --fail-under", "shown"): {
-        "recall at the bound 0.8": (at_the_bound, (20, 50, 200, 1000)),
+        "recall at the bound 0.8": (at_the_bound, (20, 50, 200, 1000))
     },
     ("tr.compare", BETTER): {
         "error rate": (equal("error_rate", Alike(0.5)), (100, 1000)),
@@ -267,9 +262,7 @@ BOUNDARIES: dict[tuple[str, str], dict[str, tuple[Draw, tuple[int, ...]]]] = {
         "five models": (five_equal, (100, 1000)),
         "error rate, groups of 5": (equal("error_rate", Alike(0.5, grouped=True)), (300,)),
     },
-    ("tr.compare", "equivalent"): {
-        "error rates a region apart": (a_region_apart, (1000, 5000)),
-    },
+    ("tr.compare", "equivalent"): {"error rates a region apart": (a_region_apart, (1000, 5000))},
     ("tr.estimate", CONSTANT): {
         "noise, tree": (noise(DecisionTreeClassifier()), (100,)),
         "noise, logistic regression": (noise(LogisticRegression()), (100,)),

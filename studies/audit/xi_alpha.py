@@ -151,7 +151,7 @@ def _simulate(cell: XiAlphaCell, samples: int) -> Arrays:
     return {"values": values, "low": low, "high": high, "truth": truth}
 
 
-def _scaled(X: Any, train: Any, rest: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _scaled(X: Any, train: Any, rest: Any) -> tuple[Any, Any]:
     """Scale the features of a table; documents have unit length already."""
     if not isinstance(X, np.ndarray):
         return X[train], X[rest]
@@ -159,7 +159,7 @@ def _scaled(X: Any, train: Any, rest: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return scaler.transform(X[train]), scaler.transform(X[rest])
 
 
-def _trained(cell: XiAlphaCell, X: Any, y: Flags, fresh: Any, _: int) -> tuple[Any, Flags]:  # noqa: ANN401
+def _trained(cell: XiAlphaCell, X: Any, y: Flags, fresh: Any, _: int) -> tuple[Any, Flags]:
     """Train one SVM; give its estimates by every rule, and what it calls fresh examples."""
     cost = 0.5 if cell.population.startswith("reuters") else 1.0
     svm = LinearSVM(C=cost) if cell.svm == "linear" else KernelSVM(C=cost)
@@ -168,7 +168,7 @@ def _trained(cell: XiAlphaCell, X: Any, y: Flags, fresh: Any, _: int) -> tuple[A
     return [[one[name] for name in MEASURES] for one in found], svm.predict(fresh)
 
 
-def _chosen(cell: XiAlphaCell, X: Any, y: Flags, fresh: Any, seed: int) -> tuple[Any, Flags]:  # noqa: ANN401
+def _chosen(cell: XiAlphaCell, X: Any, y: Flags, fresh: Any, seed: int) -> tuple[Any, Flags]:
     """Choose the settings of an SVM; give the winner's estimates, and what it calls examples."""
     choice = select(KernelSVM(), X, y, over=GRID, by=cell.svm, level=LEVEL, random_state=seed)
     winner = KernelSVM(**choice.best).fit(X, y)

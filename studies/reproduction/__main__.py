@@ -38,13 +38,13 @@ PARAMETERS = (
 )
 
 
-def _parameters(function: Any) -> Any:  # noqa: ANN401
+def _parameters(function: Any) -> Any:
     for option in reversed(PARAMETERS):
         function = option(function)
     return function
 
 
-def _forms(function: Any) -> Any:  # noqa: ANN401
+def _forms(function: Any) -> Any:
     for form in ("markdown", "csv", "json"):
         option = click.option(f"--{form}", "form", flag_value=form, help=f"Print {form}.")
         function = option(function)
@@ -85,7 +85,7 @@ def main(
     random_state: int,
     plot: Path | None,
     form: str | None,
-    **parameters: Any,  # noqa: ANN401
+    **parameters: Any,
 ) -> None:
     """Recompute TABLE; without it, list the tables there are.
 

@@ -102,7 +102,7 @@ def one_data_set(shared: Mapping[str, Any], at: int) -> dict[str, Array]:
     return outcomes
 
 
-def _bounds(X: Array, svm: Any, n: int, d: int) -> tuple[float, float]:  # noqa: ANN401
+def _bounds(X: Array, svm: Any, n: int, d: int) -> tuple[float, float]:
     """Give the upper ends of the bounds by VC dimension and by stability."""
     wrong = float(np.mean((svm.decision > 0) != (svm.y > 0)))
     risk = float(np.minimum(svm.slack, 1.0).mean())

@@ -85,7 +85,7 @@ class Chosen:
     true: float
 
 
-def choose(train: Array, fresh: Array, y: Any, parts: NDArray[Any]) -> Chosen:  # noqa: ANN401
+def choose(train: Array, fresh: Array, y: Any, parts: NDArray[Any]) -> Chosen:
     """Choose C by cross-validation, the smallest of several as good; train with it on all."""
     y_train, y_fresh = y
     folds = np.unique(parts)

@@ -25,7 +25,7 @@ def save_pictures(table: Reproduction, path: Path) -> Path:
     """Draw all pictures of a table, two in a row, and save them."""
     if not table.pictures:
         raise InputError(f"`--plot` is for tables with pictures; {table.title!r} has none.")
-    from matplotlib.figure import Figure  # noqa: PLC0415  (only who draws needs it)
+    from matplotlib.figure import Figure
 
     check_picture(path)
     rows = -(-len(table.pictures) // COLUMNS)

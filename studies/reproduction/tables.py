@@ -14,13 +14,13 @@ Experiment = Callable[[Settings], Reproduction]
 
 
 def _table_of_joachims(name: str, settings: Settings) -> Reproduction:
-    from studies.reproduction import joachims  # noqa: PLC0415  (loads scikit-learn)
+    from studies.reproduction import joachims
 
     return joachims.reproduce(joachims.TABLES[name], settings)
 
 
 def _figures_of_joachims(settings: Settings) -> Reproduction:
-    from studies.reproduction import joachims_figures  # noqa: PLC0415  (as above)
+    from studies.reproduction import joachims_figures
 
     return joachims_figures.reproduce(settings)
 
@@ -40,9 +40,7 @@ class Simulation:
 
 
 # From the figures of the document alone.
-TABLES: dict[str, Callable[[], Reproduction]] = {
-    "shah-shanian-table2": shah_shanian.reproduce,
-}
+TABLES: dict[str, Callable[[], Reproduction]] = {"shah-shanian-table2": shah_shanian.reproduce}
 # From documents, which are not part of this package.
 EXPERIMENTS: dict[str, Experiment] = {
     **{

@@ -72,9 +72,9 @@ def browser(tmp_path_factory):
     driver = shutil.which("chromedriver")
     if chromium is None or driver is None:
         pytest.skip("no browser: apt-get install chromium chromium-driver")
-    from selenium import webdriver  # noqa: PLC0415  (slow to load, and only these tests need it)
-    from selenium.webdriver.chrome.options import Options  # noqa: PLC0415
-    from selenium.webdriver.chrome.service import Service  # noqa: PLC0415
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
 
     options = Options()
     options.binary_location = chromium

@@ -140,7 +140,7 @@ def test_it_never_scrolls_sideways(opened, show, page):
 
 
 def test_every_control_is_reached_by_keyboard_and_seen(opened, page):
-    from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415  (only where a browser is)
+    from selenium.webdriver import ActionChains, Keys
 
     shown = opened(page)
     assert shown.execute_script(FOCUS, CONTROLS) == []

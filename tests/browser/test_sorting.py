@@ -108,7 +108,7 @@ def test_one_head_at_a_time_says_how_it_is_sorted(opened, short):
 
 
 def test_a_keyboard_sorts_too_and_stays_where_it_was(opened, short):
-    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (slow to load)
+    from selenium.webdriver.common.keys import Keys
 
     browser = opened(short)
     browser.execute_script("document.querySelectorAll('th button')[0].focus()")

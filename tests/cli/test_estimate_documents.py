@@ -36,8 +36,8 @@ def test_the_table_has_every_category_and_the_verdict(run, corpus):
 
 
 def test_json_and_csv_are_what_the_library_says(run, corpus):
-    from truerisk.estimation.corpus.corpus import estimate_corpus  # noqa: PLC0415
-    from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
+    from truerisk.estimation.corpus.corpus import estimate_corpus
+    from truerisk.inputs.corpora.corpora import read_corpus
 
     options = ("--C", "0.3", "--rho", "2", "--level", "0.9", "--min-documents", "1")
     result = json.loads(run("estimate", corpus, *options, "--json").stdout)
@@ -148,7 +148,7 @@ def test_an_unstable_category_is_told_and_not_warned_of(run, corpus):
 
 
 def test_a_solver_that_stops_early_is_told_once(run, corpus, monkeypatch):
-    from truerisk.estimation.corpus import categories  # noqa: PLC0415
+    from truerisk.estimation.corpus import categories
 
     def rough(*_):
         warnings.warn("The solver stopped with a gap of 0.5.", NotConvergedWarning, stacklevel=2)
@@ -186,7 +186,7 @@ def as_gzip(folder):
 
 
 def as_svmlight(folder):
-    from truerisk.text.vectorizer import Vectorizer  # noqa: PLC0415
+    from truerisk.text.vectorizer import Vectorizer
 
     X = Vectorizer().fit_transform(TEXTS)
     lines = []

@@ -33,8 +33,8 @@ def run(*arguments):
 
 def test_the_figures_are_those_of_the_library(data) -> None:
     printed = json.loads(run(data, "--json").stdout)
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415  (slow to import)
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     scaled = make_pipeline(StandardScaler(), LinearSVM())
     outcome = perturbation(scaled, X, Y, replicates=100, random_state=3)

@@ -137,7 +137,7 @@ def test_audit_refuses_what_it_would_ignore(run, tmp_path):
 
 
 def test_audit_ends_with_one_when_a_check_fails(run, monkeypatch):
-    from truerisk.intervals.installation import CheckResult  # noqa: PLC0415  (beside what is patched)
+    from truerisk.intervals.installation import CheckResult
 
     failed = CheckResult(name="x", passed=False, outcome="y")
     monkeypatch.setattr("truerisk.intervals.installation.check_installation", lambda: (failed,))

@@ -192,9 +192,9 @@ def unseen(paths):
     """Lead the workers to other paths than the caller, as on machines without a common disk."""
 
     def lead(reading, piece):
-        import dataclasses  # noqa: PLC0415  (in the worker)
+        import dataclasses
 
-        from truerisk.evaluation.files_on_cluster import tally_piece  # noqa: PLC0415
+        from truerisk.evaluation.files_on_cluster import tally_piece
 
         sources = tuple(
             dataclasses.replace(source, path=path)

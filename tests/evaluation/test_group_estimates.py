@@ -136,11 +136,11 @@ def test_few_and_unequal_groups_are_named(groups, codes):
 
 
 @pytest.mark.parametrize(("size", "promised"), [(5, True), (8, False)])
-def test_a_loss_of_few_groups_makes_no_promise(size, promised):
+def test_losses_and_precisions_of_few_groups_make_no_promise(size, promised):
     found = tr.evaluate(Y, y_score=SCORE, groups=np.arange(200) // size, probabilities=True)
-    for name in ("log_loss", "brier_score"):
-        assert has_code(found[name].notes, "not_kept") != promised, name
-    assert not has_code(found["roc_auc"].notes, "not_kept")
+    for name in ("log_loss", "brier_score", "average_precision", "eleven_point_precision"):
+        assert has_code(found[name].notes, "not_kept_at_this_size") != promised, name
+    assert not has_code(found["roc_auc"].notes, "not_kept_at_this_size")
 
 
 def test_an_infinite_loss_leaves_its_range_open():

@@ -10,9 +10,9 @@ from truerisk.execution import cluster, cluster_in_use, run_each, use_cluster
 
 def process():
     def task(shared, item):  # noqa: ARG001
-        import os  # noqa: PLC0415  (in the worker)
+        import os
 
-        from threadpoolctl import threadpool_info  # noqa: PLC0415
+        from threadpoolctl import threadpool_info
 
         threads = [one["num_threads"] for one in threadpool_info()]
         return {"process": np.array(os.getpid()), "threads": np.array(threads)}

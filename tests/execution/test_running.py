@@ -71,9 +71,9 @@ def test_progress_is_told_after_each_item():
 
 def where_it_runs():
     def task(shared, item):  # noqa: ARG001
-        import mmap  # noqa: PLC0415  (in the worker)
+        import mmap
 
-        from threadpoolctl import threadpool_info  # noqa: PLC0415
+        from threadpoolctl import threadpool_info
 
         owner = shared["X"]
         while isinstance(owner, np.ndarray):
@@ -141,7 +141,7 @@ def test_nothing_temporary_is_left(monkeypatch, tmp_path):
 
 def test_a_run_left_early_ends_its_workers_and_leaves_nothing(monkeypatch, tmp_path):
     def slow(shared, item):  # noqa: ARG001
-        import time  # noqa: PLC0415  (in the worker)
+        import time
 
         time.sleep(0.0 if item == 0 else 60.0)
         return {"process": np.array(os.getpid())}
@@ -180,7 +180,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(client, tmp_path):
 
 def test_a_worker_killed_twice_is_told_with_what_is_kept(tmp_path):
     def task(shared, item):
-        import signal  # noqa: PLC0415  (in the worker)
+        import signal
 
         if item == 3:
             os.kill(os.getpid(), signal.SIGKILL)

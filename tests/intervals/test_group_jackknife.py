@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from truerisk.comparison.spread import Spread
 from truerisk.intervals.binomial import fractional_interval
 from truerisk.intervals.group_jackknife import (
+    REACHES,
     difference_spread,
     group_jackknife,
     jackknife_error,
@@ -52,9 +53,10 @@ def test_three_groups_worked_by_hand():
         1 / (1 + 2 * math.exp(-near - shift)),
     )
     assert ends(group_jackknife(values)) == pytest.approx((low, high), rel=1e-9)
-    # Of losses twice the shift.
+    # Of losses and precisions twice the shift; the degrees of freedom are those of G − 1 anyhow.
     twice = 1 / (1 + 2 * math.exp(-near - 2 * shift))
-    assert group_jackknife(values, of_losses=True).high == pytest.approx(twice, rel=1e-9)
+    for reach in ("losses", "precision"):
+        assert group_jackknife(values, reach=reach).high == pytest.approx(twice, rel=1e-9)
 
 
 @pytest.mark.parametrize("case", REFERENCE["intervals"])
@@ -63,7 +65,7 @@ def test_intervals_are_those_of_the_reference(case):
         values_of(case),
         level=case["level"],
         measure_range=RANGES[case["scale"]],
-        of_losses=case["of_losses"],
+        reach="losses" if case["of_losses"] else "shares",
     )
     assert ends(interval) == pytest.approx((case["low"], case["high"]), abs=2e-9)
 
@@ -85,11 +87,16 @@ tables = st.lists(
 
 
 @settings(max_examples=100, deadline=None)
-@given(table=tables, level=st.floats(0.5, 0.999), of_losses=st.booleans(), data=st.data())
-def test_it_contains_the_value_in_any_order_and_under_any_weight(table, level, of_losses, data):
+@given(
+    table=tables,
+    level=st.floats(0.5, 0.999),
+    reach=st.sampled_from(sorted(REACHES)),
+    data=st.data(),
+)
+def test_it_contains_the_value_in_any_order_and_under_any_weight(table, level, reach, data):
     right, wrong = np.array(table, float).T
     values = ratio_values(right, right + wrong)
-    options = {"level": level, "of_losses": of_losses}
+    options = {"level": level, "reach": reach}
     interval = group_jackknife(values, **options)
     assert 0 <= interval.low <= values.value <= interval.high <= 1
     assert interval.low < interval.high

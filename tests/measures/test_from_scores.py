@@ -15,7 +15,7 @@ from truerisk.tallies.cells import BinaryCounts
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_replicates import FORMULAS, values_of
+from truerisk.tallies.ranking_weights import FORMULAS, values_of
 
 # ranks 5 +, 4 + and −, 3 −, 2 +, 1 −: worked out in tests/tallies/test_ranking_summary.py
 RANKING = rank([5.0, 4.0, 4.0, 3.0, 2.0, 1.0], [True, True, False, False, True, False])

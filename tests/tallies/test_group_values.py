@@ -11,7 +11,7 @@ from truerisk.tallies.group_values import (
     ratio_values,
 )
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_replicates import values_of
+from truerisk.tallies.ranking_weights import values_of
 
 RNG = np.random.default_rng(3)
 GROUP = np.sort(RNG.integers(0, 9, 70))

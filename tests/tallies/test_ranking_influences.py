@@ -4,7 +4,7 @@ import pytest
 from truerisk.intervals.auc import delong_covariance, placements
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_influences import INFLUENCES, mean_influences, ranking_influences
-from truerisk.tallies.ranking_replicates import values_of
+from truerisk.tallies.ranking_weights import values_of
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.random(60) < 0.4

@@ -8,7 +8,7 @@ from truerisk.intervals.choose import distance_of_mean
 from truerisk.measures.from_scores import document_precision
 from truerisk.tallies.losses import LOSSES, ProbabilityTally
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_replicates import values_of
+from truerisk.tallies.ranking_weights import values_of
 from truerisk.tallies.scored_rows import ScoredRows, joined
 
 RNG = np.random.default_rng(0)

@@ -74,7 +74,7 @@ class Commands(click.Group):
         with formatter.section("Exit codes"):
             formatter.write_dl(list(EXIT_CODES.items()))
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+    def invoke(self, ctx: click.Context) -> Any:
         """Run a command; turn every failure into a sentence and an exit code."""
         # Loading libraries makes many objects and no garbage: collecting it takes a tenth of
         # the time of a small job.
@@ -120,8 +120,7 @@ def discard_output() -> None:
 
 
 @click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.option(
     "--debug",
@@ -144,7 +143,7 @@ def main(*, debug: bool) -> None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (few messages need it)
+    from truerisk.reporting.escaping import lines_visible
 
     click.echo(f"Error: {lines_visible(message)}", err=True)
     sys.exit(code)
@@ -152,10 +151,10 @@ def _fail(message: str, code: int) -> NoReturn:
 
 def _report_bug(error: Exception, *, debug: bool) -> NoReturn:
     """Say that this is a bug of ours, and keep what a report of it needs."""
-    import platform  # noqa: PLC0415  (rare)
-    import tempfile  # noqa: PLC0415
-    import traceback  # noqa: PLC0415
-    from importlib.metadata import metadata  # noqa: PLC0415
+    import platform
+    import tempfile
+    import traceback
+    from importlib.metadata import metadata
 
     package = metadata("truerisk")
     urls = dict(url.split(", ", 1) for url in package.get_all("Project-URL") or [])

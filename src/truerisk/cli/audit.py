@@ -13,6 +13,7 @@ from truerisk.cli.options import (
     evaluation_from,
     level_option,
     measure_option,
+    option_with_default,
     positive_option,
     reading_from,
     reading_options,
@@ -41,14 +42,11 @@ OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats"
 @click.command(short_help="Do the intervals keep their promise, on your own data?")
 @click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
 @click.option("--size", type=click.IntRange(2), help="Rows of a sample: 200 if absent.")
-@click.option(
-    "--samples", type=click.IntRange(20), default=1000, show_default=True, help="Samples to draw."
-)
-@click.option(
+@option_with_default("--samples", type=click.IntRange(20), default=1000, help="Samples to draw.")
+@option_with_default(
     "--seconds",
     type=click.FloatRange(min=0),
     default=60.0,
-    show_default=True,
     help="Stop after this time; 0 for no limit.",
 )
 @click.option(
@@ -56,7 +54,7 @@ OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats"
 )
 @click.option("--folds", type=int, help="Folds of the estimates: 10 if absent.")
 @click.option("--repeats", type=int, help="Repetitions of the estimates: 5 if absent.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
+@option_with_default("--jobs", type=int, default=1, help="Processes; -1 for all cores.")
 @lambda function: with_options(FEATURES, function)
 @positive_option
 @level_option
@@ -69,7 +67,7 @@ OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats"
 @format_options("json", "csv", "markdown", "latex")
 @page_options
 @quiet_option
-def audit(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+def audit(files: tuple[Path, ...], **options: Any) -> None:
     """Measure how often the intervals cover, on samples of your own data.
 
     FILE holds predictions, as `truerisk score` reads them: samples of --size rows are drawn from
@@ -109,8 +107,8 @@ def audit(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 
 def _audit_predictions(
     files: tuple[Path, ...], options: dict[str, Any], seconds: float | None
-) -> Any:  # noqa: ANN401
-    from truerisk.estimation.audit import SIZE, audit_files  # noqa: PLC0415  (start-up time)
+) -> Any:
+    from truerisk.estimation.audit import SIZE, audit_files
 
     roles, strictness = reading_from(options)
     with Progress("Sampling", quiet=options["quiet"]) as progress:
@@ -131,10 +129,10 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in given.items() if name not in {"replicates", "max_classes"}}
 
 
-def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> Any:  # noqa: ANN401
-    from dataclasses import replace  # noqa: PLC0415  (start-up time)
+def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> Any:
+    from dataclasses import replace
 
-    from truerisk.estimation.audit import audit_model  # noqa: PLC0415
+    from truerisk.estimation.audit import audit_model
 
     table = table_from(data, options)
     name = options["model"] or "linear_svm"
@@ -162,9 +160,7 @@ def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> 
 
 
 def _check_installation() -> None:
-    from truerisk.intervals.installation import (  # noqa: PLC0415  (costs start-up time)
-        check_installation,
-    )
+    from truerisk.intervals.installation import check_installation
 
     checks = check_installation()
     rows = [("passed" if check.passed else "FAILED", check.name, check.outcome) for check in checks]

@@ -11,6 +11,7 @@ from truerisk.cli.options import (
     FILE,
     evaluation_from,
     evaluation_options,
+    option_with_default,
     reading_from,
     reading_options,
 )
@@ -43,11 +44,10 @@ BETTER, NOT_WORSE = "better", "not-worse"
     help="Predictions of one model, where one file holds all; twice or more. --score likewise.",
 )
 @click.option("--name", "names", multiple=True, help="Name of a model; once per model.")
-@click.option(
+@option_with_default(
     "--join",
     type=click.Choice(["auto", "id", "row", "inner"]),
     default="auto",
-    show_default=True,
     help="By ids where all files have them, else row by row; inner drops ids not in every file.",
 )
 @evaluation_options
@@ -57,11 +57,10 @@ BETTER, NOT_WORSE = "better", "not-worse"
     metavar="NUMBER|NAME=NUMBER",
     help="The smallest difference that matters, for all measures or for one; may be repeated.",
 )
-@click.option(
+@option_with_default(
     "--interval",
     type=click.Choice(INTERVALS),
     default="tango",
-    show_default=True,
     help="Interval of the difference of error rates; mover: of areas, with groups.",
 )
 @format_options("json", "csv", "markdown", "latex")
@@ -73,7 +72,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
     "not worse by the region or more.",
 )
 @quiet_option
-def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+def compare(files: tuple[Path, ...], **options: Any) -> None:
     """Compare models by their predictions of the same examples, and say which is better.
 
     Each FILE holds one model's predictions (CSV, Parquet or JSON lines, as for score); the second
@@ -98,11 +97,9 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 
 
 def _compare(
-    files: tuple[Path, ...],
-    region: float | dict[str, float] | None,
-    options: dict[str, Any],
+    files: tuple[Path, ...], region: float | dict[str, float] | None, options: dict[str, Any]
 ) -> "Comparisons":
-    from truerisk.comparison.predictions.compare_files import compare_files  # noqa: PLC0415  (start-up time)
+    from truerisk.comparison.predictions.compare_files import compare_files
 
     roles, strictness = reading_from(options)
     settings = evaluation_from(options)
@@ -148,8 +145,8 @@ def _finish(result: "Comparisons", check: str | None) -> None:
                 f"`--region` must hold one of the main measure for --fail-unless not-worse; got "
                 f"none of {result.measure}. Name the main measure with --measure."
             )
-        from truerisk.gates.claims import is_better, is_not_worse  # noqa: PLC0415  (rare)
-        from truerisk.reporting.escaping import lines_visible  # noqa: PLC0415  (rare)
+        from truerisk.gates.claims import is_better, is_not_worse
+        from truerisk.reporting.escaping import lines_visible
 
         claim = is_better(result) if check == BETTER else is_not_worse(result)
         if not claim.is_shown:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, positive_option, seed_option
+from truerisk.cli.options import (
+    FILE,
+    level_option,
+    option_with_default,
+    positive_option,
+    seed_option,
+)
 from truerisk.cli.output import (
     check_measure_names,
     check_outputs,
@@ -46,15 +52,14 @@ NO_ESTIMATE = "none"
     help="A learner, or module:attribute; may be repeated. linear_svm if absent.",
 )
 @click.option("--sizes", metavar="N,N,…", help="Training sizes; eight on a log scale if absent.")
-@click.option("--measure", default="error_rate", show_default=True, help="What to measure.")
+@option_with_default("--measure", default="error_rate", help="What to measure.")
 @positive_option
-@click.option("--repeats", type=click.IntRange(2), default=10, show_default=True, help="Divisions.")
-@click.option("--test-size", type=float, default=0.25, show_default=True, help="Share to hold out.")
-@click.option(
+@option_with_default("--repeats", type=click.IntRange(2), default=10, help="Divisions.")
+@option_with_default("--test-size", type=float, default=0.25, help="Share to hold out.")
+@option_with_default(
     "--estimate",
     type=click.Choice(["cross_validation", "xi_alpha", NO_ESTIMATE]),
     default="cross_validation",
-    show_default=True,
     help="Estimate from the training part alone, shown beside.",
 )
 @click.option(
@@ -71,7 +76,7 @@ NO_ESTIMATE = "none"
 @format_options("json", "csv")
 @page_options
 @quiet_option
-def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
+def curve(data: Path, **options: Any) -> None:
     """Measure learners on growing parts of DATA: values, costs, and the gain of more examples.
 
     DATA holds examples with their labels: CSV, Parquet, JSON lines or svmlight.  In each repeat a
@@ -100,8 +105,8 @@ def curve(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
-    from truerisk.estimation.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
-    from truerisk.results import as_plain  # noqa: PLC0415
+    from truerisk.estimation.curves.learning_curve import learning_curve
+    from truerisk.results import as_plain
 
     sizes = _numbers(options["sizes"])
     seed = seed_from(options)
@@ -143,7 +148,7 @@ def _numbers(text: str | None) -> list[int] | None:
 
 
 def _needed(result: "LearningCurve", wanted: float) -> dict[str, Any]:
-    from truerisk.reporting.results.learning_curve import needed_sizes  # noqa: PLC0415
+    from truerisk.reporting.results.learning_curve import needed_sizes
 
     return {"needed": needed_sizes(result, wanted)}
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import BROKEN_PIPE, discard_output
+from truerisk.cli.options import option_with_default
 from truerisk.cli.output import console, show
 from truerisk.cli.progress import Progress
 
@@ -58,12 +59,8 @@ FREQUENCIES = (0.34, 0.22, 0.13, 0.1, 0.08, 0.06, 0.04, 0.03)
 
 
 @click.command(short_help="Everything on bundled data, in one page.")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default=".",
-    show_default=True,
-    help="Folder for report.html.",
+@option_with_default(
+    "--output", type=click.Path(path_type=Path), default=".", help="Folder for report.html."
 )
 @click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
 def demo(output: Path, *, no_open: bool) -> None:
@@ -79,8 +76,8 @@ def demo(output: Path, *, no_open: bool) -> None:
     truerisk demo
     truerisk demo --output /tmp --no-open
     """
-    from truerisk.reporting.files import check_destination  # noqa: PLC0415  (start-up time)
-    from truerisk.reporting.page import report_on  # noqa: PLC0415
+    from truerisk.reporting.files import check_destination
+    from truerisk.reporting.page import report_on
 
     output.mkdir(parents=True, exist_ok=True)
     page = output / "report.html"
@@ -109,8 +106,8 @@ def demo(output: Path, *, no_open: bool) -> None:
         click.launch(written.as_uri())
 
 
-def _score(_: Progress) -> Any:  # noqa: ANN401
-    from truerisk.evaluation import evaluate  # noqa: PLC0415  (costs start-up time)
+def _score(_: Progress) -> Any:
+    from truerisk.evaluation import evaluate
 
     truth, score = spam_filter()
     return evaluate(
@@ -124,8 +121,8 @@ def _score(_: Progress) -> Any:  # noqa: ANN401
     )
 
 
-def _compare(_: Progress) -> Any:  # noqa: ANN401
-    from truerisk.comparison.predictions.compare import compare  # noqa: PLC0415  (costs start-up time)
+def _compare(_: Progress) -> Any:
+    from truerisk.comparison.predictions.compare import compare
 
     truth, score = spam_filter()
     better = better_filter()
@@ -141,11 +138,11 @@ def _compare(_: Progress) -> Any:  # noqa: ANN401
     )
 
 
-def _estimate_without_test_set(_: Progress) -> Any:  # noqa: ANN401
-    from time import perf_counter  # noqa: PLC0415
+def _estimate_without_test_set(_: Progress) -> Any:
+    from time import perf_counter
 
-    from truerisk.estimation.refits.estimate import estimate  # noqa: PLC0415  (costs start-up time)
-    from truerisk.estimation.svm.without_resampling import without_resampling  # noqa: PLC0415
+    from truerisk.estimation.refits.estimate import estimate
+    from truerisk.estimation.svm.without_resampling import without_resampling
 
     svm, X, y = _tumours()
     without_resampling(svm, X[::8], y[::8])  # loads what it needs: the seconds are of the estimate
@@ -160,21 +157,21 @@ def _estimate_without_test_set(_: Progress) -> Any:  # noqa: ANN401
     )
 
 
-def _perturb(progress: Progress) -> Any:  # noqa: ANN401
-    from truerisk.estimation.svm.perturbation import perturbation  # noqa: PLC0415  (start-up time)
+def _perturb(progress: Progress) -> Any:
+    from truerisk.estimation.svm.perturbation import perturbation
 
     svm, X, y = _tumours()
     return perturbation(svm, X, y, replicates=REPLICATES, random_state=SEED, progress=progress)
 
 
-def _estimate_categories(progress: Progress) -> Any:  # noqa: ANN401
-    from truerisk.estimation.corpus.corpus import estimate_corpus  # noqa: PLC0415  (start-up time)
+def _estimate_categories(progress: Progress) -> Any:
+    from truerisk.estimation.corpus.corpus import estimate_corpus
 
     return estimate_corpus(news(), holdout=HELD_OUT, random_state=SEED, progress=progress)
 
 
-def _grow(progress: Progress) -> Any:  # noqa: ANN401
-    from truerisk.estimation.curves.learning_curve import learning_curve  # noqa: PLC0415  (start-up time)
+def _grow(progress: Progress) -> Any:
+    from truerisk.estimation.curves.learning_curve import learning_curve
 
     svm, X, y = _tumours()
     return learning_curve(
@@ -182,14 +179,14 @@ def _grow(progress: Progress) -> Any:  # noqa: ANN401
     )
 
 
-def _print_verdict(comparisons: Any) -> None:  # noqa: ANN401
+def _print_verdict(comparisons: Any) -> None:
     for sentence in comparisons.verdict:
         click.echo(sentence)
 
 
-def _print_averages(evaluation: Any) -> None:  # noqa: ANN401
-    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415
-    from truerisk.reporting.results.corpus_evaluation import average_table  # noqa: PLC0415
+def _print_averages(evaluation: Any) -> None:
+    from truerisk.reporting.render.terminal import print_table
+    from truerisk.reporting.results.corpus_evaluation import average_table
 
     print_table(average_table(evaluation), console())
 
@@ -209,10 +206,10 @@ def _labels(score: list[float]) -> list[str]:
 
 
 def _tumours() -> tuple[Any, Any, Any]:
-    from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (costs start-up time)
-    from sklearn.preprocessing import scale  # noqa: PLC0415
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.preprocessing import scale
 
-    from truerisk.svm.linear import LinearSVM  # noqa: PLC0415
+    from truerisk.svm.linear import LinearSVM
 
     X, y = load_breast_cancer(return_X_y=True)
     return LinearSVM(C=0.1), scale(X), y
@@ -248,7 +245,7 @@ def better_filter() -> list[float]:
 
 def news() -> "Corpus":
     """Generate short news of eight topics, some of them of two, the frequent topics first."""
-    from truerisk.inputs.corpora.corpora import Corpus  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs.corpora.corpora import Corpus
 
     source = random.Random(SEED)  # noqa: S311  (an example, no secret)
     texts, labels = [], []

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, positive_option, seed_option, unescaped
+from truerisk.cli.options import (
+    FILE,
+    level_option,
+    option_with_default,
+    positive_option,
+    seed_option,
+    unescaped,
+)
 from truerisk.cli.output import (
     check_bounds,
     check_measure_names,
@@ -87,11 +94,10 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
     "choose the best of several.",
 )
 @click.option("--against", metavar="NAME", help="Another learner: is it better than --model?")
-@click.option(
+@option_with_default(
     "--test",
     type=click.Choice(TESTS),
     default=TESTS[0],
-    show_default=True,
     help="With --against: the test of the difference; resampled_t is invalid, for comparison.",
 )
 @click.option(
@@ -105,13 +111,12 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
     type=click.Choice(METHODS),
     help="Method of estimation; cross_validation for a table, xi_alpha for documents if absent.",
 )
-@click.option(
+@option_with_default(
     "--interval",
     type=click.Choice(
         ["variance_components", "agreement", "corrected_t", "central_limit", "plain_t"]
     ),
     default="variance_components",
-    show_default=True,
     help="Rule of the intervals; plain_t is invalid, for comparison.",
 )
 @click.option("--folds", type=click.IntRange(2), help="Folds of one repetition; 10 if absent.")
@@ -125,10 +130,9 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
 @click.option("--allow-failed", is_flag=True, help="Leave out refits in which the model fails.")
 @click.option("--tune", is_flag=True, help="Choose settings anew within every training part.")
-@click.option(
+@option_with_default(
     "--measure",
     default="error_rate",
-    show_default=True,
     help="Measure by which the best is chosen, or two are compared.",
 )
 @positive_option
@@ -136,18 +140,14 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @click.option("--labels", metavar="COLUMN", help="Documents: column of the labels.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Documents: column of unique ids.")
 @click.option(
-    "--split",
-    metavar="COLUMN",
-    help="Documents: column that says train or test; '' to ignore it.",
+    "--split", metavar="COLUMN", help="Documents: column that says train or test; '' to ignore it."
 )
 @click.option(
     "--holdout", type=float, metavar="SHARE", help="Documents: hold out this share at random."
 )
 @click.option("--categories", metavar="A,B", help="Documents: only these; all if absent.")
-@click.option("--C", "cost", type=float, default=0.5, show_default=True, help="Documents: C.")
-@click.option(
-    "--rho", type=float, default=1.0, show_default=True, help="ρ: 1 for text, 2 is proven."
-)
+@option_with_default("--C", "cost", type=float, default=0.5, help="Documents: C.")
+@option_with_default("--rho", type=float, default=1.0, help="ρ: 1 for text, 2 is proven.")
 @click.option(
     "--min-documents",
     type=click.IntRange(1),
@@ -163,7 +163,7 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @format_options("json", "csv", "markdown", "latex")
 @page_options
 @quiet_option
-def estimate(data: Path, **options: Any) -> None:  # noqa: ANN401
+def estimate(data: Path, **options: Any) -> None:
     """Estimate how well learners trained on DATA will do on examples they have not seen.
 
     A table (CSV, Parquet, JSON lines, svmlight) with --target or --model: the learner is refitted
@@ -233,8 +233,8 @@ def _design(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
-    from truerisk.estimation.refits.best_of import best_of  # noqa: PLC0415  (costs start-up time)
-    from truerisk.estimation.refits.estimate import estimate as by_refits  # noqa: PLC0415
+    from truerisk.estimation.refits.best_of import best_of
+    from truerisk.estimation.refits.estimate import estimate as by_refits
 
     check_measure_names([options["measure"]])
     check_bounds(options)
@@ -293,7 +293,7 @@ def _with_source(
 
 
 def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
-    from truerisk.estimation.svm.xi_alpha import xi_alpha  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.svm.xi_alpha import xi_alpha
 
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --method xi_alpha.")
@@ -326,7 +326,7 @@ def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
 
 
 def _compare_learners(data: Path, options: dict[str, Any]) -> None:
-    from truerisk.comparison.learners.compare_models import compare_models  # noqa: PLC0415  (start-up time)
+    from truerisk.comparison.learners.compare_models import compare_models
 
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --against, which names the other learner.")
@@ -372,9 +372,9 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
 
 
 def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
-    from truerisk.estimation.corpus.corpus import estimate_corpus  # noqa: PLC0415  (costs start-up time)
-    from truerisk.inputs import ReadingOptions  # noqa: PLC0415
-    from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
+    from truerisk.estimation.corpus.corpus import estimate_corpus
+    from truerisk.inputs import ReadingOptions
+    from truerisk.inputs.corpora.corpora import read_corpus
 
     # A random division replaces the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]

@@ -4,29 +4,21 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import level_option
-from truerisk.cli.output import (
-    check_outputs,
-    deliver,
-    format_options,
-    page_options,
-    show_rows,
-)
+from truerisk.cli.options import level_option, option_with_default
+from truerisk.cli.output import check_outputs, deliver, format_options, page_options, show_rows
 from truerisk.reporting.wording import interval_heading, number, title_of, written
 from truerisk.results import Resampled
 
 
 @click.command(short_help="Mean and interval of the values of several folds.")
 @click.argument("values", nargs=-1, type=float, required=True, metavar="VALUE...")
-@click.option(
-    "--measure", default="error_rate", show_default=True, help="Measure that the values are of."
-)
+@option_with_default("--measure", default="error_rate", help="Measure that the values are of.")
 @click.option("--folds", "n_folds", type=int, help="Folds of one repetition; 2 for five times two.")
 @click.option("--ratio", type=float, help="Test to training examples, for random subsampling.")
 @level_option
 @format_options("json", "csv")
 @page_options
-def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
+def folds(values: tuple[float, ...], **options: Any) -> None:
     """Give mean, standard deviation and intervals of the values of several folds.
 
     The plain t interval is printed beside the corrected one to show how much it claims; it is
@@ -37,10 +29,7 @@ def folds(values: tuple[float, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk folds 0.14 0.16 0.10 0.15 0.18 0.17 0.15 0.12 0.13 0.20 --folds 2
     truerisk folds 0.14 0.16 0.10 0.15 0.18 --html report.html
     """
-    from truerisk.estimation.refits.interval_rules import (  # noqa: PLC0415  (costs start-up time)
-        STANDARD_ERRORS,
-        summarise,
-    )
+    from truerisk.estimation.refits.interval_rules import STANDARD_ERRORS, summarise
 
     check_outputs(options, [])
     estimates = [

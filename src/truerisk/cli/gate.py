@@ -29,7 +29,7 @@ from truerisk.cli.progress import Progress
     "--junit", type=NamedPath(path_type=Path), metavar="FILE", help="Also write JUnit XML."
 )
 @quiet_option
-def gate(settings: Path, **options: Any) -> None:  # noqa: ANN401
+def gate(settings: Path, **options: Any) -> None:
     """Check what a model must show before it ships; exit with 1 unless all of it is shown.
 
     FILE is pyproject.toml, with a table [tool.truerisk.gate], or another TOML file with a table
@@ -49,12 +49,12 @@ def gate(settings: Path, **options: Any) -> None:  # noqa: ANN401
     truerisk gate
     truerisk gate gates/nightly.toml --junit results.xml --summary summary.md
     """
-    from truerisk.gates.gate import read_gates  # noqa: PLC0415  (costs start-up time)
-    from truerisk.reporting.render import pipelines  # noqa: PLC0415
+    from truerisk.gates.gate import read_gates
+    from truerisk.reporting.render import pipelines
 
     gates = read_gates(settings)
     if options["html"] is not None:
-        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
+        from truerisk.reporting.files import check_destination
 
         check_destination(options["html"], [settings])
     with Progress("Checking", quiet=options["quiet"]):
@@ -65,7 +65,7 @@ def gate(settings: Path, **options: Any) -> None:  # noqa: ANN401
         with options["summary"].open("a", encoding="utf-8") as file:
             file.write(pipelines.summary_markdown(results))
     if options["html"] is not None:
-        from truerisk.reporting.page import report_on  # noqa: PLC0415  (only for pages)
+        from truerisk.reporting.page import report_on
 
         pages = {result.name: result for result in results}
         report_on(pages, title="Does this model ship?").save(options["html"])
@@ -80,15 +80,15 @@ def gate(settings: Path, **options: Any) -> None:  # noqa: ANN401
 
 def _print(results: list[Any], form: str | None) -> None:
     if form == "json":
-        from truerisk.reporting.render.formats import json_text  # noqa: PLC0415  (start-up time)
+        from truerisk.reporting.render.formats import json_text
 
         click.echo(json_text({"gates": [result.to_dict() for result in results]}))
     elif form == "markdown":
-        from truerisk.reporting.render.pipelines import summary_markdown  # noqa: PLC0415
+        from truerisk.reporting.render.pipelines import summary_markdown
 
         click.echo(summary_markdown(results), nl=False)
     else:
-        from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+        from truerisk.reporting.render.terminal import print_result
 
         for result in results:
             print_result(result, console())

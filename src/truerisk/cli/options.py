@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -13,6 +14,7 @@ from truerisk.measures import AVERAGES, MEASURES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MAX_COST_BYTES = 2**24
+option_with_default = partial(click.option, show_default=True)  # help says what it is
 
 
 class InputPath(click.Path):
@@ -35,15 +37,9 @@ group_option = click.option(
 delimiter_option = click.option(
     "--delimiter", metavar="CHARACTER", help="Separator of the cells; detected if absent."
 )
-encoding_option = click.option(
-    "--encoding", default="utf-8", show_default=True, help="Encoding of text files."
-)
-decimal_option = click.option(
-    "--decimal",
-    type=click.Choice([".", ","]),
-    default=".",
-    show_default=True,
-    help="Decimal mark.",
+encoding_option = option_with_default("--encoding", default="utf-8", help="Encoding of text files.")
+decimal_option = option_with_default(
+    "--decimal", type=click.Choice([".", ","]), default=".", help="Decimal mark."
 )
 READING = (
     click.option("--truth", metavar="COLUMN", help="Column of the true labels."),
@@ -60,11 +56,10 @@ READING = (
     delimiter_option,
     encoding_option,
     decimal_option,
-    click.option(
+    option_with_default(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
         default="refuse",
-        show_default=True,
         help="What to do with rows in which a used cell is empty.",
     ),
     click.option("--strip", is_flag=True, help="Remove white space around labels."),
@@ -108,9 +103,7 @@ READING_NAMES = (
     *AS_NAMED, *LIMITS,
 )  # fmt: skip
 
-level_option = click.option(
-    "--level", type=float, default=0.95, show_default=True, help="Confidence level."
-)
+level_option = option_with_default("--level", type=float, default=0.95, help="Confidence level.")
 positive_option = click.option(
     "--positive",
     "pos_label",
@@ -156,7 +149,7 @@ def reading_options(function: Function) -> Function:
 
 def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     """Take the reading options out of a command's options: roles of columns, and strictness."""
-    from truerisk.inputs import ReadingOptions, Roles  # noqa: PLC0415  (costs start-up time)
+    from truerisk.inputs import ReadingOptions, Roles
 
     taken = {name: options.pop(name) for name in READING_NAMES}
     score = taken["score"]
@@ -191,7 +184,7 @@ def read_bounds(
     return tuple(pairs)
 
 
-def read_costs(text: str | None) -> Any:  # noqa: ANN401
+def read_costs(text: str | None) -> Any:
     """Read costs given by outcome (`fp=1,fn=5`) or in a file; None when there are none."""
     if text is None:
         return None
@@ -212,7 +205,7 @@ def read_costs(text: str | None) -> Any:  # noqa: ANN401
     return _cost_json(content, text) if path.suffix == ".json" else _cost_csv(content, text)
 
 
-def _cost_json(content: str, name: str) -> Any:  # noqa: ANN401
+def _cost_json(content: str, name: str) -> Any:
     try:
         table = json.loads(content)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -230,7 +223,7 @@ def _cost_json(content: str, name: str) -> Any:  # noqa: ANN401
 
 def _cost_csv(content: str, name: str) -> dict[tuple[str, str], float] | list[list[float]]:
     """Read a table with the predicted labels as header and the true ones in the first column."""
-    import csv  # noqa: PLC0415  (few have such a file)
+    import csv
 
     rows = [row for row in csv.reader(content.splitlines()) if row]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
@@ -244,7 +237,7 @@ def _cost_csv(content: str, name: str) -> dict[tuple[str, str], float] | list[li
     return [[_cost(cost, name) for cost in row] for row in rows]
 
 
-def _cost(text: Any, where: str) -> float:  # noqa: ANN401
+def _cost(text: Any, where: str) -> float:
     try:
         return float(text)
     except (TypeError, ValueError):
@@ -273,20 +266,12 @@ EVALUATION = (
     click.option(
         "--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier."
     ),
-    click.option(
-        "--replicates",
-        type=int,
-        default=1000,
-        show_default=True,
-        help="Replicates of the bootstrap.",
+    option_with_default(
+        "--replicates", type=int, default=1000, help="Replicates of the bootstrap."
     ),
     seed_option,
-    click.option(
-        "--max-classes",
-        type=int,
-        default=10_000,
-        show_default=True,
-        help="Refuse more classes than this.",
+    option_with_default(
+        "--max-classes", type=int, default=10_000, help="Refuse more classes than this."
     ),
 )
 

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from truerisk.cli import FINDING, PARTIAL
-from truerisk.cli.options import read_bounds, with_options
+from truerisk.cli.options import option_with_default, read_bounds, with_options
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError, ResourceError
 from truerisk.results import Evaluation, Reportable, has_code
@@ -35,7 +35,7 @@ NUMBER = re.compile(r"-?[\d,]*\.?\d+(e[-+]?\d+)?( %)?|-?∞|undefined|–")
 class NamedPath(click.Path):
     """A path that has a name: an empty one is a variable of the shell that nobody set."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse the empty path, which would be the current folder."""
         if value == "":
             self.fail("must not be empty.", param, ctx)
@@ -55,12 +55,11 @@ FIGURES = (
         metavar="FOLDER",
         help="Also draw figures into this folder; needs matplotlib.",
     ),
-    click.option(
+    option_with_default(
         "--figure-format",
         "figure_formats",
         type=click.Choice(["svg", "png", "pdf"]),
         default=("svg",),
-        show_default=True,
         multiple=True,
         help="Format of the figures; may be repeated.",
     ),
@@ -128,12 +127,12 @@ def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
     if page == Path("-"):
         raise click.UsageError("--html must name a file; standard output has the result.")
     if page is not None:
-        from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pages)
+        from truerisk.reporting.files import check_destination
 
         check_destination(page, read)
     if folder is not None:
         check_matplotlib("--figures")
-        from truerisk.reporting.render.figures import check_folder  # noqa: PLC0415  (only for figures)
+        from truerisk.reporting.render.figures import check_folder
 
         check_folder(folder, read)
 
@@ -162,7 +161,7 @@ def check_matplotlib(option: str) -> None:
 
 def check_measure_names(names: Iterable[str]) -> None:
     """Refuse an unknown measure before anything is read."""
-    from truerisk.measures.registry import base_measure  # noqa: PLC0415  (start-up time)
+    from truerisk.measures.registry import base_measure
 
     for name in names:
         base_measure(name)
@@ -170,7 +169,7 @@ def check_measure_names(names: Iterable[str]) -> None:
 
 def check_bounds(options: dict[str, Any]) -> None:
     """Refuse a check of an unknown measure, or of a value that its measure cannot have."""
-    from truerisk.gates.claims import check_bound  # noqa: PLC0415  (start-up time)
+    from truerisk.gates.claims import check_bound
 
     for option in ("fail_under", "fail_over"):
         for name, bound in options[option]:
@@ -180,9 +179,9 @@ def check_bounds(options: dict[str, Any]) -> None:
 # Printing
 
 
-def console(width: int = DEFAULT_WIDTH) -> Any:  # noqa: ANN401
+def console(width: int = DEFAULT_WIDTH) -> Any:
     """Open the terminal; where output is piped it is as wide as COLUMNS, else `width`."""
-    from rich.console import Console  # noqa: PLC0415  (only tables need it)
+    from rich.console import Console
 
     class Terminal(Console):
         def on_broken_pipe(self) -> None:
@@ -203,15 +202,15 @@ def show(
     *,
     extra: Mapping[str, Any] | None = None,
     width: int = DEFAULT_WIDTH,
-    **terminal_options: Any,  # noqa: ANN401
+    **terminal_options: Any,
 ) -> None:
     """Print a result: as tables, or in a format; `extra` is part of the JSON only."""
     if form is None:
-        from truerisk.reporting.render.terminal import print_result  # noqa: PLC0415  (needs rich)
+        from truerisk.reporting.render.terminal import print_result
 
         print_result(result, console(width), **terminal_options)
     else:
-        from truerisk.reporting.render.formats import formatted  # noqa: PLC0415  (start-up time)
+        from truerisk.reporting.render.formats import formatted
 
         click.echo(formatted(result, form, **(extra or {})))
 
@@ -228,23 +227,23 @@ def show_rows(
 
 
 def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
-    from truerisk.reporting.render.formats import csv_lines  # noqa: PLC0415  (only formats need it)
+    from truerisk.reporting.render.formats import csv_lines
 
     click.echo(csv_lines(columns, rows))
 
 
 def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
-    from truerisk.reporting.render.formats import json_text  # noqa: PLC0415  (only formats need it)
-    from truerisk.results import as_plain  # noqa: PLC0415
+    from truerisk.reporting.render.formats import json_text
+    from truerisk.results import as_plain
 
     listed = [dict(zip(columns, row, strict=True)) for row in rows]
     click.echo(json_text({"title": title, **as_plain(facts), "rows": as_plain(listed)}))
 
 
 def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
-    from truerisk.reporting.document import Column, Table  # noqa: PLC0415
-    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.wording import plain_text  # noqa: PLC0415
+    from truerisk.reporting.document import Column, Table
+    from truerisk.reporting.render.terminal import print_table
+    from truerisk.reporting.wording import plain_text
 
     words = tuple(tuple(plain_text(cell) for cell in row) for row in rows)
     numeric = [all(NUMBER.fullmatch(row[at]) for row in words) for at in range(len(columns))]
@@ -259,19 +258,16 @@ ROW_FORMATS: dict[str | None, Callable[[str, Sequence[str], Rows, Mapping[str, A
 }
 
 
-def table_source(table: "Table", **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+def table_source(table: "Table", **settings: Any) -> dict[str, Any]:
     """Describe where the examples of a table came from, for the page."""
-    from truerisk.results import as_plain  # noqa: PLC0415  (costs start-up time)
+    from truerisk.results import as_plain
 
     files = [] if table.source is None else [as_plain(table.source)]
     return {"files": files, "target": table.target, **settings}
 
 
 def show_difference(
-    comparison: "Comparison",
-    table: "Table",
-    form: str | None,
-    **facts: Any,  # noqa: ANN401
+    comparison: "Comparison", table: "Table", form: str | None, **facts: Any
 ) -> None:
     """Print the comparison of two learners: as a table, or in a format."""
     source = {"file": table.source, "target": table.target, **facts}
@@ -282,10 +278,10 @@ def show_difference(
 
 
 def deliver(
-    result: Any,  # noqa: ANN401
+    result: Any,
     options: dict[str, Any],
     print_result: Callable[[], None] | None = None,
-    **chapter_options: Any,  # noqa: ANN401
+    **chapter_options: Any,
 ) -> None:
     """Write the page and the figures, print the result, then say where the files are.
 
@@ -309,11 +305,7 @@ def deliver(
             click.echo(sentence)
 
 
-def write_files(
-    result: Any,  # noqa: ANN401
-    options: dict[str, Any],
-    **chapter_options: Any,  # noqa: ANN401
-) -> list[str]:
+def write_files(result: Any, options: dict[str, Any], **chapter_options: Any) -> list[str]:
     """Write the page and the figures of the options; return a sentence for each."""
     page, folder = options.get("html"), options["figures"]
     places: list[str] = []
@@ -321,12 +313,12 @@ def write_files(
         return places
     with Progress("Drawing", quiet=options.get("quiet", False)) as progress:
         if page is not None:
-            from truerisk.reporting.page import report_of  # noqa: PLC0415  (only for pages)
+            from truerisk.reporting.page import report_of
 
             report_of(result, **chapter_options).save(page)
             places.append(f"The page is in {page}")
         if folder is not None:
-            from truerisk.reporting.render.figures import save_figures  # noqa: PLC0415
+            from truerisk.reporting.render.figures import save_figures
 
             files = save_figures(result, folder, options["figure_formats"], progress=progress)
             are = "figure is" if len(files) == 1 else "figures are"
@@ -339,7 +331,7 @@ def write_files(
 
 def finish(evaluation: Evaluation, options: dict[str, Any]) -> None:
     """Exit with the code of the checks, or of an undefined measure."""
-    from truerisk.gates.claims import at_least, at_most  # noqa: PLC0415  (start-up time)
+    from truerisk.gates.claims import at_least, at_most
 
     checks = [
         *(at_least(evaluation[name], bound) for name, bound in options["fail_under"]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, seed_option
+from truerisk.cli.options import FILE, level_option, option_with_default, seed_option
 from truerisk.cli.output import (
     check_outputs,
     console,
@@ -42,8 +42,8 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
 
 @click.command(short_help="An SVM's error and what a feature adds, by random weights.")
 @click.argument("data", type=FILE, metavar="DATA")
-@click.option(
-    "--model", default="linear_svm", show_default=True, metavar="NAME",
+@option_with_default(
+    "--model", default="linear_svm", metavar="NAME",
     help="linear_svm, rbf_svm, logistic_regression, or module:attribute.",
 )  # fmt: skip
 @click.option(
@@ -56,26 +56,24 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
     "--region", type=float, metavar="SHARE", help="A difference up to this does not matter."
 )
 @click.option("--rivals", is_flag=True, help="Add every other rule, on the same rows.")
-@click.option(
+@option_with_default(
     "--losses", type=click.Choice(["cross_validated", "training"]), default="cross_validated",
-    show_default=True, help="Losses that are perturbed.",
+    help="Losses that are perturbed.",
 )  # fmt: skip
 @click.option(
     "--interval", type=click.Choice(["effective_size", "percentile", "normal"]), default=None,
     help="Form of the interval; effective_size if absent, normal with --without.",
 )  # fmt: skip
-@click.option(
-    "--replicates", type=click.IntRange(100), default=1000, show_default=True, help="Weightings."
-)
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Folds.")
+@option_with_default("--replicates", type=click.IntRange(100), default=1000, help="Weightings.")
+@option_with_default("--folds", type=click.IntRange(2), default=5, help="Folds.")
 @level_option
 @seed_option
-@click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores.")
+@option_with_default("--jobs", type=int, default=1, help="Threads; -1 for all cores.")
 @table_options
 @format_options("json", "csv")
 @page_options
 @quiet_option
-def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
+def perturb(data: Path, **options: Any) -> None:
     """Refit an SVM on DATA under random weights, and give its error with an interval.
 
     DATA holds examples of two classes: CSV, Parquet, JSON lines or svmlight.  With --without the
@@ -132,7 +130,7 @@ def perturb(data: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":
-    from truerisk.estimation.svm.perturbation import perturbation  # noqa: PLC0415  (start-up time)
+    from truerisk.estimation.svm.perturbation import perturbation
 
     model = models_from((name,), table, len(table))[name]
     result = perturbation(model, table.X, table.y, **settings)
@@ -140,7 +138,7 @@ def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed
 
 
 def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str, Estimate]":
-    from truerisk.estimation.svm.rivals import rival_intervals  # noqa: PLC0415  (start-up)
+    from truerisk.estimation.svm.rivals import rival_intervals
 
     model = models_from((name,), table, len(table))[name]
     taken = ("replicates", "folds", "level", "random_state", "n_jobs")
@@ -151,9 +149,7 @@ def _difference(
     data: Path, table: "Table", options: dict[str, Any], settings: dict[str, Any]
 ) -> "Comparison":
     """Compare the SVM on the table without some columns with the SVM on all of it."""
-    from truerisk.comparison.learners.perturbed import (  # noqa: PLC0415  (start-up time)
-        perturbation_difference,
-    )
+    from truerisk.comparison.learners.perturbed import perturbation_difference
 
     fewer = table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
     name = options["model"]
@@ -173,10 +169,7 @@ def _difference(
 
 
 def _show(
-    result: "Perturbed",
-    rivals: "Mapping[str, Estimate]",
-    form: str | None,
-    source: dict[str, Any],
+    result: "Perturbed", rivals: "Mapping[str, Estimate]", form: str | None, source: dict[str, Any]
 ) -> None:
     rules = {name: replace(result, interval=one) for name, one in result.forms.items()}
     listed: list[tuple[str, Estimate]] = [(FORMS[name], one) for name, one in rules.items()]
@@ -189,7 +182,7 @@ def _show(
     if form == "csv":
         show_rows("perturbation", COLUMNS, rows, form)
         return
-    from truerisk.reporting.render.terminal import print_sentences  # noqa: PLC0415  (needs rich)
+    from truerisk.reporting.render.terminal import print_sentences
 
     click.echo(f"{result}\n")
     _print_rules(listed, result.forms["exact"].level)
@@ -202,9 +195,9 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
-    from truerisk.reporting.document import Table, heads  # noqa: PLC0415
-    from truerisk.reporting.render.terminal import print_table  # noqa: PLC0415  (needs rich)
-    from truerisk.reporting.wording import interval_heading, written  # noqa: PLC0415
+    from truerisk.reporting.document import Table, heads
+    from truerisk.reporting.render.terminal import print_table
+    from truerisk.reporting.wording import interval_heading, written
 
     columns = heads("Rule", "#Error rate", f"#{interval_heading(level)}", "Speaks of")
     rows = tuple((name, *written(one), ABOUT[one.target]) for name, one in listed)

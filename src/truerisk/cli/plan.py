@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import level_option
+from truerisk.cli.options import level_option, option_with_default
 from truerisk.reporting.wording import percent
 
 
@@ -17,11 +17,10 @@ from truerisk.reporting.wording import percent
 @click.option("--auc", type=float, help="Expected area under the ROC curve; of the worse model.")
 @click.option("--prevalence", type=float, help="With --auc: share of positive examples.")
 @click.option("--correlation", type=float, help="With --auc: of the two models' scores in a class.")
-@click.option(
+@option_with_default(
     "--assurance",
     type=float,
     default=0.8,
-    show_default=True,
     help="Share of samples in which the target is met; the power of a test.",
 )
 @click.option("--method", help="Interval of a rate, with --half-width; clopper_pearson if absent.")
@@ -32,7 +31,7 @@ from truerisk.reporting.wording import percent
     help="Bound on the error rate that N examples without an error prove.",
 )
 @level_option
-def plan(no_errors: int | None, assurance: float, level: float, **question: Any) -> None:  # noqa: ANN401
+def plan(no_errors: int | None, assurance: float, level: float, **question: Any) -> None:
     """Find the size of a test set, or what a size proves.
 
     The target is met in 80 % of samples of that size, or in the share --assurance.
@@ -45,10 +44,7 @@ def plan(no_errors: int | None, assurance: float, level: float, **question: Any)
     truerisk plan --difference 0.03 --auc 0.85 --prevalence 0.2 --correlation 0.5
     truerisk plan --no-errors 300
     """
-    from truerisk.intervals.planning import (  # noqa: PLC0415  (costs start-up time)
-        proven_by_no_errors,
-        sample_size,
-    )
+    from truerisk.intervals.planning import proven_by_no_errors, sample_size
 
     given: dict[str, Any] = {name: value for name, value in question.items() if value is not None}
     if (no_errors is None) == (not given):

@@ -61,8 +61,8 @@ class Progress(AbstractContextManager["Progress"]):
         with self._lock:
             if self._silent or self._bar is not None:
                 return
-            from rich import progress  # noqa: PLC0415  (only work that takes long needs it)
-            from rich.console import Console  # noqa: PLC0415
+            from rich import progress
+            from rich.console import Console
 
             self._bar = progress.Progress(
                 progress.TextColumn("{task.description}"),

@@ -11,6 +11,7 @@ from truerisk.cli.options import (
     delimiter_option,
     encoding_option,
     level_option,
+    option_with_default,
     unescaped,
 )
 from truerisk.cli.output import (
@@ -42,13 +43,12 @@ if TYPE_CHECKING:
 )
 @click.option("--dataset", metavar="COLUMN", help="Column that names the data sets.")
 @level_option
-@click.option(
+@option_with_default(
     "--seed",
     "--random-state",
     "seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
-    show_default=True,
     help="Seed of the Bayesian tests.",
 )
 @delimiter_option
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @format_options("json", "csv", "markdown")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the ranks.")
 @page_options
-def rank(scores: Path, **options: Any) -> None:  # noqa: ANN401
+def rank(scores: Path, **options: Any) -> None:
     """Compare classifiers over many data sets by their SCORES, a CSV file.
 
     It has one row per data set and one column per classifier.
@@ -94,21 +94,21 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
     if picture.suffix.lower() != ".svg":
         raise InputError(f"`--plot` must name a file that ends in .svg; got {str(picture)!r}.")
     check_matplotlib("--plot")
-    from truerisk.reporting.files import check_destination  # noqa: PLC0415  (only for pictures)
+    from truerisk.reporting.files import check_destination
 
     check_destination(picture, [scores])
 
 
 def _write_picture(ranking: "OverDatasets", path: Path) -> None:
-    from truerisk.reporting.files import write_whole  # noqa: PLC0415
-    from truerisk.reporting.render.figures import figure_bytes, pictures_of  # noqa: PLC0415  (rare)
+    from truerisk.reporting.files import write_whole
+    from truerisk.reporting.render.figures import figure_bytes, pictures_of
 
     write_whole(path, figure_bytes(pictures_of(ranking)["ranks"], "svg").decode("utf-8"))
 
 
 def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
-    from truerisk.comparison.datasets.score_table import read_scores  # noqa: PLC0415  (start-up time)
-    from truerisk.inputs.options import ReadingOptions  # noqa: PLC0415
+    from truerisk.comparison.datasets.score_table import read_scores
+    from truerisk.inputs.options import ReadingOptions
 
     return read_scores(
         scores,
@@ -123,7 +123,7 @@ def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
 
 
 def _rank(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
-    from truerisk.comparison.datasets.over_datasets import compare_over_datasets  # noqa: PLC0415
+    from truerisk.comparison.datasets.over_datasets import compare_over_datasets
 
     return compare_over_datasets(
         table.scores,

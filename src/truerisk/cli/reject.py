@@ -28,11 +28,7 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.wording import count, number, percent
 
 if TYPE_CHECKING:
-    from truerisk.measures.rejection import (
-        ErrorRejectCurve,
-        GuaranteedRejection,
-        RejectionPoint,
-    )
+    from truerisk.measures.rejection import ErrorRejectCurve, GuaranteedRejection, RejectionPoint
 
 SHOWN_RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 OPTIMISTIC = (
@@ -52,7 +48,7 @@ OPTIMISTIC = (
 @reading_options
 @format_options("json", "csv")
 @figure_options
-def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+def reject(files: tuple[Path, ...], **options: Any) -> None:
     """Trade errors for rejections: examples with too little evidence are left undecided.
 
     Evidence is |2p − 1| for probabilities, |score − threshold| with --threshold, and best minus
@@ -65,8 +61,8 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk reject predictions.csv --want-rejection 0.1
     truerisk reject svm.csv --score decision --threshold 0
     """
-    from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
-    from truerisk.evaluation.rejection import rejection  # noqa: PLC0415
+    from truerisk.cli.scores import read_scores
+    from truerisk.evaluation.rejection import rejection
 
     check_outputs(options, files)
     roles, strictness = reading_from(options)
@@ -85,10 +81,7 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     else:
         chosen |= {"labels": examples.classes, "pos_label": options["pos_label"]}
         curve = rejection(examples.truth(), examples.scores, **chosen)
-    finders = (
-        ("error", curve.threshold_for_error),
-        ("rejection", curve.threshold_for_rejection),
-    )
+    finders = (("error", curve.threshold_for_error), ("rejection", curve.threshold_for_rejection))
     targets = {
         name: (options[f"want_{name}"], find(options[f"want_{name}"]))
         for name, find in finders
@@ -137,7 +130,7 @@ def _show(
 def _row(point: "RejectionPoint", level: float | None) -> tuple[float, ...]:
     low, high = (np.nan, np.nan)
     if level is not None:
-        from truerisk.intervals.binomial import binomial_bounds  # noqa: PLC0415  (start-up time)
+        from truerisk.intervals.binomial import binomial_bounds
 
         low, high = map(float, binomial_bounds(point.errors, point.accepted, level=level))
     return (

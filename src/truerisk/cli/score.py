@@ -74,7 +74,7 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     "--cluster", metavar="ADDRESS", help="Read the files on the Dask cluster at this address."
 )
 @quiet_option
-def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+def score(files: tuple[Path, ...], **options: Any) -> None:
     """Score predictions: every measure with its interval, and a verdict in words.
 
     FILE is CSV, Parquet or JSON lines (also .gz), recognized by its content; several files, or a
@@ -99,10 +99,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
 
 
 def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
-    from truerisk.evaluation import (  # noqa: PLC0415  (costs start-up time)
-        evaluate_counts,
-        evaluate_files,
-    )
+    from truerisk.evaluation import evaluate_counts, evaluate_files
 
     if (options["counts"] is None) == (not files):
         raise click.UsageError("Give either files or --counts.")

@@ -23,7 +23,7 @@ class ScoredExamples:
     roles: str
 
     @property
-    def scores(self) -> Any:  # noqa: ANN401
+    def scores(self) -> Any:
         """One score for each example, or one for each example and class."""
         return self.predictions.score
 

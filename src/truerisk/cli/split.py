@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from truerisk.cli.options import InputPath, seed_option
+from truerisk.cli.options import InputPath, option_with_default, seed_option
 from truerisk.cli.progress import Progress
 from truerisk.reporting.files import check_destination, write_whole
 from truerisk.reporting.render.formats import csv_lines
@@ -14,17 +14,16 @@ from truerisk.reporting.render.formats import csv_lines
 @click.command(short_help="Divide examples into folds, and write the folds to a file.")
 @click.argument("data", type=InputPath(exists=True, dir_okay=False, path_type=Path))
 @click.option("--target", metavar="COLUMN", help="Column of the labels; the last one if absent.")
-@click.option(
+@option_with_default(
     "--method",
     type=click.Choice(["five_by_two", "k_fold"]),
     default="five_by_two",
-    show_default=True,
     help="How to divide.",
 )
-@click.option("--folds", type=int, default=10, show_default=True, help="Folds of k_fold.")
+@option_with_default("--folds", type=int, default=10, help="Folds of k_fold.")
 @click.option("--stratified/--no-stratified", default=True, help="Keep the shares of the classes.")
 @click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
-@click.option("--delimiter", default=",", show_default=True, help="Separator of the cells.")
+@option_with_default("--delimiter", default=",", help="Separator of the cells.")
 @seed_option
 @click.option(
     "--output",
@@ -50,7 +49,7 @@ def split(
     truerisk split data.csv --target label --seed 1 --output parts.csv
     truerisk split data.csv --target label --method k_fold --folds 10
     """
-    from truerisk.estimation.refits.splits import split_file  # noqa: PLC0415  (costs start-up time)
+    from truerisk.estimation.refits.splits import split_file
 
     if output is not None:
         check_destination(output, [data])

@@ -15,6 +15,7 @@ from truerisk.cli.options import (
     delimiter_option,
     encoding_option,
     group_option,
+    option_with_default,
     unescaped,
     with_options,
 )
@@ -45,11 +46,10 @@ TABLE = (
     *FEATURES[:1],
     group_option,
     *FEATURES[1:],
-    click.option(
+    option_with_default(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
         default="refuse",
-        show_default=True,
         help="What to do with rows that have no label.",
     ),
     delimiter_option,
@@ -57,9 +57,7 @@ TABLE = (
     decimal_option,
 )
 RUNNING = (
-    click.option(
-        "--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores."
-    ),
+    option_with_default("--jobs", type=int, default=1, help="Processes; -1 for all cores."),
     click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at this address."),
     click.option(
         "--resume",
@@ -82,8 +80,8 @@ def running_options(function: Function) -> Function:
 
 def table_from(data: Path, options: dict[str, Any]) -> "Table":
     """Read the table that the options describe."""
-    from truerisk.inputs import ReadingOptions  # noqa: PLC0415  (costs start-up time)
-    from truerisk.inputs.tables import read_table  # noqa: PLC0415
+    from truerisk.inputs import ReadingOptions
+    from truerisk.inputs.tables import read_table
 
     with Progress("Reading", quiet=options["quiet"]):
         return read_table(
@@ -107,7 +105,7 @@ def models_from(
     names: tuple[str, ...], table: "Table", examples: int, *, tune: bool = False
 ) -> dict[str, Any]:
     """Make the learners that were named, each with its preprocessing; tuned if `tune`."""
-    from truerisk.learners.named_models import find_grid, find_model  # noqa: PLC0415
+    from truerisk.learners.named_models import find_grid, find_model
 
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -115,7 +113,7 @@ def models_from(
     models = {name: find_model(name, table.kinds, examples=examples) for name in names}
     if not tune:
         return models
-    from truerisk.learners.tuning import tuned  # noqa: PLC0415  (few ask for it)
+    from truerisk.learners.tuning import tuned
 
     return {name: tuned(model, find_grid(name)) for name, model in models.items()}
 
@@ -136,7 +134,7 @@ def kept_in(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit) as stop:
-        from truerisk.execution.processes import stop_processes  # noqa: PLC0415  (start-up time)
+        from truerisk.execution.processes import stop_processes
 
         # Python waits at its end for workers, and they for the end of a refit that nobody wants.
         stop_processes()
@@ -151,6 +149,6 @@ def place_of(address: str | None) -> AbstractContextManager[Any]:
     """Use a cluster while the work is done, if one is given."""
     if address is None:
         return nullcontext()
-    from truerisk.execution import use_cluster  # noqa: PLC0415  (costs start-up time)
+    from truerisk.execution import use_cluster
 
     return use_cluster(address)

@@ -12,6 +12,7 @@ from truerisk.cli.options import (
     costs_option,
     guarantee_option,
     level_option,
+    option_with_default,
     positive_option,
     read_costs,
     reading_from,
@@ -57,11 +58,11 @@ NO_INTERVALS = (
 @guarantee_option("recall=0.95", "recall, specificity, precision or negative_predictive_value")
 @level_option
 @positive_option
-@click.option("--sweep", type=click.IntRange(0), default=11, show_default=True, help="Rows shown.")
+@option_with_default("--sweep", type=click.IntRange(0), default=11, help="Rows shown.")
 @reading_options
 @format_options("json", "csv")
 @figure_options
-def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
+def threshold(files: tuple[Path, ...], **options: Any) -> None:
     """Find the best threshold: a score of at least that much is predicted positive.
 
     With --guarantee, the best of the thresholds that keep a promise on new examples, with the
@@ -74,10 +75,10 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401
     truerisk threshold predictions.csv --best cost --costs fp=1,fn=5
     truerisk threshold predictions.csv --sweep 1000 --csv
     """
-    from truerisk.cli.scores import read_scores  # noqa: PLC0415  (costs start-up time)
-    from truerisk.evaluation.best_threshold import best_threshold, threshold_rows  # noqa: PLC0415
-    from truerisk.measures.from_scores import breakeven  # noqa: PLC0415
-    from truerisk.tallies.ranking import rank  # noqa: PLC0415
+    from truerisk.cli.scores import read_scores
+    from truerisk.evaluation.best_threshold import best_threshold, threshold_rows
+    from truerisk.measures.from_scores import breakeven
+    from truerisk.tallies.ranking import rank
 
     check_outputs(options, files)
     roles, strictness = reading_from(options)
@@ -135,7 +136,7 @@ def _criterion(best: str | None, beta: float | None, costs: str | None) -> dict[
 
 
 def _curves(ranking: "Ranking", costs: dict[str, float] | None) -> dict[str, Any]:
-    from truerisk.measures import curves  # noqa: PLC0415  (only figures need it)
+    from truerisk.measures import curves
 
     drawn: dict[str, Any] = {
         "roc": curves.roc_curve(ranking),
@@ -145,7 +146,7 @@ def _curves(ranking: "Ranking", costs: dict[str, float] | None) -> dict[str, Any
 
 
 def _print_best(best: "ChosenThreshold", meeting: "Breakeven", chosen: dict[str, Any]) -> None:
-    from truerisk.evaluation.best_threshold import share_called  # noqa: PLC0415  (start-up time)
+    from truerisk.evaluation.best_threshold import share_called
 
     criterion = f"F{chosen['beta']:g}" if chosen["by"] == "f_beta" else title_of(chosen["by"])
     for one in best.guarantees:

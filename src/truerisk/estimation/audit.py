@@ -203,21 +203,21 @@ class Audit(Reportable, Mapping[str, AuditedInterval]):
 
 
 def audit(
-    y_true: Any,  # noqa: ANN401
-    y_pred: Any = None,  # noqa: ANN401
+    y_true: Any,
+    y_pred: Any = None,
     *,
-    y_score: Any = None,  # noqa: ANN401
-    sample_weight: Any = None,  # noqa: ANN401
-    groups: Any = None,  # noqa: ANN401
+    y_score: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
     size: int = SIZE,
     samples: int = SAMPLES,
     seconds: float | None = SECONDS,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "smoothed_delta",
     average_over: Sequence[Any] | None = None,
@@ -286,9 +286,9 @@ def audit_files(
     samples: int = SAMPLES,
     seconds: float | None = SECONDS,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "smoothed_delta",
     average_over: Sequence[Any] | None = None,
@@ -328,11 +328,11 @@ def audit_files(
 
 
 def audit_model(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
+    y: Any,
     *,
-    groups: Any = None,  # noqa: ANN401
+    groups: Any = None,
     size: int | None = None,
     samples: int = SAMPLES,
     seconds: float | None = SECONDS,
@@ -341,7 +341,7 @@ def audit_model(
     folds: int | None = None,
     repeats: int | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     measures: Sequence[str] | None = None,
     random_state: int | None = None,
     n_jobs: int | None = 1,
@@ -496,12 +496,7 @@ class _Drawing:
             check_number(self.seconds, "seconds", low=0.0)
 
     def rows(
-        self,
-        n: int,
-        groups: Any,  # noqa: ANN401
-        seed: list[int],
-        *,
-        replacement: bool,
+        self, n: int, groups: Any, seed: list[int], *, replacement: bool
     ) -> tuple[Indices, Indices | None]:
         """Draw the rows of one sample; with groups whole groups, numbered as they are drawn."""
         rng = np.random.default_rng(seed)

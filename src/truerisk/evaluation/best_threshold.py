@@ -23,6 +23,7 @@ from truerisk.intervals.chosen_thresholds import (
     level_after_choice,
     times_needed,
 )
+from truerisk.intervals.rankings import ranking_interval
 from truerisk.measures.costs import OUTCOMES
 from truerisk.measures.registry import find_measure
 from truerisk.measures.thresholds import (
@@ -40,6 +41,8 @@ from truerisk.tallies.ranking import Ranking
 
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 SWEPT = ("precision", "recall", "f1")
+# Criteria whose greatest value is a measure of the ranking, with an interval of its own.
+MAXIMA = {("f_beta", 1.0): ("f1", "best_f1"), ("youden", 1.0): ("youden", "ks")}
 SEQUENCE, ORDER = "fixed_sequence", "order_statistic"
 
 
@@ -116,8 +119,9 @@ def best_threshold(
     Several guarantees share 1 − level evenly.  Weights leave no such proof, and are refused.
 
     The intervals of `estimates` allow for the choice: they reach half a standard error further on
-    either side than those of a threshold that was fixed before (`level_after_choice`).  How often
-    they cover was measured (docs/which-threshold.md); weighted examples have none.
+    either side than those of a threshold that was fixed before (`level_after_choice`); that of the
+    best F1, and of the best J, is the one that `evaluate` gives.  How often they cover was measured
+    (docs/which-threshold.md); weighted examples have none.
 
     Parameters
     ----------
@@ -167,7 +171,12 @@ def best_threshold(
         kept, given = _guarantees(table, guarantee, level)
         best = optimal_threshold(ranking, **options, among=kept)
         naive = optimal_threshold(ranking, **options, among=_naively_kept(table, guarantee))
-    estimates = _estimates(best, options, level, sure=independent and not ranking.weighted)
+    sure = independent and not ranking.weighted
+    estimates = _estimates(best, options, level, sure=sure)
+    name, of_ranking = MAXIMA.get((by, beta), ("", ""))
+    if sure and not guarantee and name in estimates:
+        interval = ranking_interval(of_ranking, best.value, ranking, level=level)
+        estimates[name] = dataclasses.replace(estimates[name], interval=interval)
     return ChosenThreshold(
         **vars(best), level=level, estimates=estimates, guarantees=given, naive=naive
     )

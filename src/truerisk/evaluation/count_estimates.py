@@ -204,7 +204,7 @@ class CountEstimates:
         return replace(mean, low=2 * mean.low - 1, high=2 * mean.high - 1)
 
     def _average(self, measure: Measure, average: Average) -> Estimate:
-        def function(features: NDArray[Any]) -> Any:  # noqa: ANN401
+        def function(features: NDArray[Any]) -> Any:
             counts = ClassCounts.from_features(features)
             return average.function(measure, counts, self.over, self.request.zero_division)
 
@@ -258,7 +258,7 @@ class CountEstimates:
             self.sample, design=np.column_stack([np.where(defined, values, 0.0), defined])
         )
 
-        def function(features: NDArray[Any]) -> Any:  # noqa: ANN401
+        def function(features: NDArray[Any]) -> Any:
             return ratio(features[..., 0], features[..., 1])
 
         named = averaged_measure(measure, "samples", "average over examples", "example")

@@ -29,12 +29,12 @@ Progress = Callable[[int], None]
 
 
 def evaluate(
-    y_true: Any,  # noqa: ANN401
-    y_pred: Any = None,  # noqa: ANN401
+    y_true: Any,
+    y_pred: Any = None,
     *,
-    y_score: Any = None,  # noqa: ANN401
-    sample_weight: Any = None,  # noqa: ANN401
-    groups: Any = None,  # noqa: ANN401
+    y_score: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
     allow_inf: bool = False,
@@ -42,9 +42,9 @@ def evaluate(
     numeric_labels: bool = False,
     label_map: Mapping[Any, Any] | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
     replicates: int = 1000,
@@ -157,14 +157,14 @@ def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
 
 
 def evaluate_frame(
-    frame: Any,  # noqa: ANN401
+    frame: Any,
     *,
     roles: Roles | None = None,
     options: ReadingOptions | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
     replicates: int = 1000,
@@ -211,9 +211,9 @@ def evaluate_files(
     roles: Roles | None = None,
     options: ReadingOptions | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
     replicates: int = 1000,
@@ -259,7 +259,7 @@ def evaluate_files(
     """
     request = Request.of(locals())
     if _a_cluster_is_in_use():
-        from truerisk.evaluation.files_on_cluster import FilesOnCluster  # noqa: PLC0415  (rare)
+        from truerisk.evaluation.files_on_cluster import FilesOnCluster
 
         sources, notes = find_sources(paths, options or ReadingOptions())
         files = FilesOnCluster(sources, roles or Roles(), options or ReadingOptions(), notes=notes)
@@ -300,9 +300,9 @@ def evaluate_counts(
     *,
     labels: Sequence[Any] | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
     replicates: int = 1000,

@@ -238,7 +238,7 @@ class HashedIds(UniqueIds):
         self._parts.extend(parts)
 
 
-def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:  # noqa: ANN401
+def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:
     content = pickle.dumps(tally_piece(shared["reading"], piece), protocol=5)
     return {"piece": np.frombuffer(content, dtype=np.uint8)}
 

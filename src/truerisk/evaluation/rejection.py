@@ -32,7 +32,7 @@ def rejection(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     threshold: float | None = None,
     labels: Sequence[Any] | None = None,
     guarantee: Mapping[str, float] | None = None,
@@ -92,7 +92,7 @@ def rejection(
 def _evidence(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    pos_label: Any,  # noqa: ANN401
+    pos_label: Any,
     threshold: float | None,
     labels: Sequence[Any] | None,
 ) -> tuple[Array, Flags]:

@@ -22,13 +22,7 @@ LARGEST_SEED = 2**32 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The settings of one evaluation: the keyword arguments that `evaluate` documents.
-
-    Examples
-    --------
-    >>> Request(pos_label="spam", betas=(2.0,)).level
-    0.95
-    """
+    """The settings of one evaluation: the keyword arguments that `evaluate` documents."""
 
     level: float = 0.95
     pos_label: str | None = None
@@ -48,13 +42,7 @@ class Request:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> "Request":
-        """Take the settings among the arguments of a public function, and check them.
-
-        Examples
-        --------
-        >>> Request.of({"y_true": [0, 1], "level": 0.9, "measures": "f1"}).measures
-        ('f1',)
-        """
+        """Take the settings among the arguments of a public function, and check them."""
         given = {name: arguments[name] for name in cls.__dataclass_fields__ if name in arguments}
         for name in ("betas", "average_over", "measures"):
             if given.get(name) is not None:
@@ -95,7 +83,7 @@ class Request:
         return replace(self, random_state=seed, pos_label=pos_label)
 
 
-def _several(values: Any) -> tuple[Any, ...]:  # noqa: ANN401
+def _several(values: Any) -> tuple[Any, ...]:
     """Make a tuple of one value or of several."""
     is_one = isinstance(values, (str, int, float)) or callable(values)
     return (values,) if is_one else tuple(values)

@@ -68,8 +68,8 @@ def hold_this_thread_to_one() -> None:
         _this_thread.modules = len(sys.modules)
 
 
-def _libraries() -> Any:  # noqa: ANN401  (threadpoolctl has no types)
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415  (only where a task is run)
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
@@ -84,7 +84,7 @@ class Future(Protocol):
     def result(self) -> Finished:
         """Wait for the results of the batch."""
 
-    def cancel(self) -> Any:  # noqa: ANN401  (the engines differ in what they return)
+    def cancel(self) -> Any:
         """Do not begin the batch, if that is still possible."""
 
 
@@ -103,7 +103,7 @@ def read_only(shared: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType({name: _read_only_array(value) for name, value in shared.items()})
 
 
-def _read_only_array(value: Any) -> Any:  # noqa: ANN401  (what is no array stays what it is)
+def _read_only_array(value: Any) -> Any:
     if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
         return value
     array = np.asarray(value)
@@ -155,7 +155,7 @@ def _next_size(seconds_an_item: float, items_left: int, workers: int) -> int:
 
 
 def _no_further_workers() -> AbstractContextManager[Any]:
-    from joblib import parallel_config  # noqa: PLC0415  (only workers need it)
+    from joblib import parallel_config
 
     sequential: AbstractContextManager[Any] = parallel_config(backend="sequential")
     return sequential

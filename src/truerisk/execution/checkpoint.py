@@ -99,7 +99,7 @@ def decoded(content: bytes) -> Result:
     return result
 
 
-def _array(content: bytes, start: int, kind: Any, shape: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+def _array(content: bytes, start: int, kind: Any, shape: Any) -> np.ndarray[Any, Any]:
     dtype = np.dtype(str(kind))
     sizes = [int(size) for size in shape]
     if dtype.kind not in PLAIN_KINDS or min(sizes, default=0) < 0:
@@ -110,7 +110,7 @@ def _array(content: bytes, start: int, kind: Any, shape: Any) -> np.ndarray[Any,
     return np.ndarray(sizes, dtype, buffer=content, offset=start).copy()
 
 
-def fingerprint(*arrays: Any) -> str:  # noqa: ANN401  (arrays, sparse matrices, sequences)
+def fingerprint(*arrays: Any) -> str:
     """Return the SHA-256 of arrays or sparse matrices: their types, shapes and bytes, in turn.
 
     The layout does not matter.  Python objects count as they print.
@@ -123,7 +123,7 @@ def fingerprint(*arrays: Any) -> str:  # noqa: ANN401  (arrays, sparse matrices,
     return sha.hexdigest()
 
 
-def _parts(array: Any) -> tuple[np.ndarray[Any, Any], ...]:  # noqa: ANN401
+def _parts(array: Any) -> tuple[np.ndarray[Any, Any], ...]:
     if not hasattr(array, "tocoo"):
         return (np.asarray(array),)
     # Formats that are slow to compute with (lists, diagonals) are brought to rows.
@@ -132,7 +132,7 @@ def _parts(array: Any) -> tuple[np.ndarray[Any, Any], ...]:  # noqa: ANN401
     return words, matrix.data, matrix.indices, matrix.indptr
 
 
-def _content(array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401  (anything with a buffer)
+def _content(array: np.ndarray[Any, Any]) -> Any:
     if array.dtype.hasobject:
         return repr(array.tolist()).encode()
     if array.nbytes == 0:
@@ -332,7 +332,7 @@ def _locked(folder: Path) -> BinaryIO:
     """Hold the folder until the file is closed; a process that dies closes it."""
     file = os.fdopen(os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
     try:
-        import fcntl  # noqa: PLC0415  (absent on Windows, where two runs are not kept apart)
+        import fcntl
     except ImportError:
         return file
     try:

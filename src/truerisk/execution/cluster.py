@@ -20,13 +20,13 @@ SECONDS_TO_CONNECT = 30
 class Cluster(AbstractContextManager["Cluster"]):
     """A Dask cluster that `run_each` goes to; leaving it gives back what was in use before."""
 
-    def __init__(self, client: Any, *, ours: bool) -> None:  # noqa: ANN401  (Dask has no types)
+    def __init__(self, client: Any, *, ours: bool) -> None:
         self.client = client
         self._ours = ours
 
     def workers(self) -> int:
         """Count how many tasks the cluster runs at a time; wait for the first worker."""
-        from distributed import TimeoutError as NobodyCame  # noqa: PLC0415  (loaded when used)
+        from distributed import TimeoutError as NobodyCame
 
         try:
             self.client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
@@ -41,8 +41,8 @@ class Cluster(AbstractContextManager["Cluster"]):
         self, task: Task, shared: Mapping[str, Any], items: Sequence[Any], workers: int
     ) -> Iterator[Result]:
         """Run the task on each item on the cluster; give the results in order."""
-        from distributed import KilledWorker  # noqa: PLC0415  (loaded when used)
-        from distributed.comm import CommClosedError  # noqa: PLC0415
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         try:
             [content] = self.client.scatter([(task, dict(shared))], broadcast=True, hash=False)
@@ -56,7 +56,7 @@ class Cluster(AbstractContextManager["Cluster"]):
                 "Install it there, or put it where they start."
             ) from error
 
-    def _submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:  # noqa: ANN401
+    def _submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:
         return lambda batch: self.client.submit(_run, content, batch, pure=False)
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Cluster(AbstractContextManager["Cluster"]):
 _in_use: list[Cluster] = []  # the last one counts; a `with` inside another comes back to the outer
 
 
-def use_cluster(cluster: Any) -> AbstractContextManager[Any]:  # noqa: ANN401
+def use_cluster(cluster: Any) -> AbstractContextManager[Any]:
     """Run refits and tallies of files on a Dask cluster from now on, or within a `with`.
 
     The results are those of a run here, to the last bit.  Needs the extra ``truerisk[cluster]``;
@@ -107,9 +107,9 @@ def cluster_in_use() -> Cluster | None:
     return _in_use[-1] if _in_use else None
 
 
-def _connected(cluster: Any) -> Cluster:  # noqa: ANN401
+def _connected(cluster: Any) -> Cluster:
     try:
-        from distributed import Client  # noqa: PLC0415  (an extra)
+        from distributed import Client
     except ImportError:
         raise InputError(
             f"`cluster` must be reached by Dask, which is not installed; got {shown(cluster)}. "

@@ -51,8 +51,8 @@ def written_once(content: object) -> Iterator[Path]:
 
     Should this process be killed, loky's tracker removes the folder.
     """
-    import cloudpickle  # noqa: PLC0415  (only several workers need it)
-    from joblib.externals.loky.backend import resource_tracker  # noqa: PLC0415
+    import cloudpickle
+    from joblib.externals.loky.backend import resource_tracker
 
     buffers: list[pickle.PickleBuffer] = []
     pickled = cloudpickle.dumps(content, protocol=5, buffer_callback=buffers.append)
@@ -74,7 +74,7 @@ def written_once(content: object) -> Iterator[Path]:
         resource_tracker.unregister(str(folder), "folder")
 
 
-def mapped(folder: Path) -> Any:  # noqa: ANN401  (whatever was written)
+def mapped(folder: Path) -> Any:
     """Read in a worker what was written once; the arrays stay in the file."""
     if folder not in _mapped:
         while len(_mapped) >= MAX_MAPPED:
@@ -106,7 +106,7 @@ def _write(folder: Path, pickled: bytes, arrays: list[memoryview]) -> None:
         file.write(pickled)
 
 
-def _read(folder: Path) -> Any:  # noqa: ANN401
+def _read(folder: Path) -> Any:
     with (folder / "arrays").open("rb") as file:
         whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     with (folder / "object").open("rb") as file:
@@ -174,8 +174,8 @@ def _end_with(parent: int) -> None:
 _pools: dict[int, Any] = {}  # by the number of workers; one at a time
 
 
-def _pool(workers: int) -> Any:  # noqa: ANN401  (loky has no types)
-    from joblib.externals.loky import ProcessPoolExecutor  # noqa: PLC0415  (loaded when used)
+def _pool(workers: int) -> Any:
+    from joblib.externals.loky import ProcessPoolExecutor
 
     if workers not in _pools:
         stop_processes()

@@ -42,7 +42,7 @@ def workers_of(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if n_jobs == -1:
-        from joblib import cpu_count  # noqa: PLC0415  (heeds affinity and containers)
+        from joblib import cpu_count
 
         return int(cpu_count())
     if n_jobs < 1:

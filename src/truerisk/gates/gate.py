@@ -174,7 +174,7 @@ def _bound(key: str, value: object) -> tuple[str, float]:
     try:
         base_measure(key)
     except InputError:
-        from truerisk.measures.registry import MEASURES  # noqa: PLC0415  (only errors need it)
+        from truerisk.measures.registry import MEASURES
 
         raise InputError(
             f"The gate has no setting {key!r}.{did_you_mean(key, [*KEYS, *MEASURES])}"
@@ -189,5 +189,5 @@ def _bound(key: str, value: object) -> tuple[str, float]:
     return sign, bound
 
 
-def _of_list(value: Any) -> Any:  # noqa: ANN401
+def _of_list(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value

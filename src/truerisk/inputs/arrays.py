@@ -30,7 +30,7 @@ class CodedLabels:
     multilabel: bool = False
 
 
-def as_column(column: Any) -> NDArray[Any]:  # noqa: ANN401
+def as_column(column: Any) -> NDArray[Any]:
     """Make an array of a column or a frame without changing what is in it.
 
     In a list with a text NumPy writes everything out as text, NaN as "nan" and 1 as "1", and drops
@@ -49,10 +49,10 @@ def as_column(column: Any) -> NDArray[Any]:  # noqa: ANN401
     return array if array.tolist() == things.tolist() else things
 
 
-def _native_array(column: Any) -> Any:  # noqa: ANN401
+def _native_array(column: Any) -> Any:
     """Make an array of a series or a frame of any library, or of what another library exports."""
     if _is_frame_library(column):
-        import narwhals  # noqa: PLC0415  (only frames need it)
+        import narwhals
 
         native = narwhals.from_native(column, allow_series=True, pass_through=True)
         if native is not column:
@@ -66,16 +66,16 @@ def _native_array(column: Any) -> Any:  # noqa: ANN401
     return column
 
 
-def _is_frame_library(column: Any) -> bool:  # noqa: ANN401
+def _is_frame_library(column: Any) -> bool:
     return any(hasattr(column, name) for name in ("__dataframe__", "__arrow_c_stream__", "iloc"))
 
 
-def is_sparse(column: Any) -> bool:  # noqa: ANN401
+def is_sparse(column: Any) -> bool:
     """Whether a column is a sparse matrix of SciPy."""
     return hasattr(column, "tocsr") and hasattr(column, "nnz")
 
 
-def column_names(column: Any) -> tuple[str, ...] | None:  # noqa: ANN401
+def column_names(column: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a frame; None for what has no such names."""
     if isinstance(column, np.ndarray) or not _is_frame_library(column):
         return None
@@ -83,13 +83,13 @@ def column_names(column: Any) -> tuple[str, ...] | None:  # noqa: ANN401
     return None if names is None or callable(names) else tuple(map(str, names))
 
 
-def number_of_rows(column: Any) -> int:  # noqa: ANN401
+def number_of_rows(column: Any) -> int:
     """Return the length of anything that may be a column."""
     shape = getattr(column, "shape", None)
     return int(shape[0]) if shape else len(column)
 
 
-def check_row_labels(**columns: Any) -> None:  # noqa: ANN401
+def check_row_labels(**columns: Any) -> None:
     """Refuse series of pandas that carry the same row labels in different orders.
 
     Where the labels are not the same set, the position of a row is meant, as in scikit-learn.
@@ -109,7 +109,7 @@ def check_row_labels(**columns: Any) -> None:  # noqa: ANN401
             )
 
 
-def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> CodedLabels:  # noqa: ANN401
+def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> CodedLabels:
     """Code single labels: integers, booleans or texts, of one kind in both columns.
 
     `name` is what messages call the first column.
@@ -130,9 +130,7 @@ def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> Cod
 
 
 def code_label_sets(
-    y_true: Any,  # noqa: ANN401
-    y_pred: Any = None,  # noqa: ANN401
-    labels: Sequence[Any] | None = None,
+    y_true: Any, y_pred: Any = None, labels: Sequence[Any] | None = None
 ) -> CodedLabels:
     """Code sets of labels: n × K indicators, dense or sparse, or sequences of collections."""
     book: dict[tuple[str, ...], int] = {}
@@ -149,12 +147,12 @@ def code_label_sets(
     return CodedLabels(columns[0], second, tuple(book), multilabel=True)
 
 
-def is_indicator(column: Any) -> bool:  # noqa: ANN401
+def is_indicator(column: Any) -> bool:
     """Whether a column is a matrix, dense or sparse, or a frame; not a sequence of collections."""
     return len(getattr(column, "shape", ())) == 2
 
 
-def indicator_names(column: Any, labels: Sequence[Any] | None) -> tuple[str, ...] | None:  # noqa: ANN401
+def indicator_names(column: Any, labels: Sequence[Any] | None) -> tuple[str, ...] | None:
     """Return the labels of the columns of indicators: as given, of the frame, or numbers from 0."""
     if labels is not None:
         return tuple(map(str, labels))
@@ -163,7 +161,7 @@ def indicator_names(column: Any, labels: Sequence[Any] | None) -> tuple[str, ...
     return column_names(column) or tuple(map(str, range(column.shape[1])))
 
 
-def code_groups(groups: Any) -> Indices:  # noqa: ANN401
+def code_groups(groups: Any) -> Indices:
     """Give the groups of examples numbers from 0."""
     column = as_column(groups)
     if column.dtype.kind in "fO":
@@ -180,7 +178,7 @@ def code_groups(groups: Any) -> Indices:  # noqa: ANN401
         raise InputError(f"`groups` must hold values of one type; got {kinds}.") from None
 
 
-def as_scores(scores: Any, name: str = "y_score", *, allow_inf: bool = False) -> NDArray[Any]:  # noqa: ANN401
+def as_scores(scores: Any, name: str = "y_score", *, allow_inf: bool = False) -> NDArray[Any]:
     """Check scores: n finite numbers, or an n × K matrix of them."""
     if is_sparse(scores):
         raise InputError(f"`{name}` must be dense; got a sparse matrix. Use .toarray().")
@@ -204,7 +202,7 @@ def as_scores(scores: Any, name: str = "y_score", *, allow_inf: bool = False) ->
     return table
 
 
-def check_weights(sample_weight: Any) -> Array:  # noqa: ANN401
+def check_weights(sample_weight: Any) -> Array:
     """Check weights: one finite number for each example, not negative, not all 0."""
     weights = as_column(sample_weight)
     if weights.ndim != 1 or weights.dtype.kind not in "fiub":
@@ -225,10 +223,7 @@ def check_weights(sample_weight: Any) -> Array:  # noqa: ANN401
 
 
 def _code_indicators(
-    column: Any,  # noqa: ANN401
-    name: str,
-    labels: Sequence[Any] | None,
-    book: dict[tuple[str, ...], int],
+    column: Any, name: str, labels: Sequence[Any] | None, book: dict[tuple[str, ...], int]
 ) -> Codes:
     names = indicator_names(column, labels) or ()
     width = column.shape[1]
@@ -246,7 +241,7 @@ def _code_indicators(
     return places[np.ravel(at)]
 
 
-def _sparse_patterns(column: Any, name: str) -> tuple[list[Any], Indices]:  # noqa: ANN401
+def _sparse_patterns(column: Any, name: str) -> tuple[list[Any], Indices]:
     """List the distinct rows of a sparse matrix, and which of them each row is."""
     matrix = column.tocsr(copy=True)
     matrix.sum_duplicates()
@@ -270,7 +265,7 @@ def _refuse_other_than_indicators(values: NDArray[Any], name: str) -> None:
         )
 
 
-def _label_set(entry: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401
+def _label_set(entry: Any, name: str) -> tuple[str, ...]:
     if isinstance(entry, str) or not isinstance(entry, Iterable):
         raise InputError(
             f"`{name}` must hold a collection of labels for each example; got {shown(entry)}. "
@@ -279,7 +274,7 @@ def _label_set(entry: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(sorted({str(label) for label in entry}))
 
 
-def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
+def _as_labels(column: Any, name: str) -> NDArray[Any]:
     remedy = "Use multilabel=True for sets of labels."
     if is_sparse(column):
         raise InputError(f"`{name}` must be one column of labels; got a sparse matrix. {remedy}")
@@ -307,7 +302,7 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
     return array
 
 
-def _collections(column: Any, name: str) -> InputError:  # noqa: ANN401
+def _collections(column: Any, name: str) -> InputError:
     first = next((one for one in column if isinstance(one, COLLECTIONS)), column)
     return InputError(
         f"`{name}` must hold one label for each example; got {shown(first)}. Use multilabel=True "
@@ -353,7 +348,7 @@ def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
     raise InputError(f"`{name}` must hold labels of one type; got {listed}.")
 
 
-def _is_missing(value: Any) -> bool:  # noqa: ANN401
+def _is_missing(value: Any) -> bool:
     """Whether a value is None, NaN or NaT, which differ from themselves, or NA of pandas."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124

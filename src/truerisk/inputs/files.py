@@ -41,13 +41,10 @@ def open_predictions(
 
 
 def open_frame(
-    frame: Any,  # noqa: ANN401
-    *,
-    roles: Roles | None = None,
-    options: ReadingOptions | None = None,
+    frame: Any, *, roles: Roles | None = None, options: ReadingOptions | None = None
 ) -> "PredictionFiles":
     """Open a frame of pandas, polars, pyarrow or modin as a source of predictions."""
-    from truerisk.inputs.records.frames import FRAME, Frame  # noqa: PLC0415  (only frames)
+    from truerisk.inputs.records.frames import FRAME, Frame
 
     strictness = options or ReadingOptions()
     facts = FileFacts(path=str(FRAME), format="frame", compression=None, bytes=0)
@@ -137,7 +134,7 @@ class PredictionFiles:
             if progress is not None:
                 progress(rows)
 
-        def column(name: str) -> Any:  # noqa: ANN401
+        def column(name: str) -> Any:
             columns = [getattr(part, name) for part in parts]
             if columns[0] is None:
                 return None

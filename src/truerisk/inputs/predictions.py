@@ -53,13 +53,13 @@ class Predictions:
     @classmethod
     def from_arrays(
         cls,
-        y_true: Any,  # noqa: ANN401
-        y_pred: Any = None,  # noqa: ANN401
+        y_true: Any,
+        y_pred: Any = None,
         *,
-        y_score: Any = None,  # noqa: ANN401
+        y_score: Any = None,
         labels: Sequence[Any] | None = None,
         spelling: Spelling = AS_WRITTEN,
-        **columns: Any,  # noqa: ANN401
+        **columns: Any,
     ) -> "Predictions":
         """Check and code columns in memory as `unnamed` does, and name those of a score matrix."""
         coded = cls.unnamed(
@@ -71,12 +71,12 @@ class Predictions:
     @classmethod
     def unnamed(
         cls,
-        y_true: Any,  # noqa: ANN401
-        y_pred: Any = None,  # noqa: ANN401
+        y_true: Any,
+        y_pred: Any = None,
         *,
-        y_score: Any = None,  # noqa: ANN401
-        sample_weight: Any = None,  # noqa: ANN401
-        groups: Any = None,  # noqa: ANN401
+        y_score: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         multilabel: bool = False,
         labels: Sequence[Any] | None = None,
         allow_inf: bool = False,
@@ -255,8 +255,8 @@ def unscored(label: str, classes: Iterable[str]) -> InputError:
 
 
 def score_classes(
-    y_true: Any,  # noqa: ANN401
-    y_score: Any,  # noqa: ANN401
+    y_true: Any,
+    y_score: Any,
     coded: Predictions,
     *,
     labels: Sequence[Any] | None,

@@ -327,7 +327,7 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
 
 def _likely(role: str, columns: Sequence[str]) -> str:
     """Name the column whose name is nearest to a usual one."""
-    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+    from difflib import get_close_matches
 
     for likely in ("pred", "score") if role == "pred" else (role,):
         for column in columns:

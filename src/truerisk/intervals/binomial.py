@@ -256,7 +256,7 @@ def fractional_interval(x: float, m: float, *, level: float = 0.95) -> Interval:
     return Interval(float(low), float(high), float(level), "clopper_pearson_fractional")
 
 
-def _normal_quantile(level: float) -> Any:  # noqa: ANN401
+def _normal_quantile(level: float) -> Any:
     # The tail, not 1 − tail: near level 1 only the former still has its digits.
     return -normal_quantile((1 - level) / 2)
 

@@ -112,7 +112,7 @@ def proportion_interval(
 def _effective_binomial(
     sample: CellSample, function: Callable[[NDArray[Any]], Proportion], level: float
 ) -> Interval:
-    def share(features: NDArray[Any]) -> Any:  # noqa: ANN401
+    def share(features: NDArray[Any]) -> Any:
         proportion = function(features)
         return ratio(proportion.k, proportion.n)
 
@@ -363,12 +363,7 @@ def distance_of_mean(distances: Array, shares: Array, correlation: Array) -> flo
 
 
 def mean_interval(
-    value: float,
-    error: float,
-    units: int,
-    *,
-    level: float,
-    measure_range: Ends = (0.0, 1.0),
+    value: float, error: float, units: int, *, level: float, measure_range: Ends = (0.0, 1.0)
 ) -> Interval:
     """Give the interval of a mean over examples: normal on the scale without ends.
 
@@ -412,7 +407,7 @@ def refit_proportion(
     """
     proportion = function(sample.features)
 
-    def share(features: NDArray[Any]) -> Any:  # noqa: ANN401
+    def share(features: NDArray[Any]) -> Any:
         found = function(features)
         return ratio(found.k, found.n)
 

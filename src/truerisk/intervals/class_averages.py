@@ -98,7 +98,7 @@ class Link:
 
     f1: bool
 
-    def value(self, share: Any) -> Any:  # noqa: ANN401
+    def value(self, share: Any) -> Any:
         """Give the value."""
         return 2 * share / (1 + share) if self.f1 else share
 
@@ -219,13 +219,7 @@ def _common_of_confused(cells: Cells, measure: str, taken: Flags) -> float:
 
 
 def _common_of_sets(
-    cells: Cells,
-    measure: str,
-    taken: Flags,
-    *,
-    sums: Shares,
-    counts: Shares,
-    posterior: Posterior,
+    cells: Cells, measure: str, taken: Flags, *, sums: Shares, counts: Shares, posterior: Posterior
 ) -> float:
     """Give the covariances of label sets, by the correlation that the rows show."""
     link = Link(f1=measure == "f1")

@@ -35,7 +35,7 @@ def gamma_ends(mean: float, variance: float, event: float, *, level: float) -> E
 def _quantile(mean: float, variance: float, probability: float) -> float:
     if not (mean > 0 and variance > 0):
         return mean
-    from scipy.special import gammaincinv  # noqa: PLC0415  (only where a loss is asked for)
+    from scipy.special import gammaincinv
 
     scale = variance / mean
     quantile = scale * float(gammaincinv(mean / scale, probability))

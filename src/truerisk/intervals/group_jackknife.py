@@ -13,6 +13,7 @@ fall to 2 where one group is all that matters.
 """
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +24,14 @@ from truerisk.intervals.student import student_quantile
 from truerisk.results import Interval
 from truerisk.tallies.group_values import GroupValues
 
+Reach = Literal["shares", "precision", "losses"]
+
 METHOD = "group_jackknife"
+REACHES: dict[Reach, tuple[float, bool]] = {
+    "shares": (1.0, True),
+    "precision": (2.0, True),
+    "losses": (2.0, False),
+}  # how often the largest shift counts, and whether the degrees of freedom go by kurtosis
 MIN_GROUPS = 3  # two groups say nothing of a third
 NO_SPREAD = 1e-9  # of the range: a smaller standard error is rounding
 EVEN = 1e-9  # of the largest skewness: a smaller one is rounding
@@ -36,7 +44,7 @@ def group_jackknife(
     *,
     level: float = 0.95,
     measure_range: Ends = (0.0, 1.0),
-    of_losses: bool = False,
+    reach: Reach = "shares",
 ) -> Interval:
     r"""Give the interval of a measure of rows in groups.
 
@@ -48,8 +56,7 @@ def group_jackknife(
               \text{far end:}\quad T(\theta) \pm \bigl(c\, |T(\theta^*) - T(\theta)|
               + t_{\nu'}\, s\bigr)
 
-    θ* is the most extreme :math:`\theta^{+g}` on that side.  c = 1 and ν' = ν; for means of losses
-    c = 2 and ν' = G − 1.
+    θ* is the most extreme :math:`\theta^{+g}` on that side; c and ν' follow from `reach`.
 
     Where the value lies at an end of the range, nothing varies or the value is undefined without
     some group, it is the exact binomial interval of as many equal groups, and the whole range of a
@@ -68,8 +75,10 @@ def group_jackknife(
         Confidence level.
     measure_range
         Of the measure.
-    of_losses
-        Whether it is a mean of losses of the rows.
+    reach
+        What the far end allows for: "shares" (c = 1, ν' = ν) for counts and areas, "precision"
+        (c = 2, ν' = ν) for averages of precisions over a ranking, "losses" (c = 2, ν' = G − 1) for
+        means of losses of the rows.
 
     References
     ----------
@@ -81,13 +90,8 @@ def group_jackknife(
     check_level(level)
     if math.isnan(values.value) or values.groups < MIN_GROUPS:
         return Interval(*measure_range, float(level), "whole_range")
-    ends = _ends(
-        values,
-        level,
-        measure_range,
-        times=2.0 if of_losses else 1.0,
-        by_kurtosis=not of_losses,
-    )
+    times, by_kurtosis = REACHES[reach]
+    ends = _ends(values, level, measure_range, times=times, by_kurtosis=by_kurtosis)
     if ends is None:
         return _of_equal_groups(values, level, measure_range)
     # Rounding must not put an end on the wrong side of the value.

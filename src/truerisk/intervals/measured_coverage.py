@@ -25,8 +25,13 @@ NO_PROMISE = "this model, no promise"  # at sizes where the result says that it 
 WEIGHTS = "weights"  # design of figures whose examples were weighted
 HELD_OUT, CHOSEN_ON = "held out", "chosen on"
 NOT_MEASURED = "not measured"
-# One is 1 minus the other, and so are the ends of their intervals.
-MIRRORED = {"accuracy": "error_rate", "difference of accuracy": "difference of error_rate"}
+# One is a straight function of the other, and so are the ends of their intervals.
+SAME_AS = {
+    "accuracy": ("error_rate",),
+    "difference of accuracy": ("difference of error_rate",),
+    "balanced_accuracy": ("recall_macro",),
+    "youden": ("balanced_accuracy", "recall_macro"),
+}
 LINEAR = "linear"
 CLOSE = 1e-9  # logarithms of equal ratios differ by rounding
 
@@ -123,7 +128,7 @@ def coverage_of(
     nearest level.  `design` says how refits were made, or "weights".
     """
     any_measure = DIFFERENCE if measure.startswith(DIFFERENCE) else ANY
-    measures = (any_measure, measure, MIRRORED.get(measure, measure))
+    measures = (any_measure, measure, *SAME_AS.get(measure, ()))
     figures = [
         figure
         for figure in all_figures()

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from truerisk.kernels import special
 
 
-def normal_quantile(p: ArrayLike) -> Any:  # noqa: ANN401
+def normal_quantile(p: ArrayLike) -> Any:
     """Give the z with Φ(z) = p; −∞ at 0, ∞ at 1, NaN outside."""
     shares = np.ascontiguousarray(p, dtype=np.float64)
     inside = (shares > 0) & (shares < 1)
@@ -21,7 +21,7 @@ def normal_quantile(p: ArrayLike) -> Any:  # noqa: ANN401
     return quantiles[()] if np.ndim(p) else quantiles.reshape(())[()]
 
 
-def normal_cdf(z: ArrayLike) -> Any:  # noqa: ANN401
+def normal_cdf(z: ArrayLike) -> Any:
     """Give Φ(z), the probability that a standard normal variable is at most z."""
     places = np.ascontiguousarray(z, dtype=np.float64)
     tails = np.empty_like(places)
@@ -29,7 +29,7 @@ def normal_cdf(z: ArrayLike) -> Any:  # noqa: ANN401
     return tails if np.ndim(z) else tails.reshape(())[()]
 
 
-def logistic(log_odds: ArrayLike) -> Any:  # noqa: ANN401
+def logistic(log_odds: ArrayLike) -> Any:
     """Give 1 / (1 + exp(−θ)), precise however small."""
     theta = np.asarray(log_odds, dtype=np.float64)
     shrunk = np.exp(-np.abs(theta))

@@ -170,10 +170,7 @@ def share_ends(
     else:
         low, high = map(float, jeffreys(x, m, level))
     # The value stays inside, whatever rounding and low levels do.
-    return (
-        0.0 if x < 1 else min(low, value),
-        1.0 if m - x < 1 else max(high, value),
-    )
+    return (0.0 if x < 1 else min(low, value), 1.0 if m - x < 1 else max(high, value))
 
 
 def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[float, float]:
@@ -182,7 +179,7 @@ def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[floa
     .. math:: \Bigl[G^{-1}(t; k),\; G^{-1}(1 - t; k + 1)\Bigr] \cdot \frac{L}{k}, \qquad
               k = \frac{L^2}{V}, \quad t = \frac{1 - level}{2}
     """
-    from scipy.special import gammaincinv  # noqa: PLC0415  (only refits need it)
+    from scipy.special import gammaincinv
 
     if not variance > NO_VARIANCE * value**2 or value <= 0:
         return 0.0, math.inf
@@ -255,11 +252,7 @@ def notes_on(interval: object) -> tuple[Finding, ...]:
 
 
 def refit_interval(
-    losses: ArrayLike,
-    folds: ArrayLike,
-    *,
-    level: float = 0.95,
-    groups: ArrayLike | None = None,
+    losses: ArrayLike, folds: ArrayLike, *, level: float = 0.95, groups: ArrayLike | None = None
 ) -> RefitInterval:
     r"""Give an interval for the error of a model from repeated cross-validation.
 

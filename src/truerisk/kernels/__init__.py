@@ -41,7 +41,7 @@ def form() -> str:
 
 
 def _has_v3() -> bool:
-    import platform  # noqa: PLC0415  (where a kernel is used, not before)
+    import platform
 
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return False
@@ -53,7 +53,7 @@ def _has_v3() -> bool:
             return False
         return set(flags) >= NEEDED_FOR_V3 and not {"abm", "lzcnt"}.isdisjoint(flags)
     try:
-        from numpy._core._multiarray_umath import __cpu_features__  # noqa: PLC0415  (no other source)
+        from numpy._core._multiarray_umath import __cpu_features__
     except ImportError:
         return False
     return all(__cpu_features__.get(name, False) for name in ("AVX2", "FMA3"))
@@ -79,7 +79,7 @@ def __getattr__(name: str) -> ModuleType:
 
 def uncompiled(name: str) -> ModuleType:
     """Load the source of a family as plain Python, as a module of its own."""
-    from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415  (for tests)
+    from importlib.util import module_from_spec, spec_from_file_location
 
     source = os.path.join(os.path.dirname(__file__), f"{name}.py")  # noqa: PTH118, PTH120  (as above)
     if not os.path.exists(source):  # noqa: PTH110  (as above)

@@ -188,16 +188,16 @@ def scatter_narrow(
     low: cython.ushort[::1],
 ):
     """Write the lower 16 bits of each key to the place of its bucket and label."""
-    key: cython.ulonglong
-    at: cython.ulonglong
-    to: cython.longlong
+    key: cython.uint
+    at: cython.size_t
+    to: cython.size_t
     with cython.nogil:
         for i in range(bits.shape[0]):
             key = narrow_key(bits[i])
             at = ((key >> 16) << 1) | (labels[i] != 0)
             to = place[at]
-            low[to] = key & 0xFFFF
             place[at] = to + 1
+            low[to] = key & 0xFFFF
 
 
 def scatter_wide(

@@ -74,7 +74,7 @@ def add(
     """Add a multiple of the row from `first` to `end` to the weights."""
     p: cython.Py_ssize_t
     for p in range(first, end):
-        weights[indices[p]] += times * data[p]
+        weights[cython.cast(cython.uint, indices[p])] += times * data[p]
 
 
 def multiply(
@@ -185,7 +185,7 @@ def add_four(
     c: cython.double
     d: cython.double
     value: cython.double
-    column: cython.Py_ssize_t
+    column: cython.size_t
     with cython.nogil:
         for i in range(coefficients.shape[0]):
             a = coefficients[i, 0]
@@ -196,7 +196,7 @@ def add_four(
                 continue
             for p in range(indptr[i], indptr[i + 1]):
                 value = data[p]
-                column = indices[p]
+                column = cython.cast(cython.uint, indices[p])
                 weights[column, 0] += a * value
                 weights[column, 1] += b * value
                 weights[column, 2] += c * value

@@ -14,16 +14,16 @@ from truerisk.tallies.cells import MAX_CLASSES
 
 
 def evaluate_model(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
+    y: Any,
     *,
-    sample_weight: Any = None,  # noqa: ANN401
-    groups: Any = None,  # noqa: ANN401
+    sample_weight: Any = None,
+    groups: Any = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     zero_division: float = math.nan,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
@@ -80,9 +80,9 @@ def evaluate_model(
     )
 
 
-def _predicted(model: Any, X: Any) -> Any:  # noqa: ANN401
-    from sklearn.base import is_classifier  # noqa: PLC0415  (loaded where models are)
-    from sklearn.exceptions import NotFittedError  # noqa: PLC0415
+def _predicted(model: Any, X: Any) -> Any:
+    from sklearn.base import is_classifier
+    from sklearn.exceptions import NotFittedError
 
     if not hasattr(model, "predict") or not is_classifier(model):
         raise InputError(f"`model` must be a classifier of scikit-learn; got {type(model)}.")

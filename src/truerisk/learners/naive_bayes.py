@@ -36,7 +36,7 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.kinds = kinds
         self.smoothing = smoothing
 
-    def fit(self, X: Any, y: Any) -> "NaiveBayes":  # noqa: ANN401
+    def fit(self, X: Any, y: Any) -> "NaiveBayes":
         """Learn the shares of the classes and the distribution of each column within each."""
         check_number(self.smoothing, "smoothing", low=0.0)
         X, y = validate_data(self, X, y, **self._form())
@@ -53,19 +53,19 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._learn_words(X, member)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def predict(self, X: Any) -> NDArray[Any]:
         """Give the likeliest class of each row."""
         joint = self.predict_joint_log_proba(X)
         found: NDArray[Any] = self.classes_[np.argmax(joint, axis=1)]
         return found
 
-    def predict_proba(self, X: Any) -> Array:  # noqa: ANN401
+    def predict_proba(self, X: Any) -> Array:
         """Give P(c | x), a column for each class."""
         joint = self.predict_joint_log_proba(X)
         made: Array = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
         return made
 
-    def predict_joint_log_proba(self, X: Any) -> Array:  # noqa: ANN401
+    def predict_joint_log_proba(self, X: Any) -> Array:
         """Give log P(c, x), up to what does not depend on the class."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._form())
@@ -83,12 +83,7 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
             if len(known):
                 places = np.minimum(np.searchsorted(known, column), len(known) - 1)
                 joint += np.where((known[places] == column)[:, None], table[:, places].T, 0.0)
-        texts = zip(
-            self.vectorizers_,
-            self._places("text"),
-            self.word_tables_,
-            strict=True,
-        )
+        texts = zip(self.vectorizers_, self._places("text"), self.word_tables_, strict=True)
         for vectorizer, place, table in texts:
             joint += np.asarray(vectorizer.transform(texts_of(X, place)) @ table.T)
         return joint
@@ -102,7 +97,7 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
             "ensure_all_finite": False if has_text else "allow-nan",
         }
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
@@ -142,7 +137,7 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
             self.vectorizers_.append(vectorizer)
             self.word_tables_.append(self._word_table(counts, member))
 
-    def _word_table(self, counts: Any, member: NDArray[np.bool_]) -> Array:  # noqa: ANN401
+    def _word_table(self, counts: Any, member: NDArray[np.bool_]) -> Array:
         if counts.nnz and counts.data.min() < 0:
             raise InputError(
                 f"`X` must hold no negative number where it is sparse, as naive Bayes takes it for "
@@ -158,7 +153,7 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
 
 
 def _counted_words(texts: list[str]) -> "tuple[Vectorizer, csr_matrix]":
-    from truerisk.text.vectorizer import Vectorizer  # noqa: PLC0415  (compiles)
+    from truerisk.text.vectorizer import Vectorizer
 
     vectorizer = Vectorizer(min_documents=1, weighting="tf", unit_length=False)
     return vectorizer, vectorizer.fit_transform(texts)

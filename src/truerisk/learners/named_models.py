@@ -14,12 +14,12 @@ from truerisk.errors import InputError
 Kinds = Sequence[str] | None
 
 
-def maker(module: str, name: str, **parameters: Any) -> Callable[[], Any]:  # noqa: ANN401
+def maker(module: str, name: str, **parameters: Any) -> Callable[[], Any]:
     """Say how a model is made; its module, slow to import, is loaded when it is."""
     return lambda: getattr(importlib.import_module(module), name)(**parameters)
 
 
-def adaboost() -> Any:  # noqa: ANN401
+def adaboost() -> Any:
     """Make 50 stumps."""
     stump = maker("sklearn.tree", "DecisionTreeClassifier", max_depth=1)()
     return maker("sklearn.ensemble", "AdaBoostClassifier", estimator=stump, n_estimators=50)()
@@ -137,7 +137,7 @@ MODELS: dict[str, NamedModel] = {
 }
 
 
-def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any:  # noqa: ANN401
+def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any:
     """Give the learner that is meant: a model of scikit-learn's kind, or the one of this name.
 
     A named model prepares the columns of `X` within each training part.  A model that does not
@@ -149,7 +149,7 @@ def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any
         return model
     kinds = None
     if X is not None:
-        from truerisk.learners.preprocessing import ColumnCodes, kinds_of  # noqa: PLC0415
+        from truerisk.learners.preprocessing import ColumnCodes, kinds_of
 
         kinds = kinds_of(X)
     found = find_model(model, kinds, examples=examples)
@@ -158,7 +158,7 @@ def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any
     return found
 
 
-def _check_learner(model: Any) -> None:  # noqa: ANN401
+def _check_learner(model: Any) -> None:
     # Of a model that delegates to others, the class has what the model has once it is trained.
     missing = [
         name
@@ -185,7 +185,7 @@ def _check_learner(model: Any) -> None:  # noqa: ANN401
             )
 
 
-def _is_frozen(value: Any) -> bool:  # noqa: ANN401
+def _is_frozen(value: Any) -> bool:
     """Tell whether cloning leaves a part of a model as it is, trained."""
     if not hasattr(value, "get_params") or isinstance(value, type):
         return False
@@ -193,20 +193,16 @@ def _is_frozen(value: Any) -> bool:  # noqa: ANN401
 
 
 def find_model(
-    name: str,
-    kinds: Kinds = None,
-    random_state: int | None = None,
-    *,
-    examples: int | None = None,
-) -> Any:  # noqa: ANN401
+    name: str, kinds: Kinds = None, random_state: int | None = None, *, examples: int | None = None
+) -> Any:
     """Make the untrained pipeline of a named model, preprocessing first.
 
     ``module:attribute`` names a class, called with no argument, or a model, which is cloned; it is
     searched in the current folder too, and gets imputed, encoded, unscaled features.
     """
-    from sklearn.pipeline import Pipeline  # noqa: PLC0415  (takes half a second)
+    from sklearn.pipeline import Pipeline
 
-    from truerisk.learners.preprocessing import preprocessor  # noqa: PLC0415  (as above)
+    from truerisk.learners.preprocessing import preprocessor
 
     if name not in MODELS and name not in ALIASES:
         model = _own_model(name)
@@ -239,8 +235,8 @@ def find_grid(name: str) -> dict[str, tuple[Any, ...]]:
     return {f"model__{setting}": tuple(values) for setting, values in known.grid.items()}
 
 
-def _own_model(name: str) -> Any:  # noqa: ANN401
-    from sklearn.base import clone  # noqa: PLC0415  (takes half a second)
+def _own_model(name: str) -> Any:
+    from sklearn.base import clone
 
     module, colon, attribute = name.partition(":")
     _refuse_files(name, module)
@@ -264,7 +260,7 @@ def _own_model(name: str) -> Any:  # noqa: ANN401
         ) from None
 
 
-def _called(name: str, found: type) -> Any:  # noqa: ANN401
+def _called(name: str, found: type) -> Any:
     try:
         return found()
     except TypeError as error:
@@ -289,7 +285,7 @@ def _refuse_files(name: str, module: str) -> None:
         )
 
 
-def _imported(name: str, module: str, attribute: str) -> Any:  # noqa: ANN401
+def _imported(name: str, module: str, attribute: str) -> Any:
     # Last: no file of the folder hides an installed package.  It stays there, as workers
     # import the module again.
     here = str(Path.cwd())

@@ -55,22 +55,22 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
         self.scale = scale
         self.form = form
 
-    def fit(self, X: Any, y: object = None) -> "Preprocessing":  # noqa: ANN401, ARG002
+    def fit(self, X: Any, y: object = None) -> "Preprocessing":  # noqa: ARG002
         """Learn medians, means, deviations, categories and words; `y` is not used."""
         self._learn(self._checked(X, reset=True))
         return self
 
-    def fit_transform(self, X: Any, y: object = None) -> Any:  # noqa: ANN401, ARG002
+    def fit_transform(self, X: Any, y: object = None) -> Any:  # noqa: ARG002
         """Do `fit` and `transform` with one look at the columns; `y` is not used."""
         X = self._checked(X, reset=True)
         return self._made(X, self._learn(X))
 
-    def transform(self, X: Any) -> Any:  # noqa: ANN401
+    def transform(self, X: Any) -> Any:
         """Give the features: float64, an array or a CSR matrix, without NaN."""
         check_is_fitted(self)
         return self._made(self._checked(X, reset=False), None)
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:  # noqa: ANN401
+    def _checked(self, X: Any, *, reset: bool) -> Any:
         has_text = self.kinds is not None and "text" in self.kinds
         return validate_data(
             self,
@@ -81,7 +81,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
             ensure_all_finite=False if has_text else "allow-nan",
         )
 
-    def _learn(self, X: Any) -> list[csr_matrix] | None:  # noqa: ANN401
+    def _learn(self, X: Any) -> list[csr_matrix] | None:
         """Learn from the training rows; give what the texts became, which is costly to do twice."""
         self._check_settings()
         self.medians_ = self.means_ = self.deviations_ = np.empty(0)
@@ -123,7 +123,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
                 f"{self.n_features_in_} columns."
             )
 
-    def _made(self, X: Any, texts: list[csr_matrix] | None) -> Any:  # noqa: ANN401
+    def _made(self, X: Any, texts: list[csr_matrix] | None) -> Any:
         if issparse(X):
             return X if self.form == "features" else self._densified(X)
         if self.form == "codes":
@@ -136,17 +136,13 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
         if texts is None:
             texts = [
                 vectorizer.transform(texts_of(X, place))
-                for vectorizer, place in zip(
-                    self.vectorizers_,
-                    self._places("text"),
-                    strict=True,
-                )
+                for vectorizer, place in zip(self.vectorizers_, self._places("text"), strict=True)
             ]
         if texts or (self.form == "features" and self._is_wide_and_sparse()):
             return self._sparse(numbers, codes, texts)
         return self._array(numbers, codes)
 
-    def _codes(self, X: Any) -> Array:  # noqa: ANN401
+    def _codes(self, X: Any) -> Array:
         made = floats_of(X, list(range(self.n_features_in_)))
         for place, known in zip(self._places("category"), self.categories_, strict=True):
             rows, places = _met(made[:, place], known)
@@ -171,7 +167,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
             start += len(known)
         return made
 
-    def _sparse(self, numbers: Array, codes: Array, texts: list[csr_matrix]) -> Any:  # noqa: ANN401
+    def _sparse(self, numbers: Array, codes: Array, texts: list[csr_matrix]) -> Any:
         starts = numbers.shape[1] + np.cumsum([0, *map(len, self.categories_)])
         # Row by row the numbers, then the place of each category; −1 is a category not met.
         indices = np.full((len(codes), numbers.shape[1] + codes.shape[1]), -1)
@@ -188,7 +184,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
         return made if self.form == "features" else self._densified(made)
 
     @staticmethod
-    def _densified(X: Any) -> Array:  # noqa: ANN401
+    def _densified(X: Any) -> Array:
         if 8 * X.shape[0] * X.shape[1] > LARGEST_DENSE:
             raise ResourceError(
                 f"{X.shape[0]} × {X.shape[1]} features would take more than "
@@ -198,7 +194,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
         made: Array = X.toarray()
         return made
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
@@ -206,7 +202,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
         return tags
 
 
-def kinds_of(X: Any) -> tuple[Kind, ...] | None:  # noqa: ANN401
+def kinds_of(X: Any) -> tuple[Kind, ...] | None:
     """Tell what each column of a frame, an array of objects or a list of texts is.
 
     Words, truth values and categories are categories.  None where there is nothing to encode.
@@ -232,7 +228,7 @@ class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, kinds: Sequence[str]) -> None:
         self.kinds = kinds
 
-    def fit(self, X: Any, y: object = None) -> "ColumnCodes":  # noqa: ANN401, ARG002
+    def fit(self, X: Any, y: object = None) -> "ColumnCodes":  # noqa: ARG002
         """Learn the categories of each column; `y` is not used."""
         self.categories_ = [
             sorted({str(cell) for cell in values if cell is not None}) if kind == "category" else []
@@ -240,13 +236,12 @@ class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ]
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def transform(self, X: Any) -> NDArray[Any]:
         """Give the matrix: float64, or objects where there are texts."""
         check_is_fitted(self)
         columns = self._columns(X)
         coded = np.empty(
-            (len(columns[0][1]), len(columns)),
-            dtype=object if "text" in self.kinds else np.float64,
+            (len(columns[0][1]), len(columns)), dtype=object if "text" in self.kinds else np.float64
         )
         for at, (kind, (_, values), categories) in enumerate(
             zip(self.kinds, columns, self.categories_, strict=True)
@@ -262,7 +257,7 @@ class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             coded[:, at] = values
         return coded
 
-    def _columns(self, X: Any) -> list[tuple[str, NDArray[Any]]]:  # noqa: ANN401
+    def _columns(self, X: Any) -> list[tuple[str, NDArray[Any]]]:
         if "text" in self.kinds:
             return [("X", np.array([str(text) for text in X], dtype=object))]
         columns = _columns_of(X)
@@ -271,20 +266,20 @@ class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return columns
 
 
-def _aretexts_of(X: Any) -> bool:  # noqa: ANN401
+def _aretexts_of(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "UO" and bool(len(X)) and isinstance(X[0], str)
     return isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
 
 
-def _columns_of(X: Any) -> list[tuple[str, NDArray[Any]]]:  # noqa: ANN401
+def _columns_of(X: Any) -> list[tuple[str, NDArray[Any]]]:
     """Name the columns; numbers as float64 with NaN, all else as objects with None."""
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OU":
         columns = enumerate(X.T)
         return [(f"column {at}", _numbers_or_objects(column.tolist())) for at, column in columns]
     if not hasattr(X, "columns") and not hasattr(X, "column_names"):
         return []
-    import narwhals as nw  # noqa: PLC0415  (only frames need it)
+    import narwhals as nw
 
     columns_found = []
     for series in nw.from_native(X, eager_only=True).iter_columns():
@@ -330,13 +325,13 @@ def preprocessor(
     return Preprocessing(None if kinds is None else tuple(kinds), scale=scale, form=form)
 
 
-def floats_of(X: Any, places: list[int]) -> Array:  # noqa: ANN401
+def floats_of(X: Any, places: list[int]) -> Array:
     """Copy some columns: the caller's are not changed."""
     copied: Array = X[:, places].astype(np.float64)
     return copied
 
 
-def texts_of(X: Any, place: int) -> list[str]:  # noqa: ANN401
+def texts_of(X: Any, place: int) -> list[str]:
     """Give a column of texts, a missing one as an empty one."""
     return ["" if text is None else text for text in X[:, place].tolist()]
 
@@ -377,7 +372,7 @@ def _most_frequent(column: Array) -> Array:
 
 
 def _fitted_words(texts: list[str]) -> "tuple[Vectorizer, csr_matrix]":
-    from truerisk.text.vectorizer import Vectorizer  # noqa: PLC0415  (compiles)
+    from truerisk.text.vectorizer import Vectorizer
 
     # Of few documents hardly a word is in three.
     vectorizer = Vectorizer(min_documents=3 if len(texts) >= 100 else 1)

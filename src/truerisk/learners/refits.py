@@ -71,11 +71,7 @@ class Trained:
 
 
 def train(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: NDArray[Any],
-    rows: tuple[Indices, Indices],
-    seed: list[int],
+    model: Any, X: Any, y: NDArray[Any], rows: tuple[Indices, Indices], seed: list[int]
 ) -> Trained:
     """Train a copy of the model on the first rows, and let it predict the second."""
     copy = fresh_copy(model, seed)
@@ -105,9 +101,9 @@ def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
     }
 
 
-def fresh_copy(model: Any, seed: list[int]) -> Any:  # noqa: ANN401
+def fresh_copy(model: Any, seed: list[int]) -> Any:
     """Clone a model; every `random_state` in it that is open gets a seed of this refit."""
-    from sklearn.base import clone  # noqa: PLC0415  (loaded where models are)
+    from sklearn.base import clone
 
     copy = clone(model)
     names = sorted(
@@ -121,7 +117,7 @@ def fresh_copy(model: Any, seed: list[int]) -> Any:  # noqa: ANN401
     return copy
 
 
-def rows_of(X: Any, which: NDArray[np.intp]) -> Any:  # noqa: ANN401
+def rows_of(X: Any, which: NDArray[np.intp]) -> Any:
     """Give some rows of an array, a sparse matrix, a data frame or a list."""
     if hasattr(X, "iloc"):
         return X.iloc[which]
@@ -130,12 +126,12 @@ def rows_of(X: Any, which: NDArray[np.intp]) -> Any:  # noqa: ANN401
     return X[which]
 
 
-def number_of_rows(X: Any) -> int:  # noqa: ANN401
+def number_of_rows(X: Any) -> int:
     """Count the rows of an array, a sparse matrix, a data frame or a list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def positions(labels: Any, values: NDArray[Any]) -> NDArray[np.int32]:  # noqa: ANN401
+def positions(labels: Any, values: NDArray[Any]) -> NDArray[np.int32]:
     """Find predicted labels among the known ones."""
     called = np.asarray(labels).ravel()
     found = np.minimum(np.searchsorted(values, called), len(values) - 1)
@@ -148,7 +144,7 @@ def positions(labels: Any, values: NDArray[Any]) -> NDArray[np.int32]:  # noqa: 
     return found.astype(np.int32)
 
 
-def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:  # noqa: ANN401
+def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:
     """Return the scores of a trained model: probabilities if it has them, else decision values.
 
     `complement` is the probability of the first of two classes: 1 minus the other would round to 0.
@@ -184,7 +180,7 @@ def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:  # noqa: ANN4
     return found | {"score": wide[:, 1]} | complement
 
 
-def _scores_pairs(model: Any) -> bool:  # noqa: ANN401
+def _scores_pairs(model: Any) -> bool:
     """Tell whether decision values are of pairs of classes: three classes have three of them."""
     while True:
         inner = model[-1] if hasattr(model, "named_steps") else None

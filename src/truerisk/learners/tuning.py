@@ -25,11 +25,7 @@ from truerisk.tallies.ranking import rank
 
 
 def over_all_folds(
-    measure: Measure,
-    truth: Indices,
-    called: Indices,
-    classes: NDArray[Any],
-    pos_label: Any = None,  # noqa: ANN401
+    measure: Measure, truth: Indices, called: Indices, classes: NDArray[Any], pos_label: Any = None
 ) -> float:
     """Give a measure of counts, from codes of `classes`."""
     table = np.zeros((len(classes), len(classes)))
@@ -49,7 +45,7 @@ def mean_over_folds(
     measure: Measure,
     folds: Sequence[tuple[Indices, Array]],
     classes: NDArray[Any],
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
 ) -> float:
     """Give a measure of scores, fold by fold, and average; of several classes, over these too."""
     return float(np.mean([_of_scores(measure, *fold, classes, pos_label) for fold in folds]))
@@ -69,7 +65,7 @@ def needed_scores(found: Mapping[str, NDArray[Any]], measure: Measure) -> Array:
     return found["score"]
 
 
-def positive_place(measure: Measure, classes: NDArray[Any], pos_label: Any) -> int:  # noqa: ANN401
+def positive_place(measure: Measure, classes: NDArray[Any], pos_label: Any) -> int:
     """Find the positive class among two."""
     names = [str(one) for one in classes]
     if len(names) > 2:
@@ -81,11 +77,7 @@ def positive_place(measure: Measure, classes: NDArray[Any], pos_label: Any) -> i
 
 
 def _of_scores(
-    measure: Measure,
-    truth: Indices,
-    scores: Array,
-    classes: NDArray[Any],
-    pos_label: Any,  # noqa: ANN401
+    measure: Measure, truth: Indices, scores: Array, classes: NDArray[Any], pos_label: Any
 ) -> float:
     if measure.needs == "probabilities":
         tally = ProbabilityTally().add(scores, truth == 1 if scores.ndim == 1 else truth)
@@ -101,7 +93,7 @@ def _of_scores(
     return float(np.mean(of_each))
 
 
-def _model_has(name: str) -> Any:  # noqa: ANN401
+def _model_has(name: str) -> Any:
     def has(tuned: "TunedModel") -> bool:
         return hasattr(getattr(tuned, "best_model_", tuned.model), name)
 
@@ -118,12 +110,12 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     def __init__(
         self,
-        model: Any,  # noqa: ANN401
+        model: Any,
         grid: Mapping[str, Sequence[Any]],
         *,
         folds: int = 5,
         measure: str = "accuracy",
-        pos_label: Any = None,  # noqa: ANN401
+        pos_label: Any = None,
         random_state: int | None = None,
     ) -> None:
         self.model = model
@@ -133,7 +125,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self.pos_label = pos_label
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "TunedModel":  # noqa: ANN401
+    def fit(self, X: Any, y: Any) -> "TunedModel":
         """Choose on folds of these examples, then train on all of them."""
         measure = find_measure(self.measure)
         if measure.higher_is_better is None:
@@ -163,27 +155,27 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             self.n_features_in_ = self.best_model_.n_features_in_
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def predict(self, X: Any) -> NDArray[Any]:
         """Give the labels that the chosen model gives."""
         check_is_fitted(self)
         found: NDArray[Any] = self.best_model_.predict(X)
         return found
 
     @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the probabilities that the chosen model gives."""
         check_is_fitted(self)
         found: NDArray[np.float64] = self.best_model_.predict_proba(X)
         return found
 
     @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Give the decision values that the chosen model gives."""
         check_is_fitted(self)
         found: NDArray[np.float64] = self.best_model_.decision_function(X)
         return found
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: ANN401
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Leave to the model what a feature may be; only rows must be rows that can be drawn."""
         is_frame = hasattr(X, "columns")
         rows = np.zeros((len(X), 1)) if is_frame else X
@@ -193,16 +185,16 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         check_classification_targets(labels)
         return X if is_frame else rows, labels
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.model).input_tags
         return tags
 
-    def _with(self, settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    def _with(self, settings: Mapping[str, Any]) -> Any:
         return clone(self.model).set_params(**settings)
 
     def _parts(self, y: NDArray[Any], seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415  (slow to import)
+        from sklearn.model_selection import StratifiedKFold
 
         asked = check_whole_number(self.folds, "folds", low=2)
         _, counts = np.unique(y, return_counts=True)
@@ -215,7 +207,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         return list(splitter.split(np.zeros((len(y), 1)), y))
 
-    def _value_if_any(self, met: list[ValueError], *given: Any) -> float:  # noqa: ANN401
+    def _value_if_any(self, met: list[ValueError], *given: Any) -> float:
         """Give NaN for settings that so few examples cannot be trained with; keep the error."""
         try:
             return self._value(*given)
@@ -228,7 +220,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def _value(
         self,
         settings: Mapping[str, Any],
-        X: Any,  # noqa: ANN401
+        X: Any,
         y: NDArray[Any],
         parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
         seed: int,
@@ -255,12 +247,12 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 
 
 def tuned(
-    model: Any,  # noqa: ANN401
+    model: Any,
     grid: Mapping[str, Sequence[Any]],
     *,
     folds: int = 5,
     measure: str = "accuracy",
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     random_state: int | None = None,
 ) -> TunedModel:
     """Make a model that chooses its settings in each `fit`; see `TunedModel`.

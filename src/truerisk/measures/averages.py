@@ -27,7 +27,7 @@ class Average:
 
 def micro(
     measure: Measure, counts: ClassCounts, over: Flags | None = None, zero_division: float = np.nan
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Sum the counts over the classes, then apply the formula: each decision counts the same."""
     each = counts.one_vs_rest
     chosen = slice(None) if over is None else over
@@ -37,7 +37,7 @@ def micro(
 
 def macro(
     measure: Measure, counts: ClassCounts, over: Flags | None = None, zero_division: float = np.nan
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Apply the formula, then average over the classes: each class counts the same."""
     values = _filled(measure.value(counts.one_vs_rest), zero_division)
     return _mean(values, np.ones(values.shape), _classes(counts, over))
@@ -45,7 +45,7 @@ def macro(
 
 def weighted(
     measure: Measure, counts: ClassCounts, over: Flags | None = None, zero_division: float = np.nan
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Apply the formula, then average with the number of true examples of each class."""
     values = _filled(measure.value(counts.one_vs_rest), zero_division)
     return _mean(values, counts.truth, _classes(counts, over))
@@ -109,11 +109,11 @@ def _classes(counts: ClassCounts, over: Flags | None) -> Flags:
     return np.asarray(np.real(counts.truth) > 0) if over is None else over
 
 
-def _mean(values: NDArray[Any], weights: NDArray[Any], over: Flags) -> Any:  # noqa: ANN401
+def _mean(values: NDArray[Any], weights: NDArray[Any], over: Flags) -> Any:
     taken = ~np.isnan(values) & over
     total = np.where(taken, values * weights, 0).sum(axis=-1)
     return ratio(total, np.where(taken, weights, 0).sum(axis=-1))
 
 
-def _filled(values: Any, zero_division: float) -> Any:  # noqa: ANN401
+def _filled(values: Any, zero_division: float) -> Any:
     return np.where(np.isnan(values), zero_division, values)

@@ -45,7 +45,7 @@ def calibration(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     bins: int = 10,
     sample_weight: ArrayLike | None = None,
 ) -> CalibrationCurve:
@@ -124,7 +124,7 @@ def score_distribution(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     bins: int = MAX_BINS,
     sample_weight: ArrayLike | None = None,
 ) -> ScoreDistribution:
@@ -162,11 +162,7 @@ def distribution_of(table: Sweep, bins: int = MAX_BINS, label: str = "") -> Scor
     ends = np.searchsorted(scores, edges[1:-1], side="left")
     starts, ends = np.append(0, ends), np.append(ends, len(scores))
     return ScoreDistribution(
-        edges,
-        _between(positives, starts, ends),
-        _between(negatives, starts, ends),
-        infinite,
-        label,
+        edges, _between(positives, starts, ends), _between(negatives, starts, ends), infinite, label
     )
 
 

@@ -22,7 +22,7 @@ class CostMatrix:
     values: Array
 
     @classmethod
-    def of(cls, costs: Any, labels: Sequence[str], pos_label: str | None) -> "CostMatrix":  # noqa: ANN401
+    def of(cls, costs: Any, labels: Sequence[str], pos_label: str | None) -> "CostMatrix":
         """Read costs given by outcome (`{"fp": 1, "fn": 5}`), by label pair, or as a table.
 
         Pairs are `{(true, predicted): cost}`; what is not named costs 0.

@@ -28,7 +28,7 @@ class Curve:
 
     kind: ClassVar[str]
 
-    def plot(self, ax: Any) -> Any:  # noqa: ANN401  (axes of matplotlib, which need not be there)
+    def plot(self, ax: Any) -> Any:
         """Draw the curve into axes of matplotlib, and return them."""
         return import_module("truerisk.reporting.render.curves").draw_curve(self, ax)
 
@@ -180,7 +180,7 @@ def roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> RocCurve:
     """Draw the ROC curve of scores.
@@ -209,7 +209,7 @@ def precision_recall(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> PrecisionRecallCurve:
     """Draw the precision-recall curve of scores; parameters as for `roc`.
@@ -228,7 +228,7 @@ def cost(
     y_score: ArrayLike,
     costs: Mapping[str, float],
     *,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> CostCurve:
     """Draw the cost of scores over the thresholds; other parameters as for `roc`.
@@ -248,10 +248,7 @@ def cost(
 
 
 def rank_labels(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    pos_label: Any,  # noqa: ANN401
-    weight: ArrayLike | None,
+    y_true: ArrayLike, y_score: ArrayLike, pos_label: Any, weight: ArrayLike | None
 ) -> Ranking:
     """Rank scores by the labels of their examples."""
     labels, scores = np.asarray(y_true), np.asarray(y_score)
@@ -259,7 +256,7 @@ def rank_labels(
     return rank(scores, is_positive(labels, pos_label), weight)
 
 
-def is_positive(labels: NDArray[Any], pos_label: Any = None) -> Flags:  # noqa: ANN401
+def is_positive(labels: NDArray[Any], pos_label: Any = None) -> Flags:
     """Tell which labels are the positive one."""
     if labels.ndim != 1:
         raise InputError(f"`y_true` must be one column of labels; got shape {labels.shape}.")
@@ -286,6 +283,6 @@ def is_positive(labels: NDArray[Any], pos_label: Any = None) -> Flags:  # noqa: 
     return np.asarray(labels == values[texts.index(plain)])
 
 
-def _label_text(label: Any) -> str:  # noqa: ANN401
+def _label_text(label: Any) -> str:
     # 1.0 is the label 1, and −0.0 the label 0.
     return str(label + 0.0).removesuffix(".0") if isinstance(label, float) else str(label)

@@ -40,7 +40,7 @@ def error_rate(counts: ClassCounts) -> Proportion:
 
 
 @measure(title="Balanced accuracy", undefined=NO_EXAMPLES)
-def balanced_accuracy(counts: ClassCounts) -> Any:  # noqa: ANN401
+def balanced_accuracy(counts: ClassCounts) -> Any:
     r"""Mean recall over the classes that occur: each class counts the same.
 
     .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{TP_k}{TP_k + FN_k}
@@ -55,7 +55,7 @@ def balanced_accuracy(counts: ClassCounts) -> Any:  # noqa: ANN401
     undefined="the examples, or the predictions, are all of one class",
     measure_range=(-1.0, 1.0),
 )
-def matthews_correlation(counts: ClassCounts) -> Any:  # noqa: ANN401
+def matthews_correlation(counts: ClassCounts) -> Any:
     r"""Correlation of truth and prediction; Gorodkin's R_K for more than two classes.
 
     .. math:: \frac{c\,n - \sum_k t_k p_k}
@@ -75,7 +75,7 @@ def matthews_correlation(counts: ClassCounts) -> Any:  # noqa: ANN401
     undefined="truth and prediction are all of one and the same class",
     measure_range=(-1.0, 1.0),
 )
-def cohen_kappa(counts: ClassCounts) -> Any:  # noqa: ANN401
+def cohen_kappa(counts: ClassCounts) -> Any:
     r"""Agreement beyond that expected by chance.
 
     .. math:: \frac{c\,n - \sum_k t_k p_k}{n^2 - \sum_k t_k p_k}
@@ -87,7 +87,7 @@ def cohen_kappa(counts: ClassCounts) -> Any:  # noqa: ANN401
 
 
 @measure(title="Hamming loss", higher_is_better=False, undefined=NO_EXAMPLES, label_sets=True)
-def hamming_loss(counts: ClassCounts) -> Any:  # noqa: ANN401
+def hamming_loss(counts: ClassCounts) -> Any:
     r"""Share of the example-label pairs which are wrong, where examples have several labels.
 
     .. math:: \frac{1}{nK} \sum_{k=1}^{K} (FP_k + FN_k)
@@ -102,7 +102,7 @@ def hamming_loss(counts: ClassCounts) -> Any:  # noqa: ANN401
     undefined=NO_EXAMPLES,
     measure_range=(-np.inf, np.inf),
 )
-def cost(counts: ClassCounts) -> Any:  # noqa: ANN401
+def cost(counts: ClassCounts) -> Any:
     r"""Mean cost of an example, given what each cell of the confusion table costs.
 
     .. math:: \frac{1}{n} \sum_{j,k} n_{jk}\, c_{jk}
@@ -165,7 +165,7 @@ def negative_predictive_value(counts: BinaryCounts) -> Proportion:
     return Proportion(counts.tn, counts.tn + counts.fn)
 
 
-def _f1_of_jaccard(jaccard_index: Any) -> Any:  # noqa: ANN401
+def _f1_of_jaccard(jaccard_index: Any) -> Any:
     return 2 * jaccard_index / (1 + jaccard_index)
 
 
@@ -194,7 +194,7 @@ def jaccard(counts: BinaryCounts) -> Proportion:
 
 
 @measure(title="Fβ", undefined=BOTH_EMPTY)
-def f_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
+def f_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:
     r"""Weighted harmonic mean of precision and recall; β is how much more recall matters.
 
     .. math:: \frac{(\beta^2 + 1) P R}{\beta^2 P + R}
@@ -215,7 +215,7 @@ def f_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
 
 
 @measure(title="Eβ", higher_is_better=False, undefined=BOTH_EMPTY)
-def e_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
+def e_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:
     r"""Van Rijsbergen's effectiveness: how little the retrieved and the relevant overlap.
 
     .. math:: E_\beta = 1 - F_\beta, \qquad E_1 = \frac{FP + FN}{2\,TP + FP + FN}
@@ -231,7 +231,7 @@ def e_beta(counts: BinaryCounts, beta: float = 1.0) -> Any:  # noqa: ANN401
 
 
 @measure(title="G-mean", undefined="no example is positive, or none is negative")
-def gmean(counts: BinaryCounts) -> Any:  # noqa: ANN401
+def gmean(counts: BinaryCounts) -> Any:
     r"""Geometric mean of recall and specificity: high only when both are.
 
     .. math:: \sqrt{\frac{TP}{TP + FN} \cdot \frac{TN}{TN + FP}}
@@ -246,7 +246,7 @@ def gmean(counts: BinaryCounts) -> Any:  # noqa: ANN401
     undefined="no example is positive, or none is negative",
     measure_range=(-1.0, 1.0),
 )
-def youden(counts: BinaryCounts) -> Any:  # noqa: ANN401
+def youden(counts: BinaryCounts) -> Any:
     r"""How much better than chance both classes are recognised.
 
     .. math:: \frac{TP}{TP + FN} + \frac{TN}{TN + FP} - 1
@@ -261,7 +261,7 @@ def youden(counts: BinaryCounts) -> Any:  # noqa: ANN401
     undefined="a class is absent, or nothing at all is called positive",
     measure_range=(0.0, np.inf),
 )
-def positive_likelihood_ratio(counts: BinaryCounts) -> Any:  # noqa: ANN401
+def positive_likelihood_ratio(counts: BinaryCounts) -> Any:
     r"""How much more often a positive is called positive than a negative is.
 
     .. math:: \frac{TP / (TP + FN)}{FP / (FP + TN)}
@@ -278,7 +278,7 @@ def positive_likelihood_ratio(counts: BinaryCounts) -> Any:  # noqa: ANN401
     undefined="a class is absent, or nothing at all is called negative",
     measure_range=(0.0, np.inf),
 )
-def negative_likelihood_ratio(counts: BinaryCounts) -> Any:  # noqa: ANN401
+def negative_likelihood_ratio(counts: BinaryCounts) -> Any:
     r"""How much more often a positive is called negative than a negative is.
 
     .. math:: \frac{FN / (TP + FN)}{TN / (FP + TN)}
@@ -289,5 +289,5 @@ def negative_likelihood_ratio(counts: BinaryCounts) -> Any:  # noqa: ANN401
     return _ratio_or_infinity(1 - recall(counts).value, specificity(counts).value)
 
 
-def _ratio_or_infinity(top: Any, bottom: Any) -> Any:  # noqa: ANN401
+def _ratio_or_infinity(top: Any, bottom: Any) -> Any:
     return np.where((bottom == 0) & (np.real(top) > 0), np.inf, ratio(top, bottom))

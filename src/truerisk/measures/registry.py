@@ -107,11 +107,11 @@ class Measure:
         """Whether a page can compute it at any threshold."""
         return self.function.__name__ in LIVE
 
-    def __call__(self, tally: Any) -> Any:  # noqa: ANN401
+    def __call__(self, tally: Any) -> Any:
         """Apply the formula; a `Proportion` where the value is k of n."""
         return self.function(tally, **self.parameters)
 
-    def value(self, tally: Any) -> Any:  # noqa: ANN401
+    def value(self, tally: Any) -> Any:
         """Apply the formula and give the bare number, or array of numbers."""
         value = self(tally)
         return value.value if isinstance(value, Proportion) else np.asarray(value)

@@ -125,9 +125,9 @@ def figure_label(text: object) -> str:
     return " " + shown if shown.startswith("_") else shown
 
 
-def json_for_page(plain: Any) -> "Markup":  # noqa: ANN401
+def json_for_page(plain: Any) -> "Markup":
     """Write plain values as JSON that can stand in a script element of a page."""
-    from markupsafe import Markup  # noqa: PLC0415  (few need it, and start-up time counts)
+    from markupsafe import Markup
 
     text = json.dumps(plain, allow_nan=False, separators=(",", ":"))
     return Markup(text.translate(_JSON))  # noqa: S704  (no mark-up is left in it)

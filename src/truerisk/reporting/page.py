@@ -62,7 +62,7 @@ class Report:
         )
 
 
-def report_of(result: Any, **options: Any) -> Report:  # noqa: ANN401
+def report_of(result: Any, **options: Any) -> Report:
     """Make the page of one result."""
     chapter = chapter_of(result, **options)
     return Report(chapter.title, chapter.subtitle, (chapter,))
@@ -96,12 +96,7 @@ def report_on(results: Mapping[str, Any], *, title: str, subtitle: str = "") -> 
     return Report(visible(title), visible(subtitle), tuple(chapters))
 
 
-def chapter_of(
-    result: Any,  # noqa: ANN401
-    *,
-    source: Mapping[str, Any] | None = None,
-    **options: Any,  # noqa: ANN401
-) -> Chapter:
+def chapter_of(result: Any, *, source: Mapping[str, Any] | None = None, **options: Any) -> Chapter:
     """Make the chapter of a result, with next steps and with where its numbers came from.
 
     `source` says where the data came from, for results that do not hold it; `options` are of the
@@ -116,7 +111,7 @@ def chapter_of(
     )
 
 
-def save_report(result: Any, path: Path | str) -> Path:  # noqa: ANN401
+def save_report(result: Any, path: Path | str) -> Path:
     """Write the page of a result to a file, whole or not at all, and give its path.
 
     The same as ``result.report().save(path)``.
@@ -139,6 +134,6 @@ def save_report(result: Any, path: Path | str) -> Path:  # noqa: ANN401
     return report_of(result).save(path)
 
 
-def notebook_html(result: Any) -> str:  # noqa: ANN401
+def notebook_html(result: Any) -> str:
     """Give a small piece of HTML that takes its colours from the notebook around it."""
     return page_templates().get_template("notebook.html").render(chapter=chapter_of(result))

@@ -33,7 +33,7 @@ class Use:
     unmeasured: str = NOT_MEASURED
 
 
-def _none(_: Any) -> Iterator[Any]:  # noqa: ANN401
+def _none(_: Any) -> Iterator[Any]:
     return iter(())
 
 
@@ -55,7 +55,7 @@ class Presenter:
     pictures: Callable[[Any], Pictures] = _none
 
 
-def presenter_of(result: Any) -> Presenter:  # noqa: ANN401
+def presenter_of(result: Any) -> Presenter:
     """Load the presenter of a result; those of other kinds are not loaded."""
     if not isinstance(result, Reportable):
         raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")
@@ -64,12 +64,12 @@ def presenter_of(result: Any) -> Presenter:  # noqa: ANN401
     return presenter
 
 
-def facts_of(result: Any) -> Facts:  # noqa: ANN401
+def facts_of(result: Any) -> Facts:
     """Say what was assumed, and with which seed, as pairs of words."""
     return presenter_of(result).facts(result)
 
 
-def next_steps(result: Any) -> tuple[str, ...]:  # noqa: ANN401
+def next_steps(result: Any) -> tuple[str, ...]:
     """Say what to do about a result: at most four steps, the most important first.
 
     A step has its reason, its number and its command, and reads the codes of the verdict.
@@ -84,7 +84,7 @@ def _with_code_alone_in_backticks(step: str) -> str:
     return "".join(parts)
 
 
-def by_rules(result: Any, rules: Sequence[Rule], otherwise: Rule) -> Iterator[str]:  # noqa: ANN401
+def by_rules(result: Any, rules: Sequence[Rule], otherwise: Rule) -> Iterator[str]:
     """Go through the rules in the order of their importance; `otherwise` if none holds."""
     steps = [step for rule in rules for step in rule(result)]
     yield from steps or otherwise(result)

@@ -104,7 +104,7 @@ def interval_subtitle(level: float, estimates: Iterable[Estimate] = ()) -> str:
     return f"{interval_heading(level, estimates).replace(' or ', 's and ')}s"
 
 
-def plain_text(value: Any) -> str:  # noqa: ANN401
+def plain_text(value: Any) -> str:
     """Write a setting: lists with commas, nothing as "none", numbers as short as they can be."""
     if value is None:
         return "none"

@@ -55,7 +55,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     warm_start: bool
     n_jobs: int | None
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ANN401
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on the examples.
 
         Parameters
@@ -69,7 +69,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.train(X, y, sample_weight)
         return self
 
-    def train(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Problem:  # noqa: ANN401
+    def train(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Problem:
         """Train as `fit` does, and give the examples in the form their solver took them."""
         prepared = self.prepare(X, y, sample_weight)
         targets = prepared.targets
@@ -83,12 +83,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._tell()
         return prepared.problem
 
-    def prepare(
-        self,
-        X: Any,  # noqa: ANN401
-        y: Any,  # noqa: ANN401
-        sample_weight: ArrayLike | None = None,
-    ) -> "Prepared":
+    def prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> "Prepared":
         """Check the examples and bring them into the form that every class and every C share."""
         if _is_plain(X) and is_plain_target(y) and len(X) == len(y):
             self.n_features_in_ = X.shape[1]
@@ -108,12 +103,12 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return what each α may be at most, one row per binary problem."""
         return upper_bounds(prepared.targets, check_cost(C), self.class_weight, prepared.weights)
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each row, or the matrix of labels the SVM was trained on."""
         decision = self.decision_function(X)
         return self.targets_.labels_of(decision[None, :] if decision.ndim == 1 else decision.T)
 
-    def decision_function(self, X: Any) -> Array:  # noqa: ANN401
+    def decision_function(self, X: Any) -> Array:
         """Return w·x + b of each row; for more than two classes, one column per class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
@@ -123,7 +118,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return decision[:, 0] if is_binary else decision
 
     @abstractmethod
-    def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ANN401
+    def _problem_of(self, X: Any, weights: Array) -> Problem:
         """Bring the examples into the form the solver takes."""
 
     @abstractmethod
@@ -131,15 +126,11 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Keep what a decision needs."""
 
     @abstractmethod
-    def _decide(self, X: Any) -> Array:  # noqa: ANN401
+    def _decide(self, X: Any) -> Array:
         """Return the decision values, one column per problem."""
 
     def _solve(
-        self,
-        problem: Problem,
-        targets: Targets,
-        upper: Array,
-        starts: Sequence[Solution | None],
+        self, problem: Problem, targets: Targets, upper: Array, starts: Sequence[Solution | None]
     ) -> tuple[Solution, ...]:
         effort = self.effort()
 
@@ -174,7 +165,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _tell(self) -> None:
         """Set the attributes that are read off the solutions; warn of what is not as it should."""
 
-        def stack(name: str) -> Any:  # noqa: ANN401
+        def stack(name: str) -> Any:
             values = [getattr(solution, name) for solution in self.solutions_]
             is_binary = len(values) == 1 and not self.targets_.is_multilabel
             return values[0] if is_binary else np.array(values)
@@ -241,7 +232,7 @@ def _has_both_classes(y: Array, upper: Array) -> bool:
     return len(np.unique(y[upper > 0])) == 2
 
 
-def _is_plain(X: Any) -> bool:  # noqa: ANN401
+def _is_plain(X: Any) -> bool:
     """Whether examples need none of scikit-learn's checks, which take as long as a small fit."""
     return (
         type(X) is np.ndarray

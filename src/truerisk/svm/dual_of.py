@@ -59,7 +59,7 @@ def smallest_proven_rho(solution: Solution) -> float | None:
     return 2.0 if solution.has_one_bound else None
 
 
-def signs_of(y: Any, classes: Any) -> Array:  # noqa: ANN401
+def signs_of(y: Any, classes: Any) -> Array:
     """Give 1 for the second class and −1 for the first; refuse labels that are neither."""
     labels = np.asarray(y)
     if labels.ndim != 1:
@@ -78,10 +78,7 @@ LOOSEST = 0.01  # what a margin may be off, at the least, before the rows are ta
 
 
 def dual_of_libsvm(
-    fitted: SVC | NuSVC,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    sample_weight: ArrayLike | None,
+    fitted: SVC | NuSVC, X: Any, y: Any, sample_weight: ArrayLike | None
 ) -> tuple[FittedDual, ...]:
     """Read the solution of a binary `SVC` or `NuSVC`.
 
@@ -152,11 +149,11 @@ def _notes(fitted: SVC | NuSVC, cost: float) -> tuple[Finding, ...]:
     return ()
 
 
-def _plain(label: Any) -> Any:  # noqa: ANN401
+def _plain(label: Any) -> Any:
     return label.item() if hasattr(label, "item") else label
 
 
-def _same_rows(fitted: SVC | NuSVC, X: Any) -> Any:  # noqa: ANN401
+def _same_rows(fitted: SVC | NuSVC, X: Any) -> Any:
     """Give the examples as the SVM takes them, if there are as many and as wide."""
     examples = check_array(X, accept_sparse="csr", dtype=np.float64)
     n, width = fitted.shape_fit_
@@ -169,7 +166,7 @@ def _same_rows(fitted: SVC | NuSVC, X: Any) -> Any:  # noqa: ANN401
     return examples
 
 
-def _support(fitted: SVC | NuSVC, X: Any, weights: Array) -> Indices:  # noqa: ANN401
+def _support(fitted: SVC | NuSVC, X: Any, weights: Array) -> Indices:
     """Give the numbers of the support vectors, if these examples are what was trained on."""
     # libsvm leaves out examples of weight 0 first, and counts those that are left.
     support: Indices = np.flatnonzero(weights > 0.0)[fitted.support_]
@@ -256,13 +253,13 @@ def _gap(alpha: Array, upper: Array, signs: Array, decision: Array) -> float:
     return max(0.0, float(v[rises].max() - v[falls].min()))
 
 
-def _kernel(fitted: SVC | NuSVC, X: Any) -> Kernel:  # noqa: ANN401
+def _kernel(fitted: SVC | NuSVC, X: Any) -> Kernel:
     if fitted.kernel == "sigmoid":
         gamma = settle_kernel(
             "rbf", X, gamma=fitted.gamma, degree=1, coef0=0.0, sample_weight=np.ones(X.shape[0])
         ).gamma
 
-        def sigmoid(first: Any, second: Any) -> Array:  # noqa: ANN401
+        def sigmoid(first: Any, second: Any) -> Array:
             return np.asarray(np.tanh(gamma * dense(first @ second.T) + fitted.coef0))
 
         return Kernel(sigmoid)
@@ -280,10 +277,7 @@ NO_BIAS_RULE = "no free bias: max k(x, x)"
 
 
 def duals_of_liblinear(
-    fitted: LinearSVC,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    sample_weight: ArrayLike | None,
+    fitted: LinearSVC, X: Any, y: Any, sample_weight: ArrayLike | None
 ) -> tuple[FittedDual, ...]:
     """Recover the solutions of a `LinearSVC` with hinge loss, one per class.
 
@@ -439,7 +433,7 @@ def _within_bounds(matrix: Array, wanted: Array, upper: Array) -> Array:
     return np.clip(alpha, 0.0, upper)
 
 
-def _check_shapes(fitted: LinearSVC, X: Any, labels: NDArray[Any]) -> None:  # noqa: ANN401
+def _check_shapes(fitted: LinearSVC, X: Any, labels: NDArray[Any]) -> None:
     if X.shape[1] != fitted.coef_.shape[1]:
         raise InputError(
             f"`X` {NOT_THE_EXAMPLES}: it has {X.shape[1]} features, not {fitted.coef_.shape[1]}."
@@ -482,11 +476,7 @@ ROUNDING = 1e-6  # of a decision value, computed again
 
 
 def duals_of(
-    fitted: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    *,
-    sample_weight: ArrayLike | None = None,
+    fitted: Any, X: Any, y: Any, *, sample_weight: ArrayLike | None = None
 ) -> tuple[FittedDual, ...]:
     """Read the dual solution of every binary problem of an SVM that was trained on these examples.
 
@@ -505,7 +495,7 @@ def duals_of(
     raise InputError(f"`fitted` must be a fitted SVM ({ACCEPTED}); got {shown(fitted)}. {remedy}")
 
 
-def twin_of(svm: Any, classes: int) -> MarginClassifier | None:  # noqa: ANN401
+def twin_of(svm: Any, classes: int) -> MarginClassifier | None:
     """Give the SVM of this library with the same optimum as scikit-learn's; None if there is none.
 
     `LinearSVC` penalises the intercept, C of `NuSVC` depends on the examples, the sigmoid kernel is
@@ -523,7 +513,7 @@ def twin_of(svm: Any, classes: int) -> MarginClassifier | None:  # noqa: ANN401
     return KernelSVM(**{name: getattr(svm, name) for name in shared})
 
 
-def is_readable(svm: Any) -> bool:  # noqa: ANN401
+def is_readable(svm: Any) -> bool:
     """Tell whether `duals_of` can read an SVM, trained or not, alone or in another model."""
     if isinstance(svm, Pipeline):
         return is_readable(svm[-1])
@@ -534,7 +524,7 @@ def is_readable(svm: Any) -> bool:  # noqa: ANN401
     return isinstance(svm, (SVC, NuSVC, MarginClassifier))
 
 
-def _check_fitted(fitted: Any) -> None:  # noqa: ANN401
+def _check_fitted(fitted: Any) -> None:
     try:
         check_is_fitted(fitted)
     except NotFittedError:
@@ -544,10 +534,7 @@ def _check_fitted(fitted: Any) -> None:  # noqa: ANN401
 
 
 def _of_pipeline(
-    fitted: Pipeline,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    sample_weight: ArrayLike | None,
+    fitted: Pipeline, X: Any, y: Any, sample_weight: ArrayLike | None
 ) -> tuple[FittedDual, ...]:
     rows = fitted[:-1].transform(X) if len(fitted) > 1 else X
     return duals_of(fitted[-1], rows, y, sample_weight=sample_weight)
@@ -555,8 +542,8 @@ def _of_pipeline(
 
 def _of_ours(
     fitted: MarginClassifier,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    X: Any,
+    y: Any,
     sample_weight: ArrayLike | None,  # noqa: ARG001
 ) -> tuple[FittedDual, ...]:
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -589,7 +576,7 @@ def _differing(signs: NDArray[Any], trained: NDArray[Any]) -> str:
     return f"{np.count_nonzero((signs != trained).any(axis=0))} have another label"
 
 
-def _check_same_rows(fitted: MarginClassifier, X: Any) -> None:  # noqa: ANN401
+def _check_same_rows(fitted: MarginClassifier, X: Any) -> None:
     if X.shape[0] != len(fitted.solutions_[0].y):
         raise InputError(
             f"`X` {NOT_THE_EXAMPLES}: there are {X.shape[0]} rows, not "
@@ -607,10 +594,7 @@ def _check_same_rows(fitted: MarginClassifier, X: Any) -> None:  # noqa: ANN401
 
 
 def _of_one_vs_rest(
-    fitted: OneVsRestClassifier,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    sample_weight: ArrayLike | None,
+    fitted: OneVsRestClassifier, X: Any, y: Any, sample_weight: ArrayLike | None
 ) -> tuple[FittedDual, ...]:
     table = dense(fitted.label_binarizer_.transform(y))
     constant = [k for k in range(table.shape[1]) if len(set(table[:, k].tolist())) < 2]

@@ -12,7 +12,7 @@ SYMMETRIC = 1e-8  # of the largest k(x, x′)
 ONE_SCALE = 1e3  # how much farther one feature may reach than another
 
 
-def as_numbers(X: Any) -> Any:  # noqa: ANN401
+def as_numbers(X: Any) -> Any:
     """Return the examples as numbers, all of them finite."""
     if hasattr(X, "tocsr"):
         rows = X.tocsr()
@@ -65,7 +65,7 @@ def centred(gram: Array) -> Array:
     return moved
 
 
-def linear_gram(X: Any) -> Array:  # noqa: ANN401
+def linear_gram(X: Any) -> Array:
     """Return the linear Gram matrix; a shift changes the bias alone, and spares it its digits."""
     if hasattr(X, "tocsr"):
         return Kernel("linear").between(X, X)
@@ -74,7 +74,7 @@ def linear_gram(X: Any) -> Array:  # noqa: ANN401
     return gram
 
 
-def has_one_scale(X: Any) -> bool:  # noqa: ANN401
+def has_one_scale(X: Any) -> bool:
     """Tell whether the features reach so far alike that products of examples keep all of them.
 
     A feature that reaches 10⁶ times as far as another leaves 4 digits of it in a product.

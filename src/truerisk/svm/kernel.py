@@ -77,7 +77,7 @@ class KernelSVM(MarginClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ANN401
+    def _problem_of(self, X: Any, weights: Array) -> Problem:
         self.kernel_ = kernel_of(self, X, weights)
         if self.kernel == "precomputed":
             _check_gram(X)
@@ -94,7 +94,7 @@ class KernelSVM(MarginClassifier):
         self.dual_coef_ = signed[:, self.support_]
         self.squared_radius_, self.radius_rule_ = prepared.problem.radius
 
-    def _decide(self, X: Any) -> Array:  # noqa: ANN401
+    def _decide(self, X: Any) -> Array:
         if self.kernel == "precomputed":
             products = X[:, self.support_]
         else:
@@ -109,7 +109,7 @@ class KernelSVM(MarginClassifier):
         return tags
 
 
-def _check_gram(gram: Any) -> None:  # noqa: ANN401
+def _check_gram(gram: Any) -> None:
     """Refuse what cannot be the matrix of a kernel's values."""
     if hasattr(gram, "tocsr"):
         raise InputError("`X` must be a dense matrix for a precomputed kernel; got a sparse one.")

@@ -34,7 +34,7 @@ class Kernel:
         """What the kernel is called; "callable" for a function."""
         return self.rule if isinstance(self.rule, str) else "callable"
 
-    def between(self, X: Any, others: Any) -> Array:  # noqa: ANN401
+    def between(self, X: Any, others: Any) -> Array:
         """Return the matrix of k(x, x′) for the rows of both."""
         if callable(self.rule):
             values = np.asarray(self.rule(X, others), dtype=float)
@@ -57,7 +57,7 @@ class Kernel:
                 values *= base
         return np.ascontiguousarray(values, dtype=float)
 
-    def diagonal(self, X: Any) -> Array:  # noqa: ANN401
+    def diagonal(self, X: Any) -> Array:
         """Return k(x, x) of each row."""
         if self.rule == "rbf":
             return np.ones(X.shape[0])
@@ -72,7 +72,7 @@ class Kernel:
             [float(self.between(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])]
         )
 
-    def _gaussian(self, X: Any, others: Any) -> Array:  # noqa: ANN401
+    def _gaussian(self, X: Any, others: Any) -> Array:
         # |x|² + |x′|² − 2 x·x′ loses the digits that both have in common: take the mean off first.
         if self.shift is not None and not hasattr(X, "tocsr"):
             X, others = X - self.shift, others - self.shift
@@ -86,12 +86,12 @@ class Kernel:
         return np.ascontiguousarray(np.exp(values, out=values))
 
 
-def dense(X: Any, dtype: Any = None) -> Array:  # noqa: ANN401
+def dense(X: Any, dtype: Any = None) -> Array:
     """Return an array of which no entry is left out."""
     return np.asarray(X.todense() if hasattr(X, "tocsr") else X, dtype=dtype)
 
 
-def squared_lengths(X: Any) -> Array:  # noqa: ANN401
+def squared_lengths(X: Any) -> Array:
     """Return x·x of each row, dense or sparse."""
     if hasattr(X, "tocsr"):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
@@ -100,7 +100,7 @@ def squared_lengths(X: Any) -> Array:  # noqa: ANN401
 
 def settle_kernel(
     rule: str | KernelFunction,
-    X: Any,  # noqa: ANN401
+    X: Any,
     *,
     gamma: str | float,
     degree: int,
@@ -130,14 +130,14 @@ def settle_kernel(
     return Kernel(rule, gamma=value, degree=degree, coef0=coef0, shift=shift)
 
 
-def kernel_of(svm: Any, X: Any, sample_weight: Array | None = None) -> Kernel:  # noqa: ANN401
+def kernel_of(svm: Any, X: Any, sample_weight: Array | None = None) -> Kernel:
     """Settle the kernel of an SVM, ours or scikit-learn's, on its training examples."""
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     given = {name: getattr(svm, name) for name in ("gamma", "degree", "coef0")}
     return settle_kernel(svm.kernel, X, **given, sample_weight=weights)
 
 
-def _variance(X: Any, sample_weight: Array) -> float:  # noqa: ANN401
+def _variance(X: Any, sample_weight: Array) -> float:
     """Return the variance of all entries, each row counted by its weight."""
     total: float = sample_weight.sum() * X.shape[1]
     mean = float(np.asarray(sample_weight @ X).sum()) / total

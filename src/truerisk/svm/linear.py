@@ -81,7 +81,7 @@ class LinearSVM(MarginClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ANN401, ARG002
+    def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ARG002
         return linear_problem(X)
 
     def _keep(self, prepared: Prepared) -> None:
@@ -94,6 +94,6 @@ class LinearSVM(MarginClassifier):
         )
         self.squared_radius_, self.radius_rule_ = prepared.problem.radius
 
-    def _decide(self, X: Any) -> Array:  # noqa: ANN401
+    def _decide(self, X: Any) -> Array:
         decision: Array = np.asarray(X @ self.coef_.T) + self.intercept_
         return decision

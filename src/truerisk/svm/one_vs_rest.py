@@ -37,7 +37,7 @@ class Targets:
         return labels
 
 
-def targets_of(y: Any) -> Targets:  # noqa: ANN401
+def targets_of(y: Any) -> Targets:
     """Find the classes of `y` and the binary problems they make."""
     if not is_plain_target(y) and _is_multilabel(y):
         table = dense(y)
@@ -58,16 +58,13 @@ def targets_of(y: Any) -> Targets:  # noqa: ANN401
     )
 
 
-def is_plain_target(y: Any) -> bool:  # noqa: ANN401
+def is_plain_target(y: Any) -> bool:
     """Whether `y` is one label per example beyond doubt."""
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU"
 
 
-def _is_multilabel(y: Any) -> bool:  # noqa: ANN401
-    from sklearn.utils.multiclass import (  # noqa: PLC0415  (costs start-up time)
-        check_classification_targets,
-        type_of_target,
-    )
+def _is_multilabel(y: Any) -> bool:
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
     check_classification_targets(y)
     return bool(type_of_target(y, input_name="y").startswith("multilabel"))

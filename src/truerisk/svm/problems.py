@@ -176,14 +176,14 @@ class GramProblem(Problem):
         return squared_radius(Kernel("precomputed"), self.gram)
 
 
-def linear_problem(X: Any) -> SparseProblem | DenseProblem:  # noqa: ANN401
+def linear_problem(X: Any) -> SparseProblem | DenseProblem:
     """Choose the form for a linear kernel: dense where the features are few."""
     if X.shape[1] <= FEW_FEATURES:
         return DenseProblem(np.ascontiguousarray(dense(X), dtype=float))
     return SparseProblem(X, as_rows(X))
 
 
-def gram_problem(kernel: Kernel, X: Any) -> GramProblem:  # noqa: ANN401
+def gram_problem(kernel: Kernel, X: Any) -> GramProblem:
     """Compute the Gram matrix, if it fits the memory."""
     if kernel.rule == "precomputed":
         return GramProblem(np.ascontiguousarray(X, dtype=float))

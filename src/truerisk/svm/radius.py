@@ -34,7 +34,7 @@ RBF_EXACT_RULE = "RBF: 1 − exact minimum"
 RBF_BOUND_RULE = "RBF: 1 − bound of the minimum"
 
 
-def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:  # noqa: ANN401
+def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:
     """Return the smallest R² that is cheap to compute for these training examples, and its rule.
 
     Exact where the examples are few or their lengths leave few pairs open, else never too small.
@@ -53,7 +53,7 @@ def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:  # noqa: ANN401
     return _from_one_example(kernel, X), BOUND_RULE
 
 
-def largest_squared_length(kernel: Kernel, X: Any) -> float:  # noqa: ANN401
+def largest_squared_length(kernel: Kernel, X: Any) -> float:
     """Return the largest k(x, x), which bounds what one example can add to an SVM without bias."""
     values = np.diagonal(X) if kernel.rule == "precomputed" else kernel.diagonal(X)
     return float(values.max(initial=0.0))
@@ -69,7 +69,7 @@ def _of_gram(gram: Array) -> float:
     return found
 
 
-def _from_one_example(kernel: Kernel, X: Any) -> float:  # noqa: ANN401
+def _from_one_example(kernel: Kernel, X: Any) -> float:
     """Bound by the two longest distances to the first example, in the space of the kernel."""
     lengths = kernel.diagonal(X)
     squares = lengths + lengths[0] - 2.0 * kernel.between(X, X[:1])[:, 0]
@@ -82,7 +82,7 @@ def _of_two_longest(distances: Array) -> float:
     return 0.5 * float(longest.sum()) ** 2
 
 
-def _of_features(X: Any) -> tuple[float, str]:  # noqa: ANN401
+def _of_features(X: Any) -> tuple[float, str]:
     is_sparse = hasattr(X, "tocsr")
     lengths = squared_lengths(X)
     entries = X.data if is_sparse else X
@@ -102,7 +102,7 @@ def _of_features(X: Any) -> tuple[float, str]:  # noqa: ANN401
     return (half, EXACT_RULE) if is_exact else (min(half, most), BOUND_RULE)
 
 
-def _half_squared_diameter(X: Any, lengths: Array, distances: Array) -> tuple[float, bool]:  # noqa: ANN401
+def _half_squared_diameter(X: Any, lengths: Array, distances: Array) -> tuple[float, bool]:
     """Return half the squared diameter, or a bound of it when the work is not worth it.
 
     No pair is further apart than the sum of its distances to the centre: rows are taken from the
@@ -128,12 +128,12 @@ def _half_squared_diameter(X: Any, lengths: Array, distances: Array) -> tuple[fl
     return found, True
 
 
-def _products(X: Any, block: Any) -> Array:  # noqa: ANN401
+def _products(X: Any, block: Any) -> Array:
     dense = np.asarray(block.todense()) if hasattr(block, "tocsr") else block
     return np.asarray(X @ dense.T)
 
 
-def _far_pair(X: Any, lengths: Array) -> float:  # noqa: ANN401
+def _far_pair(X: Any, lengths: Array) -> float:
     """Go from the outermost example to the one furthest from it, and on from there."""
     at, found = 0, 0.0
     for _ in range(SWEEPS):

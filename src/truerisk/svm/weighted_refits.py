@@ -29,13 +29,7 @@ from truerisk.svm.batch.logistic import logistic_decisions
 from truerisk.svm.batch.rows import row_decisions
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.dense.features import pivoted_features, solve_features
-from truerisk.svm.example_forms import (
-    as_numbers,
-    centred,
-    check_gram,
-    has_one_scale,
-    linear_gram,
-)
+from truerisk.svm.example_forms import as_numbers, centred, check_gram, has_one_scale, linear_gram
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.kernels import dense, kernel_of
 from truerisk.svm.linear import LinearSVM
@@ -59,13 +53,7 @@ GRAM_EXAMPLES = 4000  # up to here the matrix of all products fits beside the wo
 
 
 def decisions_under(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: NDArray[Any],
-    train: Indices,
-    weights: Array,
-    *,
-    workers: int = 1,
+    model: Any, X: Any, y: NDArray[Any], train: Indices, weights: Array, *, workers: int = 1
 ) -> Array:
     """Return the decision values by row of `weights`, one column per example of X.
 
@@ -90,14 +78,7 @@ class Prepared:
             return self.solver(self.prices * weights, workers=self.workers)
 
 
-def prepared(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: NDArray[Any],
-    train: Indices,
-    *,
-    workers: int = 1,
-) -> Prepared:
+def prepared(model: Any, X: Any, y: NDArray[Any], train: Indices, *, workers: int = 1) -> Prepared:
     """Settle what depends on the data beside the optimum, once for any number of weights."""
     if isinstance(model, Pipeline):
         rows = _transformed(model, X, y, train) if len(model) > 1 else X
@@ -125,7 +106,7 @@ def _targets(y: NDArray[Any]) -> Targets:
     return Targets(classes, np.where(codes == 1, 1.0, -1.0)[None, :], is_multilabel=False)
 
 
-def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Indices) -> Any:  # noqa: ANN401
+def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Indices) -> Any:
     """Fit the steps before the SVM to the training part, and let them transform everything."""
     before = clone(model[:-1])
     try:
@@ -141,7 +122,7 @@ def _transformed(model: Pipeline, X: Any, y: NDArray[Any], train: Indices) -> An
     return X
 
 
-def check_model(model: Any) -> None:  # noqa: ANN401
+def check_model(model: Any) -> None:
     """Refuse a model whose refits cannot be batched, and say what can be done."""
     last = model[-1] if isinstance(model, Pipeline) else model
     last = last.estimator if isinstance(last, OneVsRestClassifier) else last
@@ -164,7 +145,7 @@ def check_model(model: Any) -> None:  # noqa: ANN401
         check_cost(last.C)
 
 
-def _with_cost_of_nu(model: NuSVC, X: Any, y: NDArray[Any]) -> SVC:  # noqa: ANN401
+def _with_cost_of_nu(model: NuSVC, X: Any, y: NDArray[Any]) -> SVC:
     """Return the SVC that ν makes of these examples: its C is α where α is at its bound."""
     fitted = clone(model).fit(X, y)
     cost = float(np.abs(dense(fitted.dual_coef_)).max())
@@ -173,13 +154,7 @@ def _with_cost_of_nu(model: NuSVC, X: Any, y: NDArray[Any]) -> SVC:  # noqa: ANN
 
 
 def _by_training(
-    model: LinearSVC,
-    X: Any,  # noqa: ANN401
-    signs: Array,
-    train: Indices,
-    bounds: Array,
-    *,
-    workers: int,
+    model: LinearSVC, X: Any, signs: Array, train: Indices, bounds: Array, *, workers: int
 ) -> Array:
     """Train scikit-learn's SVM under each row of bounds: no solver here penalises the intercept."""
 
@@ -204,7 +179,7 @@ def _is_ridge(model: LogisticRegression) -> bool:
     )
 
 
-def _solver(model: Any, X: Any, signs: Array, train: Indices) -> Solver:  # noqa: ANN401
+def _solver(model: Any, X: Any, signs: Array, train: Indices) -> Solver:
     """Choose the solver: by the loss, then by the form that costs least."""
     if isinstance(model, LogisticRegression):
         penalty = np.append(np.ones(X.shape[1]), _bias_penalty(model))
@@ -220,7 +195,7 @@ def _solver(model: Any, X: Any, signs: Array, train: Indices) -> Solver:  # noqa
     return _by_gram(gram if kernel.name == "rbf" else centred(gram), signs, train)
 
 
-def _linear_solver(X: Any, signs: Array, train: Indices) -> Solver:  # noqa: ANN401
+def _linear_solver(X: Any, signs: Array, train: Indices) -> Solver:
     """Multiply examples with each other only where that loses no digits of a feature."""
     if X.shape[1] <= LOW_RANK:
         return partial(_by_features, dense(X, np.float64), signs, train)

@@ -30,7 +30,7 @@ CODE_BITS = 31
 Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 
 
-def ratio(numerator: Any, denominator: Any) -> Any:  # noqa: ANN401
+def ratio(numerator: Any, denominator: Any) -> Any:
     """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too."""
     top, bottom = np.asarray(numerator), np.asarray(denominator)
     undefined = bottom == 0
@@ -50,7 +50,7 @@ class Proportion:
     transform: Callable[[Any], Any] | None = None
 
     @property
-    def value(self) -> Any:  # noqa: ANN401
+    def value(self) -> Any:
         """The measure itself; NaN where n is 0."""
         share = ratio(self.k, self.n)
         return share if self.transform is None else self.transform(share)
@@ -66,7 +66,7 @@ class BinaryCounts:
     tn: Any
 
     @property
-    def n(self) -> Any:  # noqa: ANN401
+    def n(self) -> Any:
         """All examples."""
         return self.tp + self.fp + self.fn + self.tn
 
@@ -153,7 +153,7 @@ class Cells:
             return float(self.n)
         return float(self.totals.sum() ** 2 / self.squares.sum())
 
-    def design(self, cell_costs: Array | None = None) -> Any:  # noqa: ANN401
+    def design(self, cell_costs: Array | None = None) -> Any:
         """Give the (m, 3K + 3) matrix that takes cell totals to the features of `ClassCounts`."""
         correct = (self.truth == self.predicted).all(axis=1)
         costs = np.zeros(len(correct)) if cell_costs is None else cell_costs
@@ -161,7 +161,7 @@ class Cells:
         blocks = [self.truth & self.predicted, self.truth, self.predicted]
         if self.truth.size <= DENSE_ENTRIES:
             return np.hstack([*blocks, overall]).astype(np.float64)
-        from scipy import sparse  # noqa: PLC0415  (costs 0.1 s, and few need it)
+        from scipy import sparse
 
         columns = [sparse.csr_array(block.astype(np.float64)) for block in blocks]
         return sparse.csr_array(sparse.hstack([*columns, sparse.csr_array(overall)]))
@@ -346,7 +346,7 @@ def cell_code(truth: int, predicted: int) -> int:
     return (int(truth) << CODE_BITS) | int(predicted)
 
 
-def _named(names: Any, values: Any) -> dict[Any, int]:  # noqa: ANN401
+def _named(names: Any, values: Any) -> dict[Any, int]:
     keys = names.tolist() if hasattr(names, "tolist") else names
     return dict(zip(keys, map(int, values), strict=True))
 

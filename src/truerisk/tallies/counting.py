@@ -78,7 +78,7 @@ def count_labels(
 
 def _count_binary(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64] | None:
     """Count two columns of 0 and 1; None when something else occurs."""
-    from truerisk.kernels import counts as kernel  # noqa: PLC0415  (only for many rows)
+    from truerisk.kernels import counts as kernel
 
     # Read as signed, a large unsigned value shows as a sign bit, and sums stay integers.
     columns = [column.view(f"i{column.dtype.itemsize}") for column in (first, second)]
@@ -102,7 +102,7 @@ def _count_table(
     first: NDArray[Any], second: NDArray[Any], low: tuple[int, int], span: tuple[int, int]
 ) -> NDArray[np.int64] | None:
     """Count all rows in threads; None when some lie outside of the table."""
-    from truerisk.kernels import counts as kernel  # noqa: PLC0415  (only for many rows)
+    from truerisk.kernels import counts as kernel
 
     parts = _parts(len(first))
     tables = [np.zeros(span[0] * span[1], dtype=np.int64) for _ in parts]

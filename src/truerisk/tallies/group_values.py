@@ -19,7 +19,7 @@ from truerisk.tallies.cells import ratio
 from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_influences import ranking_influences
-from truerisk.tallies.ranking_replicates import values_of, values_of_weights
+from truerisk.tallies.ranking_weights import values_of, values_of_weights
 
 MAX_EXACT = 2**21  # groups × rows of a ranking that is computed anew for each group
 AT_ONCE = 2**17  # entries of a table (groups, rows)

@@ -125,12 +125,6 @@ def precision_spread(
        V = \frac{1}{P^2} \Bigl(\sum_j a_j (\pi_j - AP + U_j)^2 + \sum_j z_j D_j^2\Bigr)
 
     by the influence function; with `squares`, sums of squared weights stand in for a and z.
-
-    Examples
-    --------
-    >>> variance, top = precision_spread(np.array([1, 0, 1]), np.array([0, 1, 0]))
-    >>> round(variance, 4), round(top, 4)  # AP = 5/6, U = 1/9, D = 11/9, 2/9, 2/9
-    (0.0324, 0.6111)
     """
     tp, fp = np.cumsum(positives), np.cumsum(negatives)
     n_positive, retrieved = float(tp[-1]), np.maximum(tp + fp, np.finfo(float).tiny)
@@ -330,7 +324,7 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
 def rank_parts(parts: list[tuple[NDArray[Any], Flags]]) -> Ranking:
     """Rank scores that come in several parts of one type, without joining a large number."""
     if sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
-        from truerisk.tallies import radix_rank  # noqa: PLC0415  (only for many rows)
+        from truerisk.tallies import radix_rank
 
         return radix_rank.rank_by_radix(parts)
     scores = np.concatenate([scores for scores, _ in parts])

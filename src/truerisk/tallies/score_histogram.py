@@ -31,7 +31,7 @@ class ScoreHistogram:
 
     def add(self, scores: NDArray[Any], is_positive: NDArray[np.bool_]) -> None:
         """Count one batch of float32 or float64 scores."""
-        from truerisk.kernels import counts as kernel  # noqa: PLC0415  (only for many rows)
+        from truerisk.kernels import counts as kernel
 
         refuse_nan(scores)
         with np.errstate(over="ignore"):

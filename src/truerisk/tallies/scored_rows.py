@@ -21,7 +21,7 @@ from truerisk.tallies.group_values import (
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_influences import mean_influences, ranking_influences
-from truerisk.tallies.ranking_replicates import values_of
+from truerisk.tallies.ranking_weights import values_of
 
 MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
 DOCUMENTS = "eleven_point_documents"
@@ -210,7 +210,7 @@ def joined(parts: Sequence[ScoredRows]) -> ScoredRows:
     Groups are numbered by content, too: no sum depends on the order of the rows.
     """
 
-    def together(name: str) -> Any:  # noqa: ANN401
+    def together(name: str) -> Any:
         columns = [getattr(part, name) for part in parts]
         return None if columns[0] is None else np.concatenate(columns)
 

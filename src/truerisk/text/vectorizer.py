@@ -254,14 +254,14 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             shape=(sum(map(len, ends)), len(self.words_)),
         )
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own type
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
 
 
-def _check_plain(plain: Any) -> None:  # noqa: ANN401
+def _check_plain(plain: Any) -> None:
     if not isinstance(plain, Mapping) or plain.get("format") != PLAIN_FORMAT:
         raise InputError(f"`plain` must be what `as_plain` gave; got {shown(plain)}.")
     if set(plain) != PLAIN_KEYS:

@@ -322,8 +322,8 @@ def test_reuters_is_called_as_by_ordinary_refits(category):
     folder = os.environ.get("TRUERISK_DATA")
     if folder is None:
         pytest.skip("the Reuters corpus stands outside of the project, in TRUERISK_DATA")
-    from truerisk.inputs.corpora.corpora import read_corpus  # noqa: PLC0415
-    from truerisk.text.vectorizer import Vectorizer  # noqa: PLC0415
+    from truerisk.inputs.corpora.corpora import read_corpus
+    from truerisk.text.vectorizer import Vectorizer
 
     corpus = read_corpus(Path(folder) / "text" / "reuters21578_modapte.jsonl.gz")
     X = Vectorizer().fit_transform(list((corpus.texts or ())[:3000]))

@@ -62,7 +62,7 @@ def test_the_cross_validated_error_is_the_share_of_examples_called_wrong_by_othe
     rng = np.random.default_rng(7)
     found = case.cross_validated([np.arange(31)], rng)[0]
     assert round(found * 31, 9) == round(found * 31)
-    from truerisk.estimation.refits.splits import k_fold  # noqa: PLC0415  (to draw the same folds again)
+    from truerisk.estimation.refits.splits import k_fold
 
     parts = k_fold(case.examples.codes, 4, random_state=np.random.default_rng(7))
     wrong = np.zeros(31, dtype=bool)

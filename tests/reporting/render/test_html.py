@@ -37,10 +37,7 @@ def page_of(*sections, **fields):
 def test_texts_are_escaped_wherever_they_stand():
     table = {"columns": [{"heading": TEXT, "numeric": False}], "rows": [[TEXT]], "left_out": 0}
     page = page_of(
-        Section("table", TEXT, table, TEXT),
-        verdict=(TEXT,),
-        next_steps=(TEXT,),
-        notes=(TEXT,),
+        Section("table", TEXT, table, TEXT), verdict=(TEXT,), next_steps=(TEXT,), notes=(TEXT,)
     )
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert(1)") >= 10
@@ -52,7 +49,7 @@ def test_a_page_brings_only_what_its_sections_need():
 
 
 def test_styles_and_scripts_are_listed_for_sections_that_exist():
-    from importlib.resources import files  # noqa: PLC0415
+    from importlib.resources import files
 
     templates = files("truerisk.reporting") / "templates"
     for assets in (STYLES, SCRIPTS):

@@ -169,7 +169,9 @@ def test_an_undefined_row_promises_nothing():
 
 
 def test_json_lists_what_was_measured_of_each_interval():
-    [one] = scored(measures=["recall"]).to_dict()["coverage"]
+    one, *bands = scored(measures=["recall"]).to_dict()["coverage"]
+    assert [band["of"] for band in bands] == ["ROC curve", "precision and recall"]
+    assert {band["interval"] for band in bands} == {"simultaneous_rectangles"}
     assert (one["interval"], one["of"], one["least"]) == ("clopper_pearson", "recall", 0.9501)
     weighted = scored(measures=["recall"], sample_weight=np.linspace(1, 2, 120)).to_dict()
     assert (weighted["coverage"][0]["mean"], weighted["coverage"][0]["samples"]) == (None, None)

@@ -22,7 +22,7 @@ def test_the_truth_of_a_population_worked_by_hand():
     assert counts["fn"].tolist() == [2, 1, 1, 0, 0]
     assert counts["tn"].tolist() == [2, 2, 2, 1, 0]
     values = guarantees._values(SMALL, 0.4)  # noqa: SLF001
-    assert values == pytest.approx((2 / 3, 1, 1 / 2, 4 / 5, math.sqrt(1 / 2), 1 / 2, 1 / 4))
+    assert values == pytest.approx((2 / 3, 1, 1 / 2, 4 / 5, 1 / 2, math.sqrt(1 / 2), 1 / 4))
 
 
 def test_answers_about_the_best_threshold_of_youden():

@@ -279,7 +279,7 @@ def test_reuters_is_solved_to_nine_digits():
     path = Path(folder) / "text" / "reuters21578_modapte.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         corpus = [json.loads(line) for line in lines][:3000]
-    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     X = TfidfVectorizer(min_df=3).fit_transform([entry["text"] for entry in corpus])
     for category in ("earn", "grain"):

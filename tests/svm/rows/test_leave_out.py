@@ -179,7 +179,7 @@ def test_reuters_has_the_margins_of_a_fit_from_nothing():
     path = Path(folder) / "text" / "reuters21578_modapte.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         corpus = [json.loads(line) for line in lines][:4000]
-    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     X = TfidfVectorizer(min_df=3).fit_transform([entry["text"] for entry in corpus])
     rows, rng = as_rows(X), np.random.default_rng(0)

@@ -43,9 +43,9 @@ def read_scores(
     the first column if it holds no number, else the line numbers.
     """
     # Both load the parser, which is not needed to name a table.
-    from truerisk.inputs.records.csv_rows import CsvFile  # noqa: PLC0415
-    from truerisk.inputs.records.formats import recognise  # noqa: PLC0415
-    from truerisk.inputs.records.rows import Selection  # noqa: PLC0415
+    from truerisk.inputs.records.csv_rows import CsvFile
+    from truerisk.inputs.records.formats import recognise
+    from truerisk.inputs.records.rows import Selection
 
     path = Path(path)
     options = options or ReadingOptions()
@@ -95,7 +95,7 @@ def fold_means(folds: Array) -> Array:
 def _column_of_names(
     path: Path, cells: dict[str, list[str]], given: str | None, options: ReadingOptions
 ) -> str | None:
-    from truerisk.inputs.table_columns import as_number  # noqa: PLC0415  (as in `read_scores`)
+    from truerisk.inputs.table_columns import as_number
 
     if given is not None:
         if given not in cells:
@@ -114,7 +114,7 @@ def _column_of_names(
 def _numbers(
     name: str, column: list[str], places: list[tuple[Places, int]], options: ReadingOptions
 ) -> list[float]:
-    from truerisk.inputs.table_columns import as_number  # noqa: PLC0415  (as in `read_scores`)
+    from truerisk.inputs.table_columns import as_number
 
     numbers = []
     for cell, (place, row) in zip(column, places, strict=True):

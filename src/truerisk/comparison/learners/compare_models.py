@@ -84,20 +84,20 @@ class ComparisonOptions(TypedDict, total=False):
 
 @overload
 def compare_models(
-    first: Any,  # noqa: ANN401
-    second: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    first: Any,
+    second: Any,
+    X: Any,
+    y: Any,
     *,
     measures: str = ...,
     **options: Unpack[ComparisonOptions],
 ) -> Comparison: ...
 @overload
 def compare_models(
-    first: Any,  # noqa: ANN401
-    second: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    first: Any,
+    second: Any,
+    X: Any,
+    y: Any,
     *,
     measures: list[str] | tuple[str, ...],
     **options: Unpack[ComparisonOptions],
@@ -224,10 +224,7 @@ def compare_models(
     if resume is not None and random_state is None:
         raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
     design = _given(
-        folds=folds,
-        repeats=repeats,
-        stratified=stratified,
-        allow_small_classes=allow_small_classes,
+        folds=folds, repeats=repeats, stratified=stratified, allow_small_classes=allow_small_classes
     )
     of_measures = _given(betas=tuple(betas) or None, costs=costs, average_over=average_over)
     of_weights = _given(replicates=replicates, losses=losses, interval=interval, second_X=second_X)
@@ -342,13 +339,7 @@ def _conclude(
     notes = spec.notes(PAIRED_TESTS[method].remark)
     comparison = with_refit_caveat(
         conclude(
-            spec.names,
-            *both,
-            outcome,
-            level=spec.level,
-            method=method,
-            region=region,
-            notes=notes,
+            spec.names, *both, outcome, level=spec.level, method=method, region=region, notes=notes
         )
     )
     if outcome.shares_at is None:
@@ -372,10 +363,10 @@ def _estimate_of(evaluation: LearnerEvaluation, measure: str) -> Estimate:
     return evaluation[measure]
 
 
-def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: Any) -> Comparison:  # noqa: ANN401
+def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: Any) -> Comparison:
     """Compare two SVMs under the same random weights."""
     # Compiles its solvers when it is loaded.
-    from truerisk.comparison.learners.perturbed import perturbation_difference  # noqa: PLC0415
+    from truerisk.comparison.learners.perturbed import perturbation_difference
 
     first, second = (as_learner(one, examples.X, examples=examples.n) for one in models)
     comparison = perturbation_difference(
@@ -386,7 +377,7 @@ def _by_perturbation(models: tuple[Any, Any], examples: Examples, **settings: An
     return with_refit_caveat(replace(comparison, notes=(refits, *comparison.notes)))
 
 
-def _given(**options: Any) -> dict[str, Any]:  # noqa: ANN401
+def _given(**options: Any) -> dict[str, Any]:
     """Give the options that were set."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -396,7 +387,7 @@ def _refuse(options: Mapping[str, Any], method: str) -> None:
         raise InputError(f"`{name}` must be left out for {method}; got {shown(value)}.")
 
 
-def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:  # noqa: ANN401
+def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
     if names is not None:
         if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
             raise InputError(f"`names` must be two different names; got {shown(names)}.")
@@ -405,7 +396,7 @@ def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, s
     return (one, other) if one != other else (f"{one} (first)", f"{other} (second)")
 
 
-def _name_of(model: Any) -> str:  # noqa: ANN401
+def _name_of(model: Any) -> str:
     """Name a learner by its class, a pipeline by that of its last step."""
     if isinstance(model, str):
         return model

@@ -35,18 +35,17 @@ DifferenceForm = Literal["percentile", "normal"]
 
 ENDS = {"percentile": percentile, "normal": normal}
 NO_WEIGHTING = Finding(
-    "No weighting separates the two: interval and p are of the folds' losses.",
-    code="no_spread",
+    "No weighting separates the two: interval and p are of the folds' losses.", code="no_spread"
 )
 
 
 def perturbation_difference(
-    first: Any,  # noqa: ANN401
-    second: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    first: Any,
+    second: Any,
+    X: Any,
+    y: Any,
     *,
-    second_X: Any = None,  # noqa: ANN401
+    second_X: Any = None,
     names: tuple[str, str] = ("first", "second"),
     replicates: int = 1000,
     folds: int = 10,
@@ -54,7 +53,7 @@ def perturbation_difference(
     interval: DifferenceForm = "normal",
     region: float | None = None,
     level: float = 0.95,
-    groups: Any = None,  # noqa: ANN401
+    groups: Any = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
@@ -141,12 +140,12 @@ def perturbation_difference(
 
 
 def feature_value(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
+    y: Any,
     *,
     drop: Sequence[int | str],
-    without: Any = None,  # noqa: ANN401
+    without: Any = None,
     names: tuple[str, str] = ("fewer features", "all features"),
     replicates: int = 1000,
     folds: int = 10,
@@ -154,7 +153,7 @@ def feature_value(
     interval: DifferenceForm = "normal",
     region: float | None = None,
     level: float = 0.95,
-    groups: Any = None,  # noqa: ANN401
+    groups: Any = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
@@ -236,7 +235,7 @@ def _p_value(interval: str, value: float, deviations: Array) -> float:
     return 2 * float(ndtr(-abs(value) / deviations.std(ddof=1)))
 
 
-def _check_rows(second_X: Any, n: int) -> None:  # noqa: ANN401
+def _check_rows(second_X: Any, n: int) -> None:
     if second_X is not None and number_of_rows(second_X) != n:
         raise InputError(
             f"`second_X` must have the same {n} examples as `X`; got {number_of_rows(second_X)}."
@@ -253,7 +252,7 @@ def _halves(progress: Progress | None) -> tuple[Progress | None, Progress | None
     )
 
 
-def _without(X: Any, drop: Sequence[int | str]) -> Any:  # noqa: ANN401
+def _without(X: Any, drop: Sequence[int | str]) -> Any:
     """Leave columns out; refuse to leave out none, all, or what is not there."""
     if not hasattr(X, "shape") or len(X.shape) != 2:
         raise InputError("`X` must be a table to drop columns of; got one column, or texts.")
@@ -270,7 +269,7 @@ def _without(X: Any, drop: Sequence[int | str]) -> Any:  # noqa: ANN401
     return X[:, left.tolist()] if hasattr(X, "get_columns") else X[:, left]
 
 
-def _places(column: Any, X: Any) -> list[int]:  # noqa: ANN401
+def _places(column: Any, X: Any) -> list[int]:
     """Give the numbers of the columns of one name, or the number itself, counted from the end."""
     names, width = list(getattr(X, "columns", [])), X.shape[1]
     if isinstance(column, str):

@@ -16,7 +16,7 @@ from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_o
 from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.tallies.cells import ratio
-from truerisk.tallies.ranking_replicates import values_of_weights
+from truerisk.tallies.ranking_weights import values_of_weights
 from truerisk.tallies.scored_rows import ScoredRows
 
 ValueOfWeights = Callable[[Array], Array]  # how often each example counts, (R, n) → values, (R,)

@@ -31,16 +31,16 @@ Progress = Callable[[int, int, int], None]
 
 
 def compare(
-    y_true: Any,  # noqa: ANN401
-    first: Any,  # noqa: ANN401
-    second: Any,  # noqa: ANN401
-    *others: Any,  # noqa: ANN401
+    y_true: Any,
+    first: Any,
+    second: Any,
+    *others: Any,
     first_score: ArrayLike | None = None,
     second_score: ArrayLike | None = None,
     scores: Sequence[ArrayLike | None] | None = None,
     names: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     region: Region = None,
@@ -54,7 +54,7 @@ def compare(
     numeric_labels: bool = False,
     label_map: Mapping[Any, Any] | None = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
     zero_division: float = math.nan,

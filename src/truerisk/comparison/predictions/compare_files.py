@@ -14,11 +14,7 @@ from truerisk.checks import check_choice, shown
 from truerisk.comparison.equivalence import Region
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.comparison.predictions.joined import (
-    JoinedPredictions,
-    checked_names,
-    in_one_order,
-)
+from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names, in_one_order
 from truerisk.comparison.predictions.paired_difference import PairedMethod
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
@@ -68,12 +64,12 @@ def compare_files(
     roles: Roles | None = None,
     options: ReadingOptions | None = None,
     measures: Sequence[str] | None = None,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     level: float = 0.95,
     replicates: int = 1000,
     random_state: int | None = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
     zero_division: float = math.nan,
@@ -148,9 +144,8 @@ def join_files(
 ) -> JoinedPredictions:
     """Read one file per model, or one file with one column per model, and join them one to one.
 
-    By "id" the files must hold the same ids, in any order; by "row" as many rows, in one order;
-    "inner" keeps the ids that all files have and says how many were left out.  "auto" is "id" where
-    every file has ids, and "row" elsewhere.  Files whose true labels disagree are refused.
+    By "id" in any order; by "row" in one order; "inner" keeps the ids that all files have; "auto"
+    is "id" where every file has ids.  Files whose true labels disagree are refused.
     """
     check_choice(join, JOINS, "join")
     given, strictness = roles or Roles(), options or ReadingOptions()
@@ -348,7 +343,7 @@ def _place(model: ModelFile, row: int) -> str:
     return f"row {row + 1}" if model.rows.ids is None else f"id {shown(model.rows.ids[row])}"
 
 
-def _agreed(name: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
+def _agreed(name: str, models: list[ModelFile]) -> Any:
     """Return a column that any file may have; refuse files that have it and disagree."""
     columns = [(model, model.column(name)) for model in models]
     having = [(model, column) for model, column in columns if column is not None]
@@ -368,7 +363,7 @@ def _agreed(name: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
     return first
 
 
-def _columns_of(role: str, models: list[ModelFile]) -> Any:  # noqa: ANN401
+def _columns_of(role: str, models: list[ModelFile]) -> Any:
     """Return the column of a role, or all of them where models have columns of their own."""
     columns = dict.fromkeys(getattr(model.files.roles, role) for model in models)
     names = [column for column in columns if column]

@@ -97,7 +97,7 @@ class JoinedPredictions:
     def taken(self, rows: Indices) -> "JoinedPredictions":
         """Take some rows, in this order."""
 
-        def of(column: NDArray[Any] | None) -> Any:  # noqa: ANN401
+        def of(column: NDArray[Any] | None) -> Any:
             return None if column is None else column[rows]
 
         return replace(
@@ -198,13 +198,13 @@ class JoinedPredictions:
 
 
 def join_arrays(
-    y_true: Any,  # noqa: ANN401
+    y_true: Any,
     predictions: Sequence[Any],
     scores: Sequence[Any],
     *,
     names: Sequence[str] | None = None,
-    groups: Any = None,  # noqa: ANN401
-    sample_weight: Any = None,  # noqa: ANN401
+    groups: Any = None,
+    sample_weight: Any = None,
     multilabel: bool = False,
     labels: Sequence[Any] | None = None,
     spelling: Spelling = AS_WRITTEN,

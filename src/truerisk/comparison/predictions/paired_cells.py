@@ -101,11 +101,11 @@ class PairedCells:
         """The cells of either model."""
         return self.first, self.second
 
-    def _sampled(self, first: Any, second: Any) -> CellSample:  # noqa: ANN401
+    def _sampled(self, first: Any, second: Any) -> CellSample:
         if isinstance(first, np.ndarray):
             design: Any = np.hstack([first, second])
         else:
-            from scipy import sparse  # noqa: PLC0415  (costs 0.1 s, and few need it)
+            from scipy import sparse
 
             design = sparse.csr_array(sparse.hstack([first, second]))
         cells = self.first
@@ -217,14 +217,14 @@ def _of_label(features: NDArray[Any], label: int) -> BinaryCounts:
 
 
 def _difference_of(function: Function) -> Function:
-    def difference(features: NDArray[Any]) -> Any:  # noqa: ANN401
+    def difference(features: NDArray[Any]) -> Any:
         half = features.shape[-1] // 2
         return function(features[..., half:]) - function(features[..., :half])
 
     return difference
 
 
-def _share(features: NDArray[Any]) -> Any:  # noqa: ANN401
+def _share(features: NDArray[Any]) -> Any:
     return ratio(features[..., 0], features[..., 1])
 
 
@@ -254,9 +254,7 @@ def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArra
     return np.asarray(table[np.lexsort(table.T)])
 
 
-def _discordant(
-    cells: Cells,
-) -> tuple[Flags, Flags, Flags, Array]:
+def _discordant(cells: Cells) -> tuple[Flags, Flags, Flags, Array]:
     """Give truth, a right and a wrong prediction, and the prior, of every discordant cell."""
     classes = len(cells.labels)
     occurs = np.flatnonzero(np.asarray(cells.totals @ cells.truth) > 0)

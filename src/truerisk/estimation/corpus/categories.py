@@ -76,12 +76,7 @@ class CategorySVMs:
 
 
 def train_svms(
-    X: Any,  # noqa: ANN401
-    truth: Flags,
-    training: Training,
-    *,
-    test: Any = None,  # noqa: ANN401
-    progress: Progress | None = None,
+    X: Any, truth: Flags, training: Training, *, test: Any = None, progress: Progress | None = None
 ) -> CategorySVMs:
     """Train an SVM for each category that some, not all, documents carry."""
     problem = linear_problem(X)
@@ -418,11 +413,7 @@ class Trained:
 
     def _calls(self, truth: Flags, wrong: Flags) -> Calls:
         return Calls(
-            names=self.names,
-            truth=truth,
-            wrong=wrong,
-            reasons=self.reasons,
-            averaged=self.averaged,
+            names=self.names, truth=truth, wrong=wrong, reasons=self.reasons, averaged=self.averaged
         )
 
     def categories(self) -> tuple[Category, ...]:

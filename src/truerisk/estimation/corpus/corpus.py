@@ -155,9 +155,9 @@ def vectors_of(
 
 
 def _vectorizer(vectorizer: "Vectorizer | None", min_documents: int | None) -> "Vectorizer":
-    from sklearn.base import clone  # noqa: PLC0415  (only texts need it)
+    from sklearn.base import clone
 
-    from truerisk.text.vectorizer import Vectorizer  # noqa: PLC0415
+    from truerisk.text.vectorizer import Vectorizer
 
     if vectorizer is None:
         return Vectorizer() if min_documents is None else Vectorizer(min_documents=min_documents)
@@ -251,7 +251,7 @@ class CorpusEvaluation(Evaluation):
         }
 
     def _others(self, category: str | None) -> dict[str, Any]:
-        def of(found: Evaluation | None) -> Any:  # noqa: ANN401
+        def of(found: Evaluation | None) -> Any:
             if found is None:
                 return None
             return as_plain(found.estimates if category is None else found.by_class[category])

@@ -35,7 +35,7 @@ MIN_SIZES = 5  # of those chosen here
 SMALLEST_SIZE = 10
 
 
-def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:  # noqa: ANN401
+def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:
     """Give each learner its name: that in the mapping, its own, or that of its class."""
     named = models
     if not isinstance(models, Mapping):
@@ -45,7 +45,7 @@ def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:  # noqa:
     return {str(name): as_learner(one, X, examples=examples) for name, one in named.items()}
 
 
-def sized(X: Any) -> Any:  # noqa: ANN401
+def sized(X: Any) -> Any:
     """Give something whose length is the number of examples: a sparse matrix has none."""
     return range(X.shape[0]) if hasattr(X, "shape") else X
 
@@ -77,7 +77,7 @@ def coded(y: ArrayLike) -> tuple[NDArray[Any], Indices]:
     return labels, codes.astype(np.intp)
 
 
-def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:  # noqa: ANN401
+def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:
     """Give the position of the positive label; of the last one where the measure has none."""
     names = [str(label) for label in labels]
     if asked is not None and str(asked) not in names:
@@ -100,7 +100,7 @@ def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:  # noqa:
 
 def check_svms(models: Mapping[str, Any], labels: NDArray[Any]) -> None:
     """Refuse ξα where no model or no problem has it."""
-    from truerisk.svm.dual_of import is_readable  # noqa: PLC0415  (loads the solvers)
+    from truerisk.svm.dual_of import is_readable
 
     if len(labels) > 2:
         raise InputError(
@@ -174,8 +174,8 @@ SEEDS = 2**32
 
 
 def learning_curve(
-    models: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
+    models: Any,
+    X: Any,
     y: ArrayLike,
     *,
     sizes: Sequence[int] | None = None,
@@ -184,7 +184,7 @@ def learning_curve(
     test_size: float = 0.25,
     level: float = 0.95,
     estimate: str | None = "cross_validation",
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     groups: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
@@ -310,11 +310,8 @@ def learning_curve(
 
 
 def _checkpoint(
-    folder: Path | str | None,
-    random_state: Any,  # noqa: ANN401
-    shared: Mapping[str, Any],
-    design: Design,
-) -> Any:  # noqa: ANN401
+    folder: Path | str | None, random_state: Any, shared: Mapping[str, Any], design: Design
+) -> Any:
     """Open the folder of a run that may have begun before; one with no seed cannot go on."""
     if folder is None:
         return nullcontext()

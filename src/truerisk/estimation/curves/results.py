@@ -389,11 +389,8 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
         return paid[-1] if paid else None
 
     def report(
-        self,
-        *,
-        wanted: float | None = None,
-        source: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
+        self, *, wanted: float | None = None, source: Mapping[str, Any] | None = None
+    ) -> Any:
         """Make the page of the curves; it says what a value that is wanted takes."""
         page = import_module("truerisk.reporting.page")
         return page.report_of(self, wanted=wanted, source=source)

@@ -122,7 +122,7 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     return refits.guarded(work, name, ignored=UnstableWarning)
 
 
-def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:  # noqa: ANN401
+def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:
     k = len(values)
     called = refits.positions(labels, values)
     return np.bincount(codes * k + called, minlength=k * k).reshape(k, k)
@@ -152,8 +152,8 @@ def _cross_validated(shared: Mapping[str, Any], at: int, train: Indices, seed: l
 
 
 def _xi_alpha(shared: Mapping[str, Any], trained: refits.Trained, y: NDArray[Any]) -> Arrays:
-    from truerisk.estimation.svm.xi_alpha import xi_alpha  # noqa: PLC0415  (loads the solvers)
-    from truerisk.svm.dual_of import is_readable  # noqa: PLC0415
+    from truerisk.estimation.svm.xi_alpha import xi_alpha
+    from truerisk.svm.dual_of import is_readable
 
     if not is_readable(trained.model):
         return {}
@@ -162,7 +162,7 @@ def _xi_alpha(shared: Mapping[str, Any], trained: refits.Trained, y: NDArray[Any
     return {"estimate": np.array(found[measure].value)}
 
 
-def _bytes_of(examples: Any) -> float:  # noqa: ANN401
+def _bytes_of(examples: Any) -> float:
     """Give the bytes of a dense or sparse matrix; of other things, as pickled."""
     if hasattr(examples, "indptr"):
         return float(sum(p.nbytes for p in (examples.data, examples.indices, examples.indptr)))
@@ -180,13 +180,13 @@ class _Length(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, part: Any) -> int:  # noqa: ANN401
+    def write(self, part: Any) -> int:
         length = memoryview(part).nbytes
         self.bytes += length
         return length
 
 
-def _pickled_bytes(thing: Any) -> float:  # noqa: ANN401
+def _pickled_bytes(thing: Any) -> float:
     """Give how long a thing is when pickled; NaN for one that cannot be."""
     length = _Length()
     try:

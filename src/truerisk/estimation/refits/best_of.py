@@ -128,8 +128,8 @@ class BestOf(Reportable):
 
 def best_of(
     models: Mapping[str, Any],
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    X: Any,
+    y: Any,
     *,
     measure: str = "error_rate",
     replicates: int = 500,
@@ -141,8 +141,8 @@ def best_of(
     stratified: bool | None = None,
     allow_small_classes: bool | None = None,
     measures: Sequence[str] | None = None,
-    groups: Any = None,  # noqa: ANN401
-    pos_label: Any = None,  # noqa: ANN401
+    groups: Any = None,
+    pos_label: Any = None,
     level: float = 0.95,
     random_state: int | None = None,
     n_jobs: int | None = 1,

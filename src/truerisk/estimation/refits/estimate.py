@@ -38,14 +38,7 @@ from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
-from truerisk.results import (
-    Estimate,
-    Evaluation,
-    Finding,
-    RefitInterval,
-    as_plain,
-    has_code,
-)
+from truerisk.results import Estimate, Evaluation, Finding, RefitInterval, as_plain, has_code
 from truerisk.tallies.cells import MAX_CLASSES
 
 
@@ -87,9 +80,9 @@ CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
 
 
 def estimate(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
+    y: Any,
     *,
     method: str = "cross_validation",
     interval: str = DEFAULT,
@@ -99,11 +92,11 @@ def estimate(
     stratified: bool | None = None,
     allow_small_classes: bool | None = None,
     measures: Sequence[str] | None = None,
-    groups: Any = None,  # noqa: ANN401
-    pos_label: Any = None,  # noqa: ANN401
+    groups: Any = None,
+    pos_label: Any = None,
     level: float = 0.95,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     average_over: Sequence[str] | None = None,
     binomial: str = "clopper_pearson",
     cell_interval: str = "by_measure",
@@ -376,7 +369,7 @@ def _arrays_of(plan: Plan) -> list[Any]:
     return [np.asarray(value) for value in vars(plan).values() if value is not None]
 
 
-def _settings_of(model: Any) -> str:  # noqa: ANN401
+def _settings_of(model: Any) -> str:
     """Write down every setting of a model, in full: scikit-learn shortens what it prints."""
     parameters = model.get_params(deep=True)
     plain = {
@@ -387,5 +380,5 @@ def _settings_of(model: Any) -> str:  # noqa: ANN401
     return f"{type(model).__name__} {sorted(plain.items())}"
 
 
-def _described(model: Any) -> str:  # noqa: ANN401
+def _described(model: Any) -> str:
     return " ".join(repr(model).split())

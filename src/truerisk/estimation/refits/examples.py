@@ -32,10 +32,10 @@ class Examples:
     @classmethod
     def of(
         cls,
-        X: Any,  # noqa: ANN401
-        y: Any,  # noqa: ANN401
-        groups: Any = None,  # noqa: ANN401
-        pos_label: Any = None,  # noqa: ANN401
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        pos_label: Any = None,
         *,
         needs_positive: bool = True,
     ) -> "Examples":
@@ -66,7 +66,7 @@ class Examples:
         return len(self.codes)
 
 
-def _as_rows(X: Any) -> Any:  # noqa: ANN401
+def _as_rows(X: Any) -> Any:
     """Leave data frames, sparse matrices and lists of texts alone; make arrays of the rest."""
     if hasattr(X, "iloc") or hasattr(X, "get_columns"):  # of pandas, of polars
         return X
@@ -86,7 +86,7 @@ def _as_rows(X: Any) -> Any:  # noqa: ANN401
     return rows
 
 
-def _as_labels(y: Any) -> NDArray[Any]:  # noqa: ANN401
+def _as_labels(y: Any) -> NDArray[Any]:
     remedy = (
         " Sets of labels are judged one at a time: estimate each column by itself, or use "
         "tr.estimate_corpus for texts."
@@ -94,13 +94,13 @@ def _as_labels(y: Any) -> NDArray[Any]:  # noqa: ANN401
     return _one_column(y, "y", "label", remedy)
 
 
-def _as_groups(groups: Any) -> NDArray[Any]:  # noqa: ANN401
+def _as_groups(groups: Any) -> NDArray[Any]:
     column = _one_column(groups, "groups", "group")
     # Dates that are missing are None among objects; among dates they would be one group.
     return column.astype(object) if column.dtype.kind in "mM" else column
 
 
-def _one_column(given: Any, name: str, what: str, remedy: str = "") -> NDArray[Any]:  # noqa: ANN401
+def _one_column(given: Any, name: str, what: str, remedy: str = "") -> NDArray[Any]:
     """Make an array of one entry for each example; a table of one column is a column."""
     try:
         column = as_column(given)
@@ -134,7 +134,7 @@ def _names_of_classes(coded: CodedLabels) -> tuple[str, ...]:
     return names
 
 
-def _named(pos_label: Any, names: tuple[str, ...]) -> str:  # noqa: ANN401
+def _named(pos_label: Any, names: tuple[str, ...]) -> str:
     """Name the positive class as the classes are named, where 1.0 is 1."""
     asked = str(pos_label)
     is_float = isinstance(pos_label, (float, np.floating))

@@ -109,11 +109,11 @@ def five_by_two(
     return np.stack([_deal(codes, HALVES, rng) for _ in range(REPETITIONS)])
 
 
-def _k_fold_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:  # noqa: ANN401
+def _k_fold_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:
     return k_fold(labels, folds, **options)[np.newaxis]
 
 
-def _five_by_two_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:  # noqa: ANN401, ARG001
+def _five_by_two_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:  # noqa: ARG001
     return five_by_two(labels, **options)
 
 
@@ -174,10 +174,10 @@ def split_file(
 
 def read_labels(path: str | Path, target: str | None = None, *, delimiter: str = ",") -> list[str]:
     """Read one column of a file as text; refuse a file that is ragged, broken or has gaps."""
-    from truerisk.inputs.options import ReadingOptions  # noqa: PLC0415  (costs start-up time)
-    from truerisk.inputs.records.formats import open_reader, recognise  # noqa: PLC0415
-    from truerisk.inputs.records.places import refusal  # noqa: PLC0415
-    from truerisk.inputs.records.rows import records  # noqa: PLC0415
+    from truerisk.inputs.options import ReadingOptions
+    from truerisk.inputs.records.formats import open_reader, recognise
+    from truerisk.inputs.records.places import refusal
+    from truerisk.inputs.records.rows import records
 
     path, options = Path(path), ReadingOptions(delimiter=delimiter)
     reader = open_reader(recognise(path, options)[0], path, options)

@@ -34,7 +34,7 @@ FEW_EXAMPLES = 3000  # up to here a wide table that is no text is better solved 
 FILLED = 0.1  # share of the entries of a table that is no text
 
 
-def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:  # noqa: ANN401
+def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:
     """Give what `svm_refit` needs in `shared` beside what `refit` does; None if it cannot help.
 
     It can for `LinearSVM`, and for kernels that are positive semidefinite and the same in every
@@ -43,7 +43,7 @@ def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any]
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
     if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
         return None
-    from truerisk.execution.batches import OneThread  # noqa: PLC0415  (loads libraries)
+    from truerisk.execution.batches import OneThread
 
     try:
         # As in the refits: a second thread may change the last bit.
@@ -93,7 +93,7 @@ class SVMStart:
 
     def solve(self) -> bool:
         """Solve the problem of all examples where that helps; tell whether its optimum is one."""
-        from truerisk.svm.problems import DenseProblem  # noqa: PLC0415  (loaded where models are)
+        from truerisk.svm.problems import DenseProblem
 
         form = self._form
         if form is None or isinstance(form.problem, DenseProblem):
@@ -113,11 +113,11 @@ class SolverForm:
     problem: "Problem"
 
     @classmethod
-    def of(cls, model: "MarginClassifier", X: Any, y: NDArray[Any]) -> "SolverForm":  # noqa: ANN401
+    def of(cls, model: "MarginClassifier", X: Any, y: NDArray[Any]) -> "SolverForm":
         """Check the examples and choose the form that is best for many refits."""
-        from sklearn.base import clone  # noqa: PLC0415  (loaded where models are)
+        from sklearn.base import clone
 
-        from truerisk.svm.problems import GramProblem, SparseProblem  # noqa: PLC0415
+        from truerisk.svm.problems import GramProblem, SparseProblem
 
         svm = clone(model)
         # A worker's arrays are read-only, for which all sweeps would be compiled once more.
@@ -147,7 +147,7 @@ class SolverForm:
 
     def solve(self, counts: Array, starts: "tuple[Solution | None, ...]") -> "tuple[Solution, ...]":
         """Solve each binary problem with each example counted so many times."""
-        from truerisk.svm.classifier import Prepared, solve_one  # noqa: PLC0415
+        from truerisk.svm.classifier import Prepared, solve_one
 
         counted = Prepared(self.X, self.targets, counts, self.problem)
         upper = self.svm.upper_of(counted, self.svm.C)
@@ -181,7 +181,7 @@ class Decision:
     bias: Array
     products: Callable[[Any], Any] | None = None
 
-    def of(self, X: Any) -> Array:  # noqa: ANN401
+    def of(self, X: Any) -> Array:
         """Compute the values of some rows, one column per problem."""
         features = X if self.products is None else self.products(X)
         values: Array = np.asarray(features @ self.weights.T) + self.bias
@@ -218,7 +218,7 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
     }
 
 
-def _is_ours(model: Any) -> bool:  # noqa: ANN401
+def _is_ours(model: Any) -> bool:
     """Tell whether a model is an SVM of this library whose kernel is the same in every refit."""
     # By name: whoever has another model does not load these.
     name = f"{type(model).__module__}.{type(model).__name__}"

@@ -50,7 +50,7 @@ class Costs:
 
 
 def collect_votes(
-    model: Any,  # noqa: ANN401
+    model: Any,
     examples: Examples,
     plan: Plan,
     *,
@@ -74,7 +74,7 @@ def collect_votes(
         return CollectedVotes(examples, plan, from_one_problem=start is not None).gather(outcomes)
 
 
-def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:  # noqa: ANN401
+def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:
     """Give what all refits share; see `truerisk.learners.refits.refit`."""
     return {
         "model": model,
@@ -259,11 +259,7 @@ class _Everything:
         return "the training with exchanged labels"
 
 
-def no_effect_of_training(
-    model: Any,  # noqa: ANN401
-    collected: CollectedVotes,
-    seed: int,
-) -> Iterator[Finding]:
+def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> Iterator[Finding]:
     """Notice a model whose predictions do not depend on what it is trained on.
 
     Where all refits agree, a copy is trained with the classes exchanged: if it predicts the same,

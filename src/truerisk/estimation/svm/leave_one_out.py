@@ -69,16 +69,16 @@ class LeaveOneOut(Evaluation):
 
 
 def leave_one_out(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
+    y: Any,
     *,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     measures: Sequence[str] | None = None,
     betas: Sequence[float] = (),
-    costs: Any = None,  # noqa: ANN401
+    costs: Any = None,
     average_over: Sequence[str] | None = None,
     interval: str = METHOD,
     random_state: int | None = None,
@@ -179,7 +179,7 @@ class _Predictions:
     refits: int
 
 
-def _is_prunable(svm: Any) -> bool:  # noqa: ANN401
+def _is_prunable(svm: Any) -> bool:
     """Tell whether an example with α = 0 leaves scikit-learn's SVM as it is."""
     if isinstance(svm, SVC):
         return svm.kernel in {"linear", "poly", "rbf"} and svm.max_iter == -1
@@ -187,11 +187,7 @@ def _is_prunable(svm: Any) -> bool:  # noqa: ANN401
 
 
 def _by_dual(
-    svm: MarginClassifier,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    sample_weight: ArrayLike | None,
-    workers: int,
+    svm: MarginClassifier, X: Any, y: Any, sample_weight: ArrayLike | None, workers: int
 ) -> _Predictions:
     """Leave out what must be along the exact solutions of a problem of this library."""
     trained = clone(svm)
@@ -214,11 +210,7 @@ def _by_dual(
 
 
 def _pruned(
-    svm: SVC | LinearSVC,
-    X: Any,  # noqa: ANN401
-    y: NDArray[Any],
-    sample_weight: ArrayLike | None,
-    workers: int,
+    svm: SVC | LinearSVC, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None, workers: int
 ) -> _Predictions:
     """Train scikit-learn's SVM without each example of which that may change the prediction."""
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
@@ -243,7 +235,7 @@ def _pruned(
             open_ &= ~(wrong | right)
     which = np.flatnonzero(open_)
 
-    def prediction(at: int) -> Any:  # noqa: ANN401
+    def prediction(at: int) -> Any:
         others = np.delete(np.arange(len(y)), at)
         if len(np.unique(y[others])) < 2:
             return y[others[0]]
@@ -257,7 +249,7 @@ def _pruned(
     return _Predictions(y, predicted, np.arange(0), len(which))
 
 
-def _settled(svm: SVC | LinearSVC, X: Any, y: NDArray[Any]) -> SVC | LinearSVC:  # noqa: ANN401
+def _settled(svm: SVC | LinearSVC, X: Any, y: NDArray[Any]) -> SVC | LinearSVC:
     """Settle γ and the class weights on all examples, as for an SVM of this library; and a seed."""
     changes: dict[str, Any] = {} if svm.random_state is not None else {"random_state": 0}
     if getattr(svm, "gamma", None) in {"scale", "auto"}:
@@ -271,7 +263,7 @@ def _settled(svm: SVC | LinearSVC, X: Any, y: NDArray[Any]) -> SVC | LinearSVC: 
     return clone(svm).set_params(**changes)
 
 
-def _by_refits(model: Any, X: Any, y: Any, **options: Any) -> LeaveOneOut:  # noqa: ANN401
+def _by_refits(model: Any, X: Any, y: Any, **options: Any) -> LeaveOneOut:
     """Train any model n times."""
     found = estimate(model, X, y, method="leave_one_out", **options)
     predicted = np.empty(0) if found.called is None else found.called[0]
@@ -380,11 +372,7 @@ def _evaluated(
 
 
 def _varying_as_folds(
-    predicted: NDArray[Any],
-    svm: MarginClassifier,
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    options: dict[str, Any],
+    predicted: NDArray[Any], svm: MarginClassifier, X: Any, y: Any, options: dict[str, Any]
 ) -> Evaluation | None:
     """Evaluate the predictions, with the variance of repeated folds of the same SVM.
 

@@ -62,10 +62,7 @@ class PerturbedLosses:
 
 
 def draw_weights(
-    n: int,
-    replicates: int,
-    rng: np.random.Generator,
-    groups: NDArray[np.intp] | None = None,
+    n: int, replicates: int, rng: np.random.Generator, groups: NDArray[np.intp] | None = None
 ) -> Array:
     """Draw G, one row per replicate; the examples of a group share theirs."""
     if groups is None:
@@ -74,8 +71,8 @@ def draw_weights(
 
 
 def perturbed_losses(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
     y: NDArray[Any],
     weights: Array,
     *,
@@ -102,7 +99,7 @@ def perturbed_losses(
     team = workers if n <= MANY_EXAMPLES else 1
     report = _Progress(progress, len(numbers) * (replicates + 1))
 
-    def count_wrong(fold: Any, svm: Prepared, train: NDArray[np.intp]) -> None:  # noqa: ANN401
+    def count_wrong(fold: Any, svm: Prepared, train: NDArray[np.intp]) -> None:
         predicted = everyone if fold is None else np.flatnonzero(parts == fold)
         even = G[:, train] / G[:, train].mean(axis=1, keepdims=True)
         for rows in chunks:
@@ -162,7 +159,7 @@ def why_exact(
     return None
 
 
-def kind_of(model: Any) -> str:  # noqa: ANN401
+def kind_of(model: Any) -> str:
     """Name the SVM as the audit does."""
     last = model[-1] if hasattr(model, "steps") else model
     last = getattr(last, "estimator", last)  # of one against the rest
@@ -172,7 +169,7 @@ def kind_of(model: Any) -> str:  # noqa: ANN401
     return "cubic" if is_cubic else str(last.kernel)
 
 
-def columns_of(X: Any) -> int:  # noqa: ANN401
+def columns_of(X: Any) -> int:
     """Give the number of columns; 1 for a list of texts."""
     return int(X.shape[1]) if hasattr(X, "shape") and len(X.shape) > 1 else 1
 
@@ -225,7 +222,7 @@ class Perturbed(Resampled):
         *,
         rivals: Mapping[str, Estimate] | None = None,
         source: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Make the page of this result, with the intervals of other methods beside it."""
         page = import_module("truerisk.reporting.page")
         return page.report_of(self, rivals=rivals, source=source)
@@ -257,12 +254,12 @@ class Design:
     @classmethod
     def of(
         cls,
-        X: Any,  # noqa: ANN401
-        y: Any,  # noqa: ANN401
+        X: Any,
+        y: Any,
         *,
         replicates: int,
         folds: int,
-        groups: Any = None,  # noqa: ANN401
+        groups: Any = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = 1,
     ) -> "Design":
@@ -281,12 +278,7 @@ class Design:
         return cls(examples, weights, plan.parts[0], workers_of(n_jobs))
 
     def losses(
-        self,
-        model: Any,  # noqa: ANN401
-        losses: Losses,
-        *,
-        X: Any = None,  # noqa: ANN401
-        progress: Progress | None = None,
+        self, model: Any, losses: Losses, *, X: Any = None, progress: Progress | None = None
     ) -> LossesByKind:
         """Train the model under every weighting; X, if it sees the examples in another form."""
         found = {
@@ -305,16 +297,16 @@ class Design:
 
 
 def perturbation(
-    model: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    model: Any,
+    X: Any,
+    y: Any,
     *,
     replicates: int = 1000,
     folds: int = 5,
     losses: Losses = "cross_validated",
     interval: Form = "effective_size",
     level: float = 0.95,
-    groups: Any = None,  # noqa: ANN401
+    groups: Any = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
@@ -403,7 +395,7 @@ def perturbation(
 
 
 def perturbed_estimate(
-    model: Any,  # noqa: ANN401
+    model: Any,
     design: Design,
     found: LossesByKind,
     *,

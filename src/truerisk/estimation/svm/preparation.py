@@ -32,7 +32,7 @@ class PreparedSVM:
     uses_labels: bool = False
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any) -> "PreparedSVM":  # noqa: ANN401
+    def of(cls, model: Any, X: Any, y: Any) -> "PreparedSVM":
         """Fit the steps before the SVM to all examples; twice, the second time to mixed labels."""
         model = as_learner(model, X)
         if not isinstance(model, Pipeline):
@@ -49,7 +49,7 @@ class PreparedSVM:
         return cls(svm, features, (PREPARED_ONCE,), uses_labels)
 
 
-def _are_equal(first: Any, second: Any) -> bool:  # noqa: ANN401
+def _are_equal(first: Any, second: Any) -> bool:
     if first.shape != second.shape:
         return False
     if hasattr(first, "tocsr"):

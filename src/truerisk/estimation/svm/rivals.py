@@ -26,10 +26,7 @@ from truerisk.estimation.refits.splits import k_fold
 from truerisk.intervals.adaptive import Resamples, adaptive_interval
 from truerisk.intervals.bounds import stability_bound, vc_bound
 from truerisk.intervals.delta import normal_interval
-from truerisk.intervals.resampled_tests import (
-    conservative_z_interval,
-    rho_based_deviation,
-)
+from truerisk.intervals.resampled_tests import conservative_z_interval, rho_based_deviation
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Interval, Target
 from truerisk.svm.kernels import Kernel, dense, kernel_of
@@ -155,9 +152,9 @@ ON_TRAINING = Finding(
 
 
 def rival_intervals(
-    svm: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    svm: Any,
+    X: Any,
+    y: Any,
     *,
     folds: int = 5,
     replicates: int = 1000,
@@ -264,7 +261,7 @@ def _estimate(
     )
 
 
-def _by_refits(case: Case, **options: Any) -> Estimate:  # noqa: ANN401
+def _by_refits(case: Case, **options: Any) -> Estimate:
     found = estimate(
         case.model,
         case.examples.X,
@@ -349,7 +346,7 @@ def vc(case: Case) -> Estimate:
     return _estimate(case, error, interval, "this model", vc, ON_TRAINING)
 
 
-def vc_dimension(model: Any, X: Any) -> float:  # noqa: ANN401
+def vc_dimension(model: Any, X: Any) -> float:
     """Give the VC dimension of the rules that an SVM can learn: coefficients and a threshold."""
     last, features = _last_step(model, X)
     kernel = getattr(last, "kernel", "linear")
@@ -395,7 +392,7 @@ def adaptive(case: Case) -> Estimate:
     return _estimate(case, case.training_error, found, "this model", ON_TRAINING)
 
 
-def _last_step(model: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
     """Give the SVM itself and the features that reach it."""
     if isinstance(model, OneVsRestClassifier):
         return model.estimator, X
@@ -406,7 +403,7 @@ def _last_step(model: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return last, before.fit_transform(X) if len(before) else X
 
 
-def _kernel(svm: Any, X: Any) -> Kernel:  # noqa: ANN401
+def _kernel(svm: Any, X: Any) -> Kernel:
     if isinstance(svm, (LinearSVM, LinearSVC)):
         return Kernel("linear")
     if svm.kernel == "precomputed":

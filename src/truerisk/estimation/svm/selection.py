@@ -88,9 +88,9 @@ class Selection(Reportable):
 
 
 def select(
-    svm: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    svm: Any,
+    X: Any,
+    y: Any,
     *,
     over: Mapping[str, Sequence[Any]],
     by: str = "xi_alpha",
@@ -308,11 +308,7 @@ class _Search:
         return prepared
 
     def _along(
-        self,
-        svm: MarginClassifier,
-        X: Any,  # noqa: ANN401
-        setting: Mapping[str, Any],
-        costs: Sequence[float],
+        self, svm: MarginClassifier, X: Any, setting: Mapping[str, Any], costs: Sequence[float]
     ) -> list[Trial]:
         examples = svm.prepare(X, self.y, self.sample_weight)
         radius, _ = examples.problem.radius
@@ -376,17 +372,16 @@ class _Search:
         )
 
 
-def _svm_of(model: Any) -> Any:  # noqa: ANN401
+def _svm_of(model: Any) -> Any:
     return model[-1] if isinstance(model, Pipeline) else model
 
 
-def _with_cost(svm: Any, cost: float) -> Any:  # noqa: ANN401
+def _with_cost(svm: Any, cost: float) -> Any:
     return svm.set_params(**{"C" if "C" in svm.get_params() else "estimator__C": cost})
 
 
 def _grid(
-    model: Any,  # noqa: ANN401
-    over: Mapping[str, Sequence[Any]],
+    model: Any, over: Mapping[str, Sequence[Any]]
 ) -> tuple[list[dict[str, Any]], list[float | None]]:
     """Give every setting but for C, and the costs in order."""
     svm = _svm_of(model)

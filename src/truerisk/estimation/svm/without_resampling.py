@@ -50,9 +50,9 @@ class SideBySide(Reportable):
 
 
 def without_resampling(
-    svm: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    svm: Any,
+    X: Any,
+    y: Any,
     *,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,

@@ -124,15 +124,15 @@ class XiAlpha(Evaluation):
 
 
 def xi_alpha(
-    fitted: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    fitted: Any,
+    X: Any,
+    y: Any,
     *,
     rho: float = 1.0,
     refine: str | None = None,
     measures: Sequence[str] | None = None,
     level: float = 0.95,
-    pos_label: Any = None,  # noqa: ANN401
+    pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> XiAlpha:
     r"""Estimate error rate, recall, precision and F1 of a fitted SVM without refitting it.
@@ -205,10 +205,7 @@ def xi_alpha(
     if loose:
         warnings.warn(_unstable(loose), UnstableWarning, stacklevel=2)
     problem = _Problem(
-        duals,
-        two_sided_level(level),
-        pos_label,
-        None if measures is None else tuple(measures),
+        duals, two_sided_level(level), pos_label, None if measures is None else tuple(measures)
     )
     rhos = sorted({*BOTH_RHOS, float(rho)})
     plain = {one: np.array([flags_of(dual, one) for dual in duals]) for one in rhos}
@@ -236,10 +233,7 @@ def xi_alpha(
             "rho": rho,
             "refine": refine,
         },
-        "source": {
-            "squared_radius": duals[0].squared_radius,
-            "radius_rule": duals[0].radius_rule,
-        },
+        "source": {"squared_radius": duals[0].squared_radius, "radius_rule": duals[0].radius_rule},
         "at_rho": {
             one: MappingProxyType(_bounds(evaluation.estimates, level))
             for one, evaluation in at_rho.items()
@@ -305,7 +299,7 @@ class _Problem:
         dual: FittedDual,
         flags: Flags,
         names: tuple[str, str],
-        pos_label: Any,  # noqa: ANN401
+        pos_label: Any,
         measures: tuple[str, ...],
     ) -> Evaluation:
         is_first = dual.solution.y > 0

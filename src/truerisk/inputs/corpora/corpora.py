@@ -146,7 +146,7 @@ def read_corpus(
 def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
     sgml = [path for path in visible(folder) if _is_sgml(path)]
     if sgml:
-        from truerisk.inputs.corpora.reuters_sgml import read_reuters  # noqa: PLC0415
+        from truerisk.inputs.corpora.reuters_sgml import read_reuters
 
         return _corpus(folder, "reuters sgml", read_reuters(sgml, options))
     return _corpus(folder, "folders", read_folders(folder, options))
@@ -178,8 +178,8 @@ def _head(source: TextBytes) -> str:
 
 
 def _kind(path: Path, facts: FileFacts, options: ReadingOptions) -> CorpusFormat:
-    from truerisk.inputs.corpora.reuters_sgml import is_reuters  # noqa: PLC0415  (start-up time)
-    from truerisk.inputs.records.svmlight import is_svmlight  # noqa: PLC0415
+    from truerisk.inputs.corpora.reuters_sgml import is_reuters
+    from truerisk.inputs.records.svmlight import is_svmlight
 
     if facts.format != "csv":
         return facts.format  # type: ignore[return-value]
@@ -199,7 +199,7 @@ def _read(
     if kind == "svmlight":
         return _from_vectors(TextBytes(path, facts.compression, options))
     if kind == "reuters sgml":
-        from truerisk.inputs.corpora.reuters_sgml import read_reuters  # noqa: PLC0415
+        from truerisk.inputs.corpora.reuters_sgml import read_reuters
 
         documents = read_reuters([path], options)
     else:
@@ -209,7 +209,7 @@ def _read(
 
 
 def _from_vectors(source: TextBytes) -> Corpus:
-    from truerisk.inputs.records.svmlight import read_svmlight  # noqa: PLC0415
+    from truerisk.inputs.records.svmlight import read_svmlight
 
     vectors, path = read_svmlight(source), source.path
     _check_some(path, vectors.labels)
@@ -222,11 +222,7 @@ def _from_vectors(source: TextBytes) -> Corpus:
     if vectors.from_zero:
         notes += (f"{shown_path(path)}: index 0 occurs, so indices count from 0.",)
     facts = CorpusSource(
-        path=str(path),
-        format="svmlight",
-        files=1,
-        bytes=path.stat().st_size,
-        sha256=source.sha256,
+        path=str(path), format="svmlight", files=1, bytes=path.stat().st_size, sha256=source.sha256
     )
     return Corpus(
         ids=tuple(map(str, range(1, len(vectors.labels) + 1))),

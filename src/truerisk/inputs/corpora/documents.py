@@ -138,12 +138,7 @@ def read_records(
     return documents
 
 
-def _labels(
-    value: Any,  # noqa: ANN401
-    name: str,
-    options: ReadingOptions,
-    refuse: Refuse,
-) -> list[str] | None:
+def _labels(value: Any, name: str, options: ReadingOptions, refuse: Refuse) -> list[str] | None:
     if value is None:
         return None
     if isinstance(value, str):

@@ -19,10 +19,7 @@ from truerisk.inputs.records.rows import Selection
 
 
 def plain_columns(
-    batch: Any,  # noqa: ANN401
-    selection: Selection,
-    places: Places,
-    options: ReadingOptions,
+    batch: Any, selection: Selection, places: Places, options: ReadingOptions
 ) -> dict[str, Column]:
     """Give the columns of a record batch; lists are scores or labels by what they are read for."""
     columns = {}
@@ -42,7 +39,7 @@ def plain_columns(
     return columns
 
 
-def plain(array: Any) -> Column:  # noqa: ANN401, PLR0911
+def plain(array: Any) -> Column:  # noqa: PLR0911
     """Give an Arrow array as a column."""
     kind, name = array.type, str(array.type)
     if pa.types.is_dictionary(kind):
@@ -64,7 +61,7 @@ def plain(array: Any) -> Column:  # noqa: ANN401, PLR0911
     return Column(cells, name, null=_nulls(array))
 
 
-def as_numpy(array: Any) -> NDArray[Any]:  # noqa: ANN401
+def as_numpy(array: Any) -> NDArray[Any]:
     """View a column of numbers or booleans; NaN where a floating-point one has no value.
 
     Columns of other types must have no null.
@@ -78,7 +75,7 @@ def as_numpy(array: Any) -> NDArray[Any]:  # noqa: ANN401
     return np.from_dlpack(array)
 
 
-def _numbers(array: Any, name: str, places: Places) -> Column:  # noqa: ANN401
+def _numbers(array: Any, name: str, places: Places) -> Column:
     kind = array.type
     if pa.types.is_dictionary(kind):
         return _numbers(array.dictionary_decode(), name, places)
@@ -89,7 +86,7 @@ def _numbers(array: Any, name: str, places: Places) -> Column:  # noqa: ANN401
     return plain(array)
 
 
-def _labels(array: Any, name: str, places: Places, options: ReadingOptions) -> Column:  # noqa: ANN401
+def _labels(array: Any, name: str, places: Places, options: ReadingOptions) -> Column:
     if pa.types.is_dictionary(array.type):
         return _of_dictionary(array)
     if _is_list(array.type):
@@ -98,25 +95,25 @@ def _labels(array: Any, name: str, places: Places, options: ReadingOptions) -> C
     return plain(array)
 
 
-def _of_dictionary(array: Any) -> Column:  # noqa: ANN401
+def _of_dictionary(array: Any) -> Column:
     words = [None if word is None else str(word) for word in array.dictionary.to_pylist()]
     places = as_numpy(_filled(array.indices, value=0))
     return Column(places, "string", words=words, null=_nulls(array))
 
 
-def _is_string(kind: Any) -> bool:  # noqa: ANN401
+def _is_string(kind: Any) -> bool:
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
 
 
-def _is_list(kind: Any) -> bool:  # noqa: ANN401
+def _is_list(kind: Any) -> bool:
     return bool(
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     )
 
 
-def _strings(array: Any) -> Strings:  # noqa: ANN401
+def _strings(array: Any) -> Strings:
     wide = array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
     kind = np.int64 if pa.types.is_large_string(wide.type) else np.int32
     _, offsets, data = wide.buffers()
@@ -125,16 +122,16 @@ def _strings(array: Any) -> Strings:  # noqa: ANN401
     return Strings(view, ends[:-1], ends[1:])
 
 
-def _filled(array: Any, *, value: Any) -> Any:  # noqa: ANN401
+def _filled(array: Any, *, value: Any) -> Any:
     # Arrow imports pandas to make the value one of its own, hence only where there is a null.
     return array.fill_null(value) if array.null_count else array
 
 
-def _nulls(array: Any) -> Flags | None:  # noqa: ANN401
+def _nulls(array: Any) -> Flags | None:
     return as_numpy(array.is_null()) if array.null_count else None
 
 
-def _matrix(array: Any, name: str, places: Places) -> NDArray[Any]:  # noqa: ANN401
+def _matrix(array: Any, name: str, places: Places) -> NDArray[Any]:
     lengths = array.value_lengths()
     present = lengths.drop_null()
     width = present[0].as_py() if len(present) else 1

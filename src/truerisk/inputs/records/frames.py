@@ -24,8 +24,8 @@ class Frame:
     sha256: str | None = None
     empty_is_missing = False
 
-    def __init__(self, frame: Any, options: ReadingOptions) -> None:  # noqa: ANN401
-        import narwhals  # noqa: PLC0415  (only frames need it)
+    def __init__(self, frame: Any, options: ReadingOptions) -> None:
+        import narwhals
 
         try:
             native = narwhals.from_native(frame)
@@ -52,7 +52,7 @@ class Frame:
             }
             yield Rows(columns, len(part), first + 1, places)
 
-    def _column(self, part: Any, name: str, selection: Selection, places: Places) -> Column:  # noqa: ANN401
+    def _column(self, part: Any, name: str, selection: Selection, places: Places) -> Column:
         series = part[part.columns[self.columns.index(name)]]
         kind = str(series.dtype).split("(")[0]
         if kind in TEXTS:
@@ -104,7 +104,7 @@ def _texts(cells: list[Any]) -> list[str | None]:
     return [cell if isinstance(cell, str) else None for cell in cells]
 
 
-def _numbers(series: Any, kind: str) -> Column:  # noqa: ANN401
+def _numbers(series: Any, kind: str) -> Column:
     if series.dtype.is_float():
         values = series.to_numpy()
         return Column(values.astype(np.float32) if values.dtype.itemsize == 2 else values, kind)

@@ -41,7 +41,7 @@ class Values:
     kinds: NDArray[np.uint8]
     odd: dict[int, Any]
 
-    def value(self, row: int) -> Any:  # noqa: ANN401
+    def value(self, row: int) -> Any:
         """Return a value as Python has it, a number as it is written."""
         kind, text = self.kinds[row], self.data[self.starts[row] : self.ends[row]].decode()
         if kind in {ABSENT, NULL}:
@@ -296,8 +296,5 @@ def _refuse_rest(rest: str) -> NoReturn:
 
 
 DECODER = json.JSONDecoder(
-    parse_int=Literal,
-    parse_float=Literal,
-    parse_constant=Literal,
-    object_pairs_hook=_no_key_twice,
+    parse_int=Literal, parse_float=Literal, parse_constant=Literal, object_pairs_hook=_no_key_twice
 )

@@ -132,7 +132,7 @@ def find_files(
     return tuple(files), tuple(notes)
 
 
-def _as_paths(paths: Any) -> list[Path]:  # noqa: ANN401
+def _as_paths(paths: Any) -> list[Path]:
     if isinstance(paths, (str, os.PathLike)):
         return [Path(paths)]
     if hasattr(paths, "columns") or hasattr(paths, "column_names"):

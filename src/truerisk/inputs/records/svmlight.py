@@ -46,7 +46,7 @@ class Vectors:
 
     def matrix(self) -> "csr_matrix":
         """Put the rows together."""
-        from scipy.sparse import csr_matrix  # noqa: PLC0415 - takes a tenth of a second
+        from scipy.sparse import csr_matrix
 
         none = np.empty(0, np.int64)
         indices = np.concatenate([none, *self.indices])
@@ -124,13 +124,7 @@ def _cut(content: bytes) -> tuple[bytes, bytes]:
     return label, content[len(label) :]
 
 
-def _check(
-    block: Block,
-    rows: list[int],
-    row_of: Indices,
-    indices: Array,
-    values: Array,
-) -> None:
+def _check(block: Block, rows: list[int], row_of: Indices, indices: Array, values: Array) -> None:
     large = np.flatnonzero(indices > LARGEST_INDEX)
     if len(large):
         raise _refusal(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BLUE, VERMILION, GREY = FIGURE["first"], FIGURE["second"], FIGURE["soft"]
 
 
-def draw_curve(curve: Any, ax: "Axes") -> "Axes":  # noqa: ANN401  (any curve or band)
+def draw_curve(curve: Any, ax: "Axes") -> "Axes":
     """Draw a curve or a band, by its kind, and return the axes."""
     DRAWINGS[curve.kind](curve, ax)
     return ax
@@ -28,20 +28,20 @@ def _labels(ax: "Axes", x: str, y: str) -> None:
     ax.set_ylabel(y)
 
 
-def _roc(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _roc(curve: Any, ax: "Axes") -> None:
     ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
     ax.plot(curve.fpr, curve.tpr, color=BLUE, label=figure_label(curve.label))
     _labels(ax, "1 − specificity", "recall")
 
 
-def _precision_recall(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _precision_recall(curve: Any, ax: "Axes") -> None:
     ax.axhline(curve.prevalence, linestyle=":", color=GREY)
     words = figure_label(curve.label)
     ax.step(curve.recall, curve.precision, where="pre", color=BLUE, label=words)
     _labels(ax, "recall", "precision")
 
 
-def _cost(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _cost(curve: Any, ax: "Axes") -> None:
     finite = np.isfinite(curve.thresholds)
     words = figure_label(curve.label)
     ax.step(curve.thresholds[finite], curve.cost[finite], where="pre", color=BLUE, label=words)
@@ -50,7 +50,7 @@ def _cost(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
     _labels(ax, "threshold", "cost of an example")
 
 
-def _normalised_cost(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _normalised_cost(curve: Any, ax: "Axes") -> None:
     # The dotted line is that of the better constant answer.
     trivial = np.minimum(curve.probability_cost, 1 - curve.probability_cost)
     ax.plot(curve.probability_cost, trivial, linestyle=":", color=GREY)
@@ -58,14 +58,14 @@ def _normalised_cost(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
     _labels(ax, "share of the positives in the cost", "normalised cost")
 
 
-def _calibration(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _calibration(curve: Any, ax: "Axes") -> None:
     # On the diagonal, scores mean what they say.
     ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
     ax.plot(curve.mean_score, curve.share, "o-", color=BLUE, label=figure_label(curve.label))
     _labels(ax, "mean score", "share of positives")
 
 
-def _score_distribution(counted: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _score_distribution(counted: Any, ax: "Axes") -> None:
     # Each class as a share of its own examples: one may be a hundred times as large.
     for name, counts, ink in (
         ("negative", counted.negatives, VERMILION),
@@ -77,12 +77,12 @@ def _score_distribution(counted: Any, ax: "Axes") -> None:  # noqa: ANN401
     _labels(ax, "score", "share of the class")
 
 
-def _error_reject(curve: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _error_reject(curve: Any, ax: "Axes") -> None:
     ax.plot(curve.rejection_rate, curve.error_rate, color=BLUE, label=figure_label(curve.label))
     _labels(ax, "share rejected", "error rate of the rest")
 
 
-def _band(band: Any, ax: "Axes") -> None:  # noqa: ANN401
+def _band(band: Any, ax: "Axes") -> None:
     if band.joined:
         ax.fill_between(band.x, band.low, band.high, color=BLUE, alpha=0.2, linewidth=0)
     else:

@@ -72,10 +72,10 @@ SHORTEST_NOTE, LONGEST_NOTE = 24, 72  # characters of a line
 POINTS = 72  # in an inch
 
 
-def pictures_of(result: Any) -> dict[str, Picture]:  # noqa: ANN401
+def pictures_of(result: Any) -> dict[str, Picture]:
     """List the pictures of a result, or of a dict of curves, by the names of their files."""
     if isinstance(result, Mapping) and not isinstance(result, Reportable):
-        from truerisk.reporting.sections.score_charts import curve_pictures  # noqa: PLC0415  (rare)
+        from truerisk.reporting.sections.score_charts import curve_pictures
 
         return dict(curve_pictures(result))
     if not isinstance(result, Reportable) and callable(getattr(result, "plot", None)):
@@ -83,7 +83,7 @@ def pictures_of(result: Any) -> dict[str, Picture]:  # noqa: ANN401
     return dict(presenter_of(result).pictures(result))
 
 
-def draw_result(result: Any, ax: "Axes") -> "Axes":  # noqa: ANN401
+def draw_result(result: Any, ax: "Axes") -> "Axes":
     """Draw the first picture of a result into axes, and return them."""
     if not hasattr(ax, "set_yticks"):
         raise InputError(
@@ -297,7 +297,7 @@ def short_label(text: str) -> str:
 
 def drawable(text: str) -> str:
     """Escape a label, and whatever the default font has no picture of."""
-    from matplotlib import font_manager  # noqa: PLC0415  (only who draws needs it)
+    from matplotlib import font_manager
 
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
     shown = figure_label(text)
@@ -335,7 +335,7 @@ def stand_upright(names: Sequence[str]) -> bool:
 
 def _cells(counts: Array, totals: Array, ax: "Axes") -> None:
     """Colour the cells; the ground shines through, so that letters of any style can be read."""
-    from matplotlib.colors import to_rgba  # noqa: PLC0415  (only who draws needs it)
+    from matplotlib.colors import to_rgba
 
     size = len(counts)
     colours = np.where(
@@ -363,7 +363,7 @@ def _numbers(counts: Array, totals: Array, ax: "Axes") -> None:
 
 
 def save_figures(
-    result: Any,  # noqa: ANN401
+    result: Any,
     folder: Path | str,
     formats: Sequence[str] = ("svg",),
     progress: Callable[[int, int, int], None] | None = None,
@@ -407,8 +407,8 @@ def check_folder(folder: Path, inputs: Sequence[Path] = ()) -> None:
 def figure_bytes(picture: Picture, form: str) -> bytes:
     """Draw a picture as the content of a file."""
     check_matplotlib()
-    from matplotlib import rc_context  # noqa: PLC0415  (only who draws needs it)
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
     content = io.BytesIO()
     with rc_context(STYLE), warnings.catch_warnings():

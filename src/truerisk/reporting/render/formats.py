@@ -18,12 +18,12 @@ from truerisk.results import Reportable, as_plain, estimate_row
 COUNTS = ("n", "settled_by")  # floats in the tidy rows, where one may be undefined
 
 
-def formatted(result: Reportable, form: str, **extra: Any) -> str:  # noqa: ANN401
+def formatted(result: Reportable, form: str, **extra: Any) -> str:
     """Write a result in the named format; what is `extra` goes into JSON only."""
     return json_of(result, **extra) if form == "json" else FORMATS[form](result)
 
 
-def json_of(result: Reportable, **extra: Any) -> str:  # noqa: ANN401
+def json_of(result: Reportable, **extra: Any) -> str:
     """Write a result as one JSON object: every number in full, undefined as null."""
     return json_text({**result.to_dict(), **as_plain(extra)})
 
@@ -54,7 +54,7 @@ def csv_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return page.getvalue().removesuffix("\n")
 
 
-def _csv_cell(column: str, cell: Any) -> Any:  # noqa: ANN401
+def _csv_cell(column: str, cell: Any) -> Any:
     if isinstance(cell, str):
         return csv_text(cell)
     is_whole = column in COUNTS and isinstance(cell, float) and cell.is_integer()
@@ -122,10 +122,5 @@ def _latex_number(cell: str) -> str:
 
 
 FORMATS: MappingProxyType[str, Callable[[Reportable], str]] = MappingProxyType(
-    {
-        "json": json_of,
-        "csv": csv_of,
-        "markdown": as_markdown,
-        "latex": as_latex,
-    }
+    {"json": json_of, "csv": csv_of, "markdown": as_markdown, "latex": as_latex}
 )

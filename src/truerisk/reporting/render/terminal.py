@@ -19,7 +19,7 @@ MAX_IN_A_LINE = 2000
 MIN_NAME = 8  # columns for a name, before numbers are broken
 
 
-def print_result(result: Any, console: Console, **options: Any) -> None:  # noqa: ANN401
+def print_result(result: Any, console: Console, **options: Any) -> None:
     """Print a result as its presenter says: verdict, tables, notes, what was assumed."""
     for block in presenter_of(result).blocks(result, **options):
         if isinstance(block, Table):

@@ -147,14 +147,14 @@ def _costs(result: BestOf) -> Section:
     return table_section(Table("What each learner costs (means)", columns, tuple(rows)))
 
 
-def best_of_facts(result: Any) -> Facts:  # noqa: ANN401
+def best_of_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "learners", plain_text(list(result.evaluations))
     yield "chosen by", title_of(result.measure)
     yield from learner_facts(result.evaluations[result.winner])
 
 
-def best_of_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+def best_of_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     for one in result.evaluations.values():
         yield from uses_of(one)
@@ -162,7 +162,7 @@ def best_of_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
         yield Use(interval, estimate.measure, None)
 
 
-def best_of_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def best_of_steps(result: Any) -> Iterator[str]:
     """Say what to do about the best of several learners."""
     yield (
         f"Judge {result.winner} on fresh examples before relying on it: it was chosen by these "

@@ -230,7 +230,7 @@ def side_words(row: Difference) -> str:
     return side if row.region is None else f"{side}, ± {row.region:g} does not matter"
 
 
-def comparison_facts(one: Any) -> Facts:  # noqa: ANN401
+def comparison_facts(one: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "models", plain_text(one.names)
     yield "measure", title_of(one.measure)
@@ -242,7 +242,7 @@ def comparison_facts(one: Any) -> Facts:  # noqa: ANN401
     yield "the numbers are about", one.difference.target
 
 
-def comparison_uses(one: Any) -> Iterator[Use]:  # noqa: ANN401
+def comparison_uses(one: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     yield from difference_uses(one)
     design = REPEATED if one.method in BY_FOLDS else ""

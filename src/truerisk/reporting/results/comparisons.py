@@ -282,7 +282,7 @@ def comparisons_pictures(result: Comparisons) -> Pictures:
     yield "differences", difference_forest(drawn)
 
 
-def comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
+def comparisons_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "models", plain_text(result.names)
     yield "examples", count(result.n)
@@ -293,7 +293,7 @@ def comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
     yield from setting_facts(given, skip={"level"})
 
 
-def comparisons_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+def comparisons_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     weighted = any(map(is_weighted, result.evaluations.values()))
     for one in result.pairs:
@@ -302,7 +302,7 @@ def comparisons_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
         yield from prediction_uses(evaluation)
 
 
-def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def comparisons_steps(result: Any) -> Iterator[str]:
     """Say what to do about models that were compared by their predictions."""
     if len(result.names) == 2:
         main = result[result.measure]
@@ -333,7 +333,7 @@ def comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
         )
 
 
-def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:  # noqa: ANN401
+def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:
     defined = [one for one in pairs if one.settled_by is not None]
     if not defined:
         return

@@ -29,7 +29,7 @@ from truerisk.reporting.document import (
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.results.evaluation import class_forest, evaluation_pictures
-from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, unmeasured_uses
+from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, svm_uses
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.wording import (
     UNDEFINED,
@@ -319,7 +319,7 @@ def corpus_pictures(evaluation: CorpusEvaluation) -> Pictures:
     yield from ((name, one) for name, one in evaluation_pictures(evaluation) if name != "classes")
 
 
-def corpus_facts(evaluation: Any) -> Facts:  # noqa: ANN401
+def corpus_facts(evaluation: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "training documents", count(evaluation.n)
     if evaluation.holdout is not None:
@@ -330,20 +330,20 @@ def corpus_facts(evaluation: Any) -> Facts:  # noqa: ANN401
     yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target"})
 
 
-def corpus_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+def corpus_uses(evaluation: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
-    yield from unmeasured_uses(evaluation)
+    yield from svm_uses(evaluation)
     if evaluation.holdout is not None:
         for use in prediction_uses(evaluation.holdout):
             yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
 
 
-def corpus_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def corpus_steps(evaluation: Any) -> Iterator[str]:
     """Say what to do about the categories of a corpus."""
     yield from by_rules(evaluation, CORPUS_RULES, _between_documents)
 
 
-def categories_with_few_documents(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def categories_with_few_documents(evaluation: Any) -> Iterator[str]:
     """Ask for documents of the categories that have hardly any."""
     few = [one for one in evaluation.categories if 0 < one.documents < ENOUGH_DOCUMENTS]
     if few:
@@ -355,7 +355,7 @@ def categories_with_few_documents(evaluation: Any) -> Iterator[str]:  # noqa: AN
         )
 
 
-def nothing_held_out(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def nothing_held_out(evaluation: Any) -> Iterator[str]:
     """Ask for documents to be held out, where the estimates stand alone."""
     if evaluation.holdout is None:
         yield (
@@ -367,7 +367,7 @@ def nothing_held_out(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
 CORPUS_RULES: tuple[Rule, ...] = (categories_with_few_documents, nothing_held_out)
 
 
-def _between_documents(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def _between_documents(evaluation: Any) -> Iterator[str]:
     categories = count(len(evaluation.categories))
     yield (
         f"Try another C or other words for the {categories} categories, and compare the estimates: "

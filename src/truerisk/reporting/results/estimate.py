@@ -137,7 +137,7 @@ def _in_order(title: str, result: Resampled) -> Chart:
     )
 
 
-def estimate_facts(estimate: Any) -> Facts:  # noqa: ANN401
+def estimate_facts(estimate: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "measure", title_of(estimate.measure)
     yield f"{unit_of(estimate)}s", count(estimate.n)
@@ -147,7 +147,7 @@ def estimate_facts(estimate: Any) -> Facts:  # noqa: ANN401
     yield "the numbers are about", estimate.target
 
 
-def estimate_uses(estimate: Any) -> Iterator[Use]:  # noqa: ANN401
+def estimate_uses(estimate: Any) -> Iterator[Use]:
     """Look up what was measured of the interval; of refits nobody knows the design here."""
     for interval, one in with_intervals([estimate]):
         measured = coverage_of(

@@ -44,11 +44,7 @@ from truerisk.reporting.presenter import Presenter, Rule, by_rules
 from truerisk.reporting.sections.coverage import marks_of, prediction_uses
 from truerisk.reporting.sections.explorer import explorer_section
 from truerisk.reporting.sections.forest import forest_row
-from truerisk.reporting.sections.provenance import (
-    setting_facts,
-    source_facts,
-    targets_of,
-)
+from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.sections.score_charts import score_pictures, score_sections
 from truerisk.reporting.wording import (
     MAX_NAMED,
@@ -521,8 +517,8 @@ def badly_calibrated(evaluation: Evaluation) -> Iterator[str]:
         return
     if table.tp.dtype.kind not in "iu" or table.threshold[-1] < 0 or table.threshold[1] > 1:
         return
-    from truerisk.evaluation.curve_bands import calibration_intervals  # noqa: PLC0415  (rare)
-    from truerisk.measures.calibration import calibration_curve  # noqa: PLC0415
+    from truerisk.evaluation.curve_bands import calibration_intervals
+    from truerisk.measures.calibration import calibration_curve
 
     curve = calibration_curve(table)
     band = calibration_intervals(curve, level=evaluation.level)
@@ -635,7 +631,7 @@ def _width(estimate: Estimate) -> float:
     return high - low
 
 
-def _f1(table: Sweep) -> Any:  # noqa: ANN401
+def _f1(table: Sweep) -> Any:
     result = 2.0 * table.tp
     with np.errstate(divide="ignore", invalid="ignore"):
         return result / (result + table.fn + table.fp)

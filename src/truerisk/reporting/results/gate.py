@@ -17,16 +17,17 @@ from truerisk.reporting.document import (
 )
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.estimate import estimate_uses
+from truerisk.reporting.sections.coverage import marks_of
 from truerisk.reporting.wording import spoken, written
 
 
 def checks_table(result: GateResult) -> Table:
     """Give one row per claim: the value, its interval, and whether it is shown."""
-    rows = []
+    rows, mark = [], marks_of(result)
     for one in result.checks:
         words = written(one.estimate)
         ends = one.estimate.interval
-        method = "–" if ends is None else spoken(ends.method)
+        method = "–" if ends is None else f"{spoken(ends.method)}{mark(one.estimate)}"
         answer = "shown" if one.is_shown else "NOT SHOWN"
         rows.append((one.claim, answer, words.value, words.interval, method))
     columns = heads("Claim", "Answer", "#Value", "#Interval", "Method")

@@ -120,7 +120,7 @@ def _others(result: LearnerEvaluation) -> Iterator[Section]:
         yield estimate_forest("The error rate, and what it is to be held against", "By", entries)
 
 
-def learner_facts(evaluation: Any) -> Facts:  # noqa: ANN401
+def learner_facts(evaluation: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "learner", evaluation.model
     # The settings name the intervals of predictions; those of refits are other ones.
@@ -133,17 +133,17 @@ def learner_facts(evaluation: Any) -> Facts:  # noqa: ANN401
         yield "classifying 1,000 examples took", cost_words("seconds_to_classify", classify)
 
 
-def learner_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+def learner_uses(evaluation: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     yield from refit_uses(all_estimates(evaluation), design_of(evaluation.settings))
 
 
-def learner_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def learner_steps(evaluation: Any) -> Iterator[str]:
     """Say what to do about a learner that was judged by refits."""
     yield from by_rules(evaluation, LEARNER_RULES, see_whether_more_would_help)
 
 
-def one_repetition(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def one_repetition(evaluation: Any) -> Iterator[str]:
     """Ask for more repetitions, without which nothing is known of how far refits agree."""
     settings = evaluation.settings
     if settings.get("method") != "cross_validation" or settings.get("repeats") != 1:
@@ -160,7 +160,7 @@ def one_repetition(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
         )
 
 
-def one_holdout(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def one_holdout(evaluation: Any) -> Iterator[str]:
     """Ask for cross-validation, which tests on every example, where few were held out."""
     error = evaluation.get("error_rate")
     if evaluation.settings.get("method") != "holdout" or error is None or error.interval is None:
@@ -173,14 +173,14 @@ def one_holdout(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
         )
 
 
-def open_numbers(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def open_numbers(evaluation: Any) -> Iterator[str]:
     """Ask for more examples: first for what the verdict calls open, else for the error rate."""
     if evaluation.settings.get("method") == "holdout":
         return  # most of what is collected would be trained on
     yield from list(too_open(evaluation)) or error_is_open(evaluation)
 
 
-def error_is_open(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def error_is_open(evaluation: Any) -> Iterator[str]:
     """Ask for more examples, where the error rate is hardly known."""
     error = evaluation.get("error_rate")
     if error is None or error.interval is None or not error.is_defined:
@@ -196,7 +196,7 @@ def error_is_open(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
         )
 
 
-def see_whether_more_would_help(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def see_whether_more_would_help(evaluation: Any) -> Iterator[str]:
     """Send a learner without a fault on to its curve, its rivals and fresh examples."""
     error = evaluation.get("error_rate")
     now = f", now {with_interval(error)}" if error is not None else ""

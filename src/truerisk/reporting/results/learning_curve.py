@@ -589,7 +589,7 @@ def curve_pictures(curve: LearningCurve) -> Pictures:
         yield "cpu-seconds", chart
 
 
-def learning_curve_facts(curve: Any) -> Facts:  # noqa: ANN401
+def learning_curve_facts(curve: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "learners", plain_text(list(curve))
     yield "measure", title_of(curve.measure)
@@ -603,7 +603,7 @@ def learning_curve_facts(curve: Any) -> Facts:  # noqa: ANN401
     yield "seed", str(curve.random_state)
 
 
-def learning_curve_uses(curve: Any) -> Iterator[Use]:  # noqa: ANN401
+def learning_curve_uses(curve: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     for learner in curve.values():
         for point in learner.points:
@@ -612,7 +612,7 @@ def learning_curve_uses(curve: Any) -> Iterator[Use]:  # noqa: ANN401
                 yield Use(point.interval, curve.measure, None, reason)
 
 
-def curve_steps(curve: Any) -> Iterator[str]:  # noqa: ANN401
+def curve_steps(curve: Any) -> Iterator[str]:
     """Say what to do about learning curves: which learner, and whether to collect for it."""
     sure = [one for one in curve.crossings if one.is_sure]
     for one in sure[:1]:
@@ -627,7 +627,7 @@ def curve_steps(curve: Any) -> Iterator[str]:  # noqa: ANN401
         yield from _collect_or_not(curve, best)
 
 
-def _collect_or_not(curve: Any, name: str) -> Iterator[str]:  # noqa: ANN401
+def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
     """Say what the law of a curve promises for more examples, where it promises anything."""
     law, refusal = curve[name].extrapolation, curve[name].refusal
     if refusal is not None and refusal.code != "too_few_sizes":

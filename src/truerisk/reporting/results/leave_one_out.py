@@ -15,7 +15,7 @@ from truerisk.reporting.results.evaluation import (
     no_better_than_a_constant,
     one_pair_of_classes,
 )
-from truerisk.reporting.sections.coverage import unmeasured_uses
+from truerisk.reporting.sections.coverage import svm_uses
 from truerisk.reporting.wording import count, counted
 
 
@@ -29,7 +29,7 @@ def leave_one_out_chapter(result: LeaveOneOut) -> Chapter:
     )
 
 
-def leave_one_out_facts(evaluation: Any) -> Facts:  # noqa: ANN401
+def leave_one_out_facts(evaluation: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield from evaluation_facts(evaluation)
     yield (
@@ -43,7 +43,7 @@ def leave_one_out_facts(evaluation: Any) -> Facts:  # noqa: ANN401
     yield "refits; the other calls follow from the training on all", count(evaluation.refits)
 
 
-def leave_one_out_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def leave_one_out_steps(evaluation: Any) -> Iterator[str]:
     """Say what to do about exact leave-one-out."""
     yield from by_rules(
         evaluation,
@@ -52,7 +52,7 @@ def leave_one_out_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
     )
 
 
-def between_settings(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def between_settings(evaluation: Any) -> Iterator[str]:
     """Send on to the choice among settings."""
     yield (
         f"Choose C and kernel by the same {count(evaluation.n)} examples, with no test set spent: "
@@ -65,5 +65,5 @@ PRESENTER = replace(
     chapter=leave_one_out_chapter,
     facts=leave_one_out_facts,
     next_steps=leave_one_out_steps,
-    intervals=unmeasured_uses,
+    intervals=svm_uses,
 )

@@ -21,7 +21,7 @@ from truerisk.reporting.sections.coverage import uses_of
 from truerisk.reporting.wording import plain_text, title_of
 
 
-def model_comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
+def model_comparisons_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     for first in list(result.values())[:1]:
         for name, words in comparison_facts(first):
@@ -31,7 +31,7 @@ def model_comparisons_facts(result: Any) -> Facts:  # noqa: ANN401
                 yield name, words
 
 
-def model_comparisons_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def model_comparisons_steps(result: Any) -> Iterator[str]:
     """Say what to do about two learners that were compared by several measures."""
     main, *others = result.values()
     against = measures_against(main, others)

@@ -508,7 +508,7 @@ class RankPicture:
         """The height that it needs, in inches."""
         return 1.6 + ROW_HEIGHT * len(self.ranking.names)
 
-    def __call__(self, ax: Any) -> None:  # noqa: ANN401
+    def __call__(self, ax: Any) -> None:
         """Draw what the section of the page describes: places in percent across, pixels down."""
         picture = critical_difference_section(self.ranking).data
         height, ink = picture["line"]["y"], {True: FIGURE["second"], False: "black"}
@@ -543,7 +543,7 @@ def over_datasets_pictures(result: OverDatasets) -> Pictures:
     yield "ranks", RankPicture(result)
 
 
-def over_datasets_facts(result: Any) -> Facts:  # noqa: ANN401
+def over_datasets_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "data sets", count(result.n)
     yield "classifiers", plain_text(result.names)
@@ -554,7 +554,7 @@ def over_datasets_facts(result: Any) -> Facts:  # noqa: ANN401
     yield "seed", str(result.random_state)
 
 
-def over_datasets_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+def over_datasets_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     for pair in result.pairs:
         if pair.interval is not None:
@@ -562,9 +562,9 @@ def over_datasets_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
             yield Use(ends, PAIR, coverage_of(ends.method, DIFFERENCE, level=ends.level))
 
 
-def over_datasets_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def over_datasets_steps(result: Any) -> Iterator[str]:
     """Say what to do about classifiers that were compared over many data sets."""
-    from truerisk.comparison.datasets.over_datasets import datasets_to_settle  # noqa: PLC0415  (rare)
+    from truerisk.comparison.datasets.over_datasets import datasets_to_settle
 
     best = result.in_order[0]
     of_best = [pair for pair in result.pairs if best in pair.names]

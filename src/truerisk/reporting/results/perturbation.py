@@ -99,7 +99,7 @@ def _notes(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:
         yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
 
 
-def perturbation_facts(result: Any) -> Facts:  # noqa: ANN401
+def perturbation_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "examples", count(result.n)
     yield "weightings", count(len(result.replicates))
@@ -110,7 +110,7 @@ def perturbation_facts(result: Any) -> Facts:  # noqa: ANN401
     yield "the numbers are about", result.target
 
 
-def perturbation_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+def perturbation_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     if result.interval is not None:
         grouped = result.forms["exact"].method != EXACT
@@ -122,7 +122,7 @@ def perturbation_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
             yield Use(interval, result.measure, measured, reason)
 
 
-def perturbed_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def perturbed_steps(result: Any) -> Iterator[str]:
     """Say what to do about an interval by perturbation."""
     if result.losses == "training":
         covered = [use.measured.mean for use in uses_of(result) if use.measured is not None]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.estimation.svm.selection import Candidate, Selection, setting_text
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
     INKS,
     Band,
@@ -135,7 +136,7 @@ def _is_numeric(result: Selection, name: str) -> bool:
     return all(_is_number(one.parameters[name]) for one in result.candidates)
 
 
-def _is_number(value: Any) -> bool:  # noqa: ANN401
+def _is_number(value: Any) -> bool:
     is_real = isinstance(value, (int, float, np.number)) and type(value) is not bool
     return is_real and math.isfinite(value)
 
@@ -229,7 +230,7 @@ def setting_table(result: Selection) -> Table:
     return Table("Every setting", columns, tuple(rows))
 
 
-def _value(value: Any) -> str:  # noqa: ANN401
+def _value(value: Any) -> str:
     return f"{value:.10g}" if _is_number(value) else " ".join(str(value).split())
 
 
@@ -244,20 +245,28 @@ def _notes(result: Selection) -> Iterator[str]:
     yield from dict.fromkeys((*result.notes, *result.estimate.notes, *result.corrected.notes))
 
 
-def selection_facts(result: Any) -> Facts:  # noqa: ANN401
+def selection_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "settings tried", count(len(result.candidates))
     yield "chosen", plain_text(as_plain(result.best))
     yield from estimate_facts(result.corrected)
 
 
-def selection_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+def selection_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
-    for interval, estimate in with_intervals([result.estimate, result.corrected]):
-        yield Use(interval, estimate.measure, None, NEITHER)
+    for one, kind in ((result.estimate, "own"), (result.corrected, "corrected")):
+        for interval, _ in with_intervals([one]):
+            measured = coverage_of(
+                interval.method,
+                one.measure,
+                design=f"chosen by {result.estimate.method}, {kind}",
+                target=one.target,
+                level=interval.level,
+            )
+            yield Use(interval, one.measure, measured, NEITHER)
 
 
-def selection_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def selection_steps(result: Any) -> Iterator[str]:
     """Say what to do about settings that were chosen without a test set."""
     best = ", ".join(f"{name} = {plain_text(value)}" for name, value in result.best.items())
     yield (

@@ -155,7 +155,7 @@ def _notes(result: SideBySide) -> Iterator[str]:
     return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
-def side_by_side_facts(result: Any) -> Facts:  # noqa: ANN401
+def side_by_side_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "ways of estimating", ", ".join(spoken(one.method) for one in result.estimates)
     for one in result.estimates[:1]:
@@ -165,7 +165,7 @@ def side_by_side_facts(result: Any) -> Facts:  # noqa: ANN401
     yield "the numbers are about", targets_of(result.estimates)
 
 
-def side_by_side_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
+def side_by_side_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     for estimate in result.estimates:
         if estimate.method == "cross_validation":
@@ -175,7 +175,7 @@ def side_by_side_uses(result: Any) -> Iterator[Use]:  # noqa: ANN401
                 yield Use(interval, one.measure, None, NEITHER)
 
 
-def side_by_side_steps(result: Any) -> Iterator[str]:  # noqa: ANN401
+def side_by_side_steps(result: Any) -> Iterator[str]:
     """Say which of the estimates to go by, and what else they are good for."""
     by_method = {one.method: one for one in result.estimates}
     exact = by_method.get("leave_one_out")

@@ -15,12 +15,9 @@ from truerisk.reporting.document import (
     table_section,
 )
 from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
-from truerisk.reporting.results.evaluation import (
-    evaluation_chapter,
-    remarks,
-)
+from truerisk.reporting.results.evaluation import evaluation_chapter, remarks
 from truerisk.reporting.results.leave_one_out import between_settings
-from truerisk.reporting.sections.coverage import unmeasured_uses
+from truerisk.reporting.sections.coverage import svm_uses
 from truerisk.reporting.wording import count, number, title_of, with_interval
 
 
@@ -63,7 +60,7 @@ def _at_every_rho(result: XiAlpha) -> Section:
     )
 
 
-def xi_alpha_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
+def xi_alpha_steps(evaluation: Any) -> Iterator[str]:
     """Say what to do about an estimate that leans to the pessimistic side."""
     error = evaluation.get("error_rate")
     if error is not None and error.is_defined and error.value > 0:
@@ -76,8 +73,5 @@ def xi_alpha_steps(evaluation: Any) -> Iterator[str]:  # noqa: ANN401
 
 
 PRESENTER = replace(
-    EVALUATION,
-    chapter=xi_alpha_chapter,
-    next_steps=xi_alpha_steps,
-    intervals=unmeasured_uses,
+    EVALUATION, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=svm_uses
 )

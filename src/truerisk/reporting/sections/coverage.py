@@ -40,9 +40,11 @@ REPEATED, ONCE, HELD_OUT, OWN = (
 EXACT = "clopper_pearson"
 NEITHER = "not measured for this way of estimating"
 OF_HELD_OUT = "held out: "
+BAND = "simultaneous_rectangles"  # of a whole curve
+BANDS = {"roc": "ROC curve", "precision_recall": "precision and recall"}
 
 
-def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:  # noqa: ANN401
+def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
     """Give a row for each kind of interval in a result; None where there is none.
 
     `rivals` are estimates by other rules that are shown beside it.
@@ -120,7 +122,7 @@ def _where(uses: list[Use], level: float) -> str:
     return f"{text}{words}{refits}{about}{chosen} (docs/{result.page}.md)"
 
 
-def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # noqa: ANN401
+def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:
     """List the intervals of a result, each kind of interval and measure once.
 
     `rivals` are what other rules say of the same SVM, beside a result by perturbation.
@@ -133,7 +135,7 @@ def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:  # n
             yield use
 
 
-def with_measured(result: Any, rows: Iterable[Row]) -> list[Row]:  # noqa: ANN401
+def with_measured(result: Any, rows: Iterable[Row]) -> list[Row]:
     """Fill the column "measured" of tidy rows: what the interval of the row covered."""
     uses = _by_use(result)
     every = list(rows)
@@ -151,7 +153,7 @@ def _of_row(row: Row) -> str:
     return f"{OF_HELD_OUT}{row['measure']}" if row.get("estimate") == "holdout" else row["measure"]
 
 
-def _by_use(result: Any) -> dict[tuple[str, float, str], Use]:  # noqa: ANN401
+def _by_use(result: Any) -> dict[tuple[str, float, str], Use]:
     return {(use.interval.method, use.interval.level, use.of): use for use in uses_of(result)}
 
 
@@ -161,7 +163,7 @@ def measured_words(use: Use) -> str:
     return use.unmeasured if measured is None else measured.words(level)
 
 
-def measured_facts(result: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+def measured_facts(result: Any) -> list[dict[str, Any]]:
     """Give what was measured of each interval of a result as plain values, for JSON."""
     return [
         {
@@ -178,7 +180,7 @@ def measured_facts(result: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     ]
 
 
-def marks_of(result: Any, of: str = "") -> Callable[[Estimate], str]:  # noqa: ANN401
+def marks_of(result: Any, of: str = "") -> Callable[[Estimate], str]:
     """Give the mark of an estimate of a result: ° where its coverage was not measured.
 
     `of` comes before the measure: `DIFFERENCE` for the estimate of a difference.
@@ -195,7 +197,7 @@ def marks_of(result: Any, of: str = "") -> Callable[[Estimate], str]:  # noqa: A
     return mark
 
 
-def unmeasured_note(result: Any) -> str:  # noqa: ANN401
+def unmeasured_note(result: Any) -> str:
     """Name the intervals of a result whose coverage was not measured; empty where there is none.
 
     Examples
@@ -212,7 +214,7 @@ def unmeasured_note(result: Any) -> str:  # noqa: ANN401
     return f"{MARK} coverage {'; '.join(parts)}" if reasons else ""
 
 
-def prediction_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
+def prediction_uses(evaluation: Any) -> Iterator[Use]:
     """Look up what was measured of intervals of predictions."""
     weighted = is_weighted(evaluation)
     for interval, estimate in with_intervals(all_estimates(evaluation)):
@@ -225,6 +227,11 @@ def prediction_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
             level=interval.level,
         )
         yield Use(interval, estimate.measure, result, _why_not(interval.method, weighted=weighted))
+    for name, words in BANDS.items():
+        curve = evaluation.curves.get(name)
+        if getattr(curve, "n_positive", None) and getattr(curve, "n_negative", None):
+            band = Interval(0.0, 1.0, evaluation.level, BAND)
+            yield Use(band, words, coverage_of(BAND, words, level=evaluation.level))
 
 
 def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
@@ -251,10 +258,15 @@ def design_of(settings: Mapping[str, Any]) -> str:
     return named.get(str(method), "")
 
 
-def unmeasured_uses(evaluation: Any) -> Iterator[Use]:  # noqa: ANN401
-    """List intervals of estimates that nothing was measured of."""
+def svm_uses(evaluation: Any) -> Iterator[Use]:
+    """Look up what was measured of intervals without refits: of ξα alone."""
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        yield Use(interval, estimate.measure, None, NEITHER)
+        measured = None
+        if interval.method.startswith("xi_alpha"):
+            measured = coverage_of(
+                interval.method, estimate.measure, target=estimate.target, level=interval.level
+            )
+        yield Use(interval, estimate.measure, measured, NEITHER)
 
 
 def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:
@@ -271,7 +283,7 @@ def svm_coverage(interval: Interval, measure: str, design: str) -> CoverageFigur
     return coverage_of(interval.method, measure, design=design, level=interval.level)
 
 
-def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # noqa: ANN401
+def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:
     """Look up what was measured of the interval of a difference."""
     for interval, estimate in with_intervals([one.difference]):
         result, of = None, f"{DIFFERENCE}{estimate.measure}"
@@ -280,7 +292,7 @@ def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:  # no
         yield Use(interval, of, result, _why_not(interval.method, weighted=weighted))
 
 
-def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401
+def is_weighted(evaluation: Any) -> bool:
     """Whether examples count unequally, as far as the evaluation tells."""
     sweep = evaluation.curves.get("thresholds")
     if sweep is not None and sweep.tp.dtype.kind == "f":  # counts are whole numbers
@@ -289,7 +301,7 @@ def is_weighted(evaluation: Any) -> bool:  # noqa: ANN401
     return named or bool(getattr(evaluation.tallies, "weighted", False))
 
 
-def all_estimates(evaluation: Any) -> Iterator[Estimate]:  # noqa: ANN401
+def all_estimates(evaluation: Any) -> Iterator[Estimate]:
     """Give the estimates of all measures, then those of single classes."""
     yield from evaluation.values()
     for estimates in evaluation.by_class.values():

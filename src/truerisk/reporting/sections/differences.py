@@ -225,7 +225,7 @@ def _group(group: DifferenceGroup) -> dict[str, Any]:
     }
 
 
-def _band(axis: Axis, region: float | None, place: Any) -> dict[str, Any] | None:  # noqa: ANN401
+def _band(axis: Axis, region: float | None, place: Any) -> dict[str, Any] | None:
     """Give the places of the region of equivalence, and the words of its limits."""
     if region is None or not math.isfinite(region):
         return None

@@ -50,16 +50,7 @@ class Mark:
 
 
 def explorer_section(evaluation: Evaluation) -> Section | None:
-    """Give the explorer; None unless there are two classes and one column of scores.
-
-    Examples
-    --------
-    >>> from truerisk.evaluation.evaluate import evaluate
-    >>> section = explorer_section(
-    ...     evaluate([0, 1, 0, 1], [0, 1, 0, 0], y_score=[0.1, 0.4, 0.35, 0.3]))
-    >>> section.kind, [mark["words"] for mark in section.data["marks"]]
-    ('explorer', ['Cheapest', 'Best F1', 'Breakeven', 'As evaluated'])
-    """
+    """Give the explorer; None unless there are two classes and one column of scores."""
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep) or len(evaluation.labels) != 2 or evaluation.pos_label is None:
         return None
@@ -289,19 +280,8 @@ def _lead(evaluation: Evaluation) -> str:
 def kept_rows(table: Sweep, always: list[int]) -> Indices:
     """Choose at most 1,000 rows of a sweep: all, or evenly many by what is found, and the best.
 
-    Kept in any case are the first and the last row, the corners of the convex hull of the ROC
-    curve (whatever the costs, one of them is cheapest), and those asked for.  A hull of more
-    corners than there is room for is thinned evenly.
-
-    Examples
-    --------
-    >>> from truerisk.measures.thresholds import sweep
-    >>> from truerisk.tallies.ranking import rank
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.random(5000) < 0.3
-    >>> table = sweep(rank(rng.normal(size=5000) + truth, truth))
-    >>> len(table), len(kept_rows(table, [7])), 7 in kept_rows(table, [7])
-    (5001, 1000, True)
+    Always among them are the ends, those requested, and the corners of the ROC hull (whatever the
+    costs, one of them is cheapest), thinned evenly where they are too many.
     """
     n = len(table)
     if n <= MAX_THRESHOLDS:

@@ -4,7 +4,6 @@ import platform
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from truerisk.reporting.document import SENTENCE, Facts, Section, Table, heads
@@ -36,9 +35,7 @@ SPOKEN = {
 
 
 def provenance_sections(
-    result: Any,  # noqa: ANN401
-    source: Mapping[str, Any] | None = None,
-    rivals: Iterable[Estimate] = (),
+    result: Any, source: Mapping[str, Any] | None = None, rivals: Iterable[Estimate] = ()
 ) -> Iterator[Section]:
     """Give what a page says of where a result came from, and of what its intervals are worth.
 
@@ -60,11 +57,7 @@ def provenance_sections(
             map(_file, files.rows),
             "A file with the same SHA-256 is the same, byte by byte: sha256sum prints it.",
         )
-    text = (
-        *facts_of(result),
-        *([] if read is None else _source(read)),
-        *versions(),
-    )
+    text = (*facts_of(result), *([] if read is None else _source(read)), *versions())
     yield _section("Where the numbers came from", (Row(*pair) for pair in text))
 
 
@@ -138,6 +131,8 @@ def _file_row(file: Mapping[str, Any]) -> tuple[str, ...]:
 
 def versions() -> Facts:
     """Name what computed this, as far as it was loaded; nothing that tells whose machine it was."""
+    from importlib.metadata import PackageNotFoundError, version
+
     yield "truerisk", version("truerisk")
     yield "Python", platform.python_version()
     for package in PACKAGES:
@@ -199,7 +194,7 @@ def _file_words(facts: Mapping[str, Any]) -> str:
     return f"{name}: {', '.join(words)}"
 
 
-def unit_of(estimate: Any) -> str:  # noqa: ANN401
+def unit_of(estimate: Any) -> str:
     """Say what the size of an estimate counts: examples, or values whose examples nobody told."""
     return "value" if estimate.method == "resampling" else "example"
 

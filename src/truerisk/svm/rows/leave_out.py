@@ -233,7 +233,7 @@ class Tableau:
     @classmethod
     def of_free(cls, gram: Array) -> "Tableau":
         """Begin with the free examples, which must be independent."""
-        from scipy.linalg.lapack import dpotrf, dpotri  # noqa: PLC0415 (a fifth of a second)
+        from scipy.linalg.lapack import dpotrf, dpotri
 
         # K + κ11ᵀ has an inverse A, and is K where Σ = 0: the bordered inverse follows from A.
         shift = float(gram.diagonal().mean()) or 1.0
@@ -259,10 +259,7 @@ class Tableau:
         values[n:, k:n] = values[k:n, n:].T
         values[n:, n:] = products[:, n:] - across @ reply.T + bias
         return Tableau(
-            free=k,
-            values=values,
-            bias=np.concatenate([self.bias, bias]),
-            constant=self.constant,
+            free=k, values=values, bias=np.concatenate([self.bias, bias]), constant=self.constant
         )
 
 
@@ -271,8 +268,8 @@ def independent(gram: Array, z: Array, low: Array, high: Array) -> tuple[NDArray
 
     Where xⱼ is an affine combination of other free examples, zⱼ can be exchanged for theirs.
     """
-    from scipy.linalg import solve_triangular  # noqa: PLC0415 (a fifth of a second)
-    from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 (as above)
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpstrf
 
     scale = float(gram.diagonal().max()) or 1.0
     factor, pivots, rank, _ = dpstrf(gram + scale, tol=DEPENDENT * scale, lower=1)

@@ -62,9 +62,9 @@ class Rows:
         )
 
 
-def as_rows(X: Any) -> Rows:  # noqa: ANN401
+def as_rows(X: Any) -> Rows:
     """Return a dense or sparse matrix by its rows; what is so already is not copied."""
-    from scipy.sparse import csr_array, issparse  # noqa: PLC0415 (a fifth of a second)
+    from scipy.sparse import csr_array, issparse
 
     matrix = csr_array(X if issparse(X) else np.asarray(X, np.float64), dtype=np.float64)
     if not matrix.has_canonical_format:

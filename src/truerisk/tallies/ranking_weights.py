@@ -1,0 +1,138 @@
+"""One ranking under many weightings of its rows: each measure for all of them at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truerisk.aliases import Array
+from truerisk.checks import check_choice, check_same_length
+from truerisk.tallies.ranking import (
+    LEVELS,
+    RECALL_SLACK,
+    Ranking,
+    as_labels,
+    as_scores,
+    refuse_nan,
+)
+
+
+def values_of(ranking: Ranking, name: str) -> float:
+    """Give the value of a measure of a ranking by its name."""
+    summary = ranking.summary
+    if name == "eleven_point_precision":
+        return sum(summary.eleven_point) / LEVELS
+    if name == "breakeven_point":
+        return summary.breakeven.value
+    return float(getattr(summary, {"roc_auc": "auc"}.get(name, name)))
+
+
+def values_of_weights(
+    scores: ArrayLike, is_positive: ArrayLike, weights: Array, names: Sequence[str]
+) -> dict[str, Array]:
+    """Give the measures of one ranking under each of (R, n) weightings of its n rows.
+
+    Examples
+    --------
+    >>> weights = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    >>> values_of_weights([3, 2, 1], [True, False, True], weights, ["average_precision"])
+    {'average_precision': array([0.83333333, 1.        ])}
+    """
+    for name in names:
+        check_choice(name, FORMULAS, "names")
+    column, positive = as_scores(scores), as_labels(is_positive)
+    check_same_length(scores=column, is_positive=positive)
+    refuse_nan(column)
+    order = np.argsort(-column.astype(np.float64), kind="stable")
+    ordered = column[order] + column.dtype.type(0)
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    of_rows, positive = weights[:, order], positive[order]
+    table = _Table(
+        np.add.reduceat(np.where(positive, of_rows, 0.0), starts, axis=1),
+        np.add.reduceat(np.where(positive, 0.0, of_rows), starts, axis=1),
+    )
+    return {name: FORMULAS[name](table) for name in names}
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Positives and negatives of R rankings at B scores, descending; shape (R, B)."""
+
+    positives: Array
+    negatives: Array
+
+    @cached_property
+    def tp(self) -> Array:
+        return np.cumsum(self.positives, axis=1)
+
+    @cached_property
+    def fp(self) -> Array:
+        return np.cumsum(self.negatives, axis=1)
+
+    @cached_property
+    def retrieved(self) -> Array:
+        return self.tp + self.fp
+
+    @cached_property
+    def precision(self) -> Array:
+        """At each score; 0 while nothing is found."""
+        return self.tp / np.maximum(self.retrieved, np.finfo(float).tiny)
+
+    @cached_property
+    def n_positive(self) -> Array:
+        """Positives of each ranking; NaN where there are none, and so is what is divided by it."""
+        return np.where(self.tp[:, -1] > 0, self.tp[:, -1], np.nan)
+
+    @cached_property
+    def n_negative(self) -> Array:
+        return np.where(self.fp[:, -1] > 0, self.fp[:, -1], np.nan)
+
+
+def _roc_auc(table: _Table) -> Array:
+    won = np.einsum("rb,rb->r", table.negatives, table.tp - table.positives / 2)
+    return np.asarray(won / (table.n_positive * table.n_negative))
+
+
+def _average_precision(table: _Table) -> Array:
+    return np.asarray(np.einsum("rb,rb->r", table.positives, table.precision) / table.n_positive)
+
+
+def _breakeven_point(table: _Table) -> Array:
+    total = table.n_positive[:, None]
+    recall = table.tp / total
+    distance = np.where(table.tp > 0, np.abs(table.precision - recall), np.inf)
+    distance = np.where(table.retrieved == total, -1.0, distance)
+    mean = (table.precision + recall) / 2
+    nearest = distance == distance.min(axis=1, keepdims=True)
+    best = np.where(nearest, mean, -np.inf).max(axis=1)
+    return np.where(np.isnan(table.n_positive), np.nan, best)
+
+
+def _eleven_point(table: _Table) -> Array:
+    best_from = np.maximum.accumulate(table.precision[:, ::-1], axis=1)[:, ::-1]
+    scaled = (LEVELS - 1) * table.tp + RECALL_SLACK * table.tp[:, -1:]
+    needed = np.arange(LEVELS) * table.tp[:, -1:]
+    first = np.array([np.searchsorted(*pair) for pair in zip(scaled, needed, strict=True)])
+    total = np.take_along_axis(best_from, first, axis=1).sum(axis=1)
+    return np.where(np.isnan(table.n_positive), np.nan, total / LEVELS)
+
+
+def _ks(table: _Table) -> Array:
+    ahead = table.tp / table.n_positive[:, None] - table.fp / table.n_negative[:, None]
+    return np.asarray(ahead.max(axis=1))
+
+
+def _best_f1(table: _Table) -> Array:
+    return np.asarray((2 * table.tp / (table.n_positive[:, None] + table.retrieved)).max(axis=1))
+
+
+FORMULAS: dict[str, Callable[[_Table], Array]] = {
+    "roc_auc": _roc_auc,
+    "average_precision": _average_precision,
+    "breakeven_point": _breakeven_point,
+    "eleven_point_precision": _eleven_point,
+    "ks": _ks,
+    "best_f1": _best_f1,
+}
