@@ -57,6 +57,17 @@ def test_half_way_between_two_doubles_the_even_one_is_taken():
     assert values.tolist() == [2.0**53, 2.0**53 + 4, float("9007199254740993e1")]
 
 
+@BOTH
+@pytest.mark.parametrize(
+    "cell", ["39251274942307750e-2", "4626208158230969291e48", "4001635106671391435e-53"]
+)
+def test_the_lower_half_of_a_power_can_decide(module, cell):
+    # The product with the upper half ends in ones: the lower half carries into it.
+    values, states = numbers(module, [cell])
+    assert states.tolist() == [PARSED]
+    assert same_bits(values[0], float(cell))
+
+
 number_texts = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.decimals(allow_nan=False, allow_infinity=False, places=6).map(str),
@@ -197,9 +208,21 @@ def test_values_are_those_of_the_json_module(records, ascii_only, indent):
                 kind = kinds[slot, at]
                 assert (kind == 0) == (name not in record)
                 if kind in {5, 6}:
+                    assert (kind == 6) == ("\\" in raw)
                     raw = f'"{raw}"'
                 if kind:
                     assert json.loads(raw) == record[name]
+
+
+@BOTH
+def test_every_kind_of_value_has_a_number(module):
+    written = ["null", "true", "false", "-1.5", '"x"', r'"\n"', "[1, [2]]"]
+    lines = ["{}", *(f'{{"a": {value}}}' for value in written)]
+    data = "".join(line + "\n" for line in lines).encode()
+    _, starts, ends, kinds = split(module, data, len(lines))
+    assert kinds[0].tolist() == list(range(8))
+    spans = [data[start:end].decode() for start, end in zip(starts[0], ends[0], strict=True)]
+    assert spans == ["", *written[:4], "x", r"\n", "[1, [2]]"]
 
 
 @BOTH
