@@ -65,6 +65,7 @@ from .intervals.binomial import binomial_interval as binomial_interval
 from .intervals.binomial import binomial_test as binomial_test
 from .intervals.binomial import lower_bound as lower_bound
 from .intervals.binomial import upper_bound as upper_bound
+from .intervals.bounds import error_bounds as error_bounds
 from .intervals.differences import difference_interval as difference_interval
 from .intervals.planning import sample_size as sample_size
 from .intervals.variance_components import refit_interval as refit_interval

@@ -175,7 +175,7 @@ def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     rows = []
     for problem in curves.problems():
         measured = list(curves.measure_problem(problem, samples=drawn, folder=resume))
-        rows += [row for row in measured if row.samples]
+        rows += [row for row in measured if row.samples >= curves.MIN_SAMPLES]
         shares = (f"{row.coverage:.2f} of {row.samples} ({row.design})" for row in measured)
         yield f"{problem.name}, n = {problem.n}: {', '.join(shares)}"
     write_ledger(CoverageCell, "curves", rows, LEDGERS)

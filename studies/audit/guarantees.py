@@ -60,7 +60,7 @@ CRITERIA = {
 }
 SHARES, SMOOTHED = ("precision", "recall", "specificity", "f1"), ("gmean", "cost")
 MEASURES = (*SHARES, "youden", *SMOOTHED)
-MAXIMA = {("best F1", "f1"): "best_f1", ("Youden", "youden"): "ks"}  # measures of the ranking
+BEST_F1 = ("best F1", "f1")  # has the interval that `evaluate` gives it
 RECALL = SPECIFICITY = 0.9
 MIN_ERROR, MAX_PRECISION = 0.02, 0.98
 REAL = ("covtype_binary", "ijcnn1", "svmguide1", "waveform", "banana", "titanic", "letter_OQ")
@@ -387,22 +387,21 @@ def _interval_trials(population: Population, n: int, samples: int) -> Arrays:
     """Give for each criterion and measure: the truth at the chosen threshold, and four ends."""
     rng = np.random.default_rng([3, n, zlib.crc32(population.name.encode())])
     chosen: dict[str, list[tuple[float, ...]]] = {criterion: [] for criterion in CRITERIA}
-    own: dict[tuple[str, str], list[tuple[float, float]]] = {place: [] for place in MAXIMA}
+    best_f1 = []
     for _ in range(samples):
         ranking = rank(*population.draw(n, rng))
         for criterion, options in CRITERIA.items():
             best = optimal_threshold(ranking, **options)  # type: ignore[arg-type]
             chosen[criterion].append((best.at, best.tp, best.fp, best.fn, best.tn))
-            for place in MAXIMA.keys() & {(criterion, name) for name in MEASURES}:
-                interval = ranking_interval(MAXIMA[place], best.value, ranking, level=LEVEL)
-                own[place].append((interval.low, interval.high))
+        interval = ranking_interval("best_f1", ranking.summary.best_f1, ranking, level=LEVEL)
+        best_f1.append((interval.low, interval.high))
     arrays = {}
     for criterion, rows in chosen.items():
         truth = np.array([_values(population, row[0]) for row in rows])
         ends = _ends(np.array(rows)[:, 1:])
         for value, name in zip(truth.T, MEASURES, strict=True):
-            if (criterion, name) in MAXIMA:
-                ends[name][:, :2] = own[criterion, name]
+            if (criterion, name) == BEST_F1:
+                ends[name][:, :2] = best_f1
             arrays[f"{criterion} {name}"] = np.column_stack([value, ends[name]])
     return arrays
 
@@ -492,7 +491,7 @@ def _interval_cell(
     slack = 1e-9  # rounding at the ends of the range
     method = "smoothed_delta" if name in SMOOTHED else "clopper_pearson"
     method = f"{'class_shares' if name == 'youden' else method}_after_choice"
-    if (criterion, name) in MAXIMA:
+    if (criterion, name) == BEST_F1:
         method = "chosen_threshold"
     return CoverageCell(
         study="chosen thresholds", problem=population.name, role=population.role,

@@ -36,6 +36,16 @@ def test_plan_wants_one_question(run, arguments):
     assert run("plan", *arguments).exit_code == 2
 
 
+def test_bounds_of_counts_stand_side_by_side(run):
+    text = run("bounds", "12", "300", "--vc-dimension", "11").stdout
+    for part in ("0.0400", "[0.0178, 0.0622]", "at most 0.0640", "hoeffding", "vc bound"):
+        assert part in text
+    rows = json.loads(run("bounds", "12", "300", "--json").stdout)["rows"]
+    assert rows[1]["side"] == "upper"
+    assert len(rows) == 6
+    assert run("bounds", "5", "4").exit_code == 3
+
+
 def test_folds_give_mean_deviation_and_both_intervals(run):
     # Mean of 0.1, 0.2, 0.3 is 0.2, the n − 1 deviation 0.1.
     result = json.loads(run("folds", "0.1", "0.2", "0.3", "--json").stdout)["rows"]

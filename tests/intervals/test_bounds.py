@@ -11,6 +11,7 @@ from truerisk.intervals.binomial import binomial_interval
 from truerisk.intervals.bounds import (
     chernoff_kl,
     empirical_bernstein,
+    error_bounds,
     hoeffding,
     leave_one_out_variability,
     stability_bound,
@@ -113,3 +114,36 @@ def test_slips_are_told():
         empirical_bernstein(0.1, 0.1, 1)
     with pytest.raises(InputError, match="`disagreement` must lie in"):
         leave_one_out_variability(0.1, 10, 2.0)
+
+
+def test_all_bounds_of_counts_by_hand():
+    found = error_bounds(12, 300, vc_dimension=11)
+    # 0.04 ± 1.959964 √(0.04 · 0.96 / 300)
+    assert [found["gaussian"].low, found["gaussian"].high] == pytest.approx(
+        [0.017826, 0.062174], abs=5e-7
+    )
+    assert binom.cdf(12, 300, found["one_sided"].high) == pytest.approx(0.05, abs=1e-9)
+    # Losses of 0 and 1 have the sample variance n/(n − 1) · 0.04 · 0.96.
+    variance = 300 / 299 * 0.04 * 0.96
+    assert found["empirical_bernstein"] == empirical_bernstein(0.04, variance, 300)
+    assert {name: one.side for name, one in found.items() if one.side != "both"} == {
+        "one_sided": "upper",
+        "vc_bound": "upper",
+    }
+    assert "vc_bound" not in error_bounds(12, 300)
+
+
+@given(n=st.integers(2, 500), data=st.data())
+def test_what_assumes_less_is_never_shorter(n, data):
+    k = data.draw(st.integers(0, n))
+    found = error_bounds(k, n)
+    exact, loose = found["clopper_pearson"], found["chernoff_kl"]
+    assert loose.low <= exact.low + 1e-9
+    assert exact.high <= loose.high + 1e-9
+    assert loose.width <= found["hoeffding"].width + 1e-9
+    assert found["one_sided"].high <= exact.high + 1e-12
+
+
+def test_counts_that_cannot_be_are_refused():
+    with pytest.raises(InputError, match="`errors` must"):
+        error_bounds(4, 3)

@@ -44,6 +44,7 @@ COMMANDS = {
     "threshold": "The best threshold for scores, and the cost of other ones.",
     "reject": "How many examples to leave undecided for a target error.",
     "plan": "How large must a test set be?",
+    "bounds": "Every interval and bound of an error rate, side by side.",
     "split": "Divide examples into folds, and write the folds to a file.",
     "folds": "Mean and interval of the values of several folds.",
     "measures": "The list of measures, with their formulas.",

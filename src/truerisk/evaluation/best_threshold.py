@@ -41,8 +41,6 @@ from truerisk.tallies.ranking import Ranking
 
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 SWEPT = ("precision", "recall", "f1")
-# Criteria whose greatest value is a measure of the ranking, with an interval of its own.
-MAXIMA = {("f_beta", 1.0): ("f1", "best_f1"), ("youden", 1.0): ("youden", "ks")}
 SEQUENCE, ORDER = "fixed_sequence", "order_statistic"
 
 
@@ -120,7 +118,7 @@ def best_threshold(
 
     The intervals of `estimates` allow for the choice: they reach half a standard error further on
     either side than those of a threshold that was fixed before (`level_after_choice`); that of the
-    best F1, and of the best J, is the one that `evaluate` gives.  How often they cover was measured
+    best F1 is the one that `evaluate` gives.  How often they cover was measured
     (docs/which-threshold.md); weighted examples have none.
 
     Parameters
@@ -173,10 +171,9 @@ def best_threshold(
         naive = optimal_threshold(ranking, **options, among=_naively_kept(table, guarantee))
     sure = independent and not ranking.weighted
     estimates = _estimates(best, options, level, sure=sure)
-    name, of_ranking = MAXIMA.get((by, beta), ("", ""))
-    if sure and not guarantee and name in estimates:
-        interval = ranking_interval(of_ranking, best.value, ranking, level=level)
-        estimates[name] = dataclasses.replace(estimates[name], interval=interval)
+    if sure and not guarantee and (by, beta) == ("f_beta", 1) and estimates:
+        interval = ranking_interval("best_f1", best.value, ranking, level=level)
+        estimates["f1"] = dataclasses.replace(estimates["f1"], interval=interval)
     return ChosenThreshold(
         **vars(best), level=level, estimates=estimates, guarantees=given, naive=naive
     )

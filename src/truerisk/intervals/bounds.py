@@ -7,9 +7,69 @@ are here for comparison.
 """
 
 import math
+from dataclasses import replace
 
 from truerisk.checks import check_level, check_number, check_whole_number
+from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.results import Interval
+
+
+def error_bounds(
+    errors: int, n: int, *, vc_dimension: float | None = None, level: float = 0.95
+) -> dict[str, Interval]:
+    r"""Give every interval and bound of an error rate from k errors of n, shortest promise first.
+
+    ========================  ==========================================================
+    name                      promise
+    ========================  ==========================================================
+    clopper_pearson           exact: at least the level, for every error rate
+    one_sided                 exact, of the upper end alone
+    gaussian                  :math:`k/n \pm z\sqrt{(k/n)(1 - k/n)/n}`; breaks at few errors
+    chernoff_kl               at least the level, for any losses in [0, 1]
+    empirical_bernstein       the same, by the variance of the losses
+    hoeffding                 the same, by nothing but n
+    vc_bound                  of *training* errors, for all rules of a VC dimension
+    ========================  ==========================================================
+
+    Parameters
+    ----------
+    errors, n
+        Errors and examples; held out, but for `vc_bound`, which takes them as training errors.
+    vc_dimension
+        Of the family of rules; without it there is no `vc_bound`.
+    level
+        Confidence level.
+
+    Examples
+    --------
+    >>> for name, ends in error_bounds(12, 300, vc_dimension=11).items():
+    ...     print(f"{name:20}{ends}")
+    clopper_pearson     [0.021, 0.069] at 95 %
+    one_sided           at most 0.064 with 95 % confidence
+    gaussian            [0.018, 0.062] at 95 %
+    chernoff_kl         [0.016, 0.078] at 95 %
+    empirical_bernstein [0.000, 0.108] at 95 %
+    hoeffding           [0.000, 0.118] at 95 %
+    vc_bound            at most 0.930 with 95 % confidence
+    """
+    size = check_whole_number(n, "n", low=2)
+    k = check_whole_number(errors, "errors", low=0, high=size)
+    check_level(level)
+    mean = k / size
+    highest = upper_bound(k, size, delta=1 - level)
+    bounds = {
+        "clopper_pearson": binomial_interval(k, size, level=level),
+        "one_sided": Interval(0.0, highest, level, "clopper_pearson_upper", "upper"),
+        "gaussian": binomial_interval(k, size, level=level, method="wald"),
+        "chernoff_kl": chernoff_kl(mean, size, level=level),
+        "empirical_bernstein": empirical_bernstein(
+            mean, mean * (1 - mean) * size / (size - 1), size, level=level
+        ),
+        "hoeffding": hoeffding(mean, size, level=level),
+    }
+    if vc_dimension is not None:
+        bounds["vc_bound"] = replace(vc_bound(mean, size, vc_dimension, level=level), side="upper")
+    return bounds
 
 
 def hoeffding(mean: float, n: int, *, level: float = 0.95) -> Interval:

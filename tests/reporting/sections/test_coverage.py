@@ -125,9 +125,17 @@ def test_perturbation_is_told_what_its_own_audit_says():
     assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
 
 
-def test_estimates_without_resampling_were_not_measured():
+def test_the_bounds_of_xi_alpha_were_measured_at_their_rho():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
-    told = rows(tr.xi_alpha(tr.LinearSVM().fit(X, y), X, y))
+    svm = tr.LinearSVM().fit(X, y)
+    for rule, words in (
+        ({"rho": 1}, "; ρ = 1;"),
+        ({"rho": 2}, "; ρ = 2;"),
+        ({"refine": "span"}, "; span;"),
+    ):
+        told = rows(tr.xi_alpha(svm, X, y, **rule))
+        assert all(words in row[-1] for row in told.values())
+    told = rows(tr.xi_alpha(svm, X, y, rho=1.5))
     assert {row[-1] for row in told.values()} == {"not measured for this way of estimating"}
 
 

@@ -16,7 +16,7 @@ def population(monkeypatch):
 @pytest.mark.usefixtures("population")
 def test_bounds_are_measured_for_every_rule_measure_and_target(tmp_path):
     cell = xi_alpha.XiAlphaCell(population="made", svm="linear", n=60)
-    [(_, rows, biases)] = xi_alpha.measure_cells([cell], samples=4, folder=tmp_path)
+    [(_, rows, biases)] = xi_alpha.measure_cells([cell], samples=24, folder=tmp_path)
     assert len(rows) == 3 * 4 * 2
     assert {row.method for row in rows} == {"xi_alpha_upper", "xi_alpha_lower"}
     assert all(row.coverage == 1.0 for row in rows if row.design == "ρ = 2")
@@ -33,7 +33,7 @@ def test_bounds_are_measured_for_every_rule_measure_and_target(tmp_path):
 )
 def test_a_choice_is_measured_as_it_was_won_and_corrected(by, methods):
     cell = xi_alpha.XiAlphaCell(population="made", svm=by, n=40)
-    [(_, rows, _)] = xi_alpha.measure_cells([cell], samples=2)
+    [(_, rows, _)] = xi_alpha.measure_cells([cell], samples=60)
     assert [row.method for row in rows[::2]] == methods
     assert {row.study for row in rows} == {"select"}
 

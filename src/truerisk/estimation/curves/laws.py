@@ -201,8 +201,13 @@ def _size(size: float) -> str:
 class Extrapolation:
     """The inverse power law of one learner's curve: e(n) = a + b·n^(−c), e the loss.
 
-    The law is an assumption; its uncertainty comes from fitting it again to means resampled over
-    the repeats.  At 95 % the intervals covered .92 to .96 of simulated samples, up to ten times n.
+    The law is an assumption.  It says nothing of what a learner does beyond the sizes tried but
+    that it goes on as before; `notes` says when even the sizes tried do not pin it down.  Its
+    uncertainty comes from fitting it again to means resampled over the repeats.  The interval of a
+    value also holds what a curve does that levels off now, or that goes on as fast as over the
+    larger half of the sizes: with [low, high] the interval of the loss at the largest size, `last`,
+    it reaches from low + `slope` · ln(n / largest size) to high.  At 95 % it held the learner's
+    mean error at 2 and 4 times the sample in .96 to 1.00, on problems that nothing was chosen on.
     """
 
     measure: str
@@ -214,7 +219,8 @@ class Extrapolation:
     c_interval: Interval
     sizes: tuple[int, ...]
     n: int
-    ceiling: float
+    last: Interval
+    slope: float
     determined: bool
     notes: tuple[str, ...] = ()
     laws: PowerLaws = field(repr=False, compare=False)
@@ -230,7 +236,8 @@ class Extrapolation:
         law = self._law
         low, high = _quantiles(self.laws.at(size), self.level)
         value = float(law.at(size)[0])
-        ends = (min(low, value), max(high, value, self.ceiling))
+        pace = max(0.0, self.last.low + self.slope * math.log(size / self.sizes[-1]))
+        ends = (min(low, value, pace), max(high, value, self.last.high))
         ends = (1 - ends[1], 1 - ends[0]) if self.higher_is_better else ends
         return Estimate(
             value=1 - value if self.higher_is_better else value,
@@ -309,7 +316,7 @@ def extrapolation_of(
     *,
     sizes: tuple[int, ...],
     n: int,
-    ceiling: float,
+    last: Interval,
     measure: str,
     higher_is_better: bool,
     level: float,
@@ -336,7 +343,8 @@ def extrapolation_of(
         c_interval=c_ends,
         sizes=sizes,
         n=n,
-        ceiling=ceiling,
+        last=last,
+        slope=late_slope(losses[None], sizes),
         determined=not notes,
         notes=notes,
         laws=laws,
@@ -364,11 +372,17 @@ def why_no_law(
     if float(slopes.mean()) + float(stdtrit(repeats - 1, level)) * error >= 0:
         reason = f"over the sizes tried the curve does not surely {way}"
         return Finding(reason, code="not_surely_falling")
-    late = slice(len(logs) // 2, None)
-    if _slopes(losses[:, late], logs[late]).mean() > 0:
+    if late_slope(losses, sizes) > 0:
         reason = f"over the larger half of the sizes the curve seems to {other}"
         return Finding(reason, code="rises_at_the_end")
     return None
+
+
+def late_slope(losses: Array, sizes: tuple[int, ...]) -> float:
+    """Give the mean slope of the losses against log n, over the larger half of the sizes."""
+    half = len(sizes) // 2
+    logs = np.log(np.asarray(sizes[half:], dtype=np.float64))
+    return float(_slopes(losses[:, half:], logs).mean())
 
 
 def _slopes(losses: Array, logs: Array) -> Array:

@@ -32,7 +32,7 @@ from truerisk.estimation.curves.results import (
 )
 from truerisk.estimation.curves.runs import COSTS
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
-from truerisk.results import Finding
+from truerisk.results import Finding, Interval
 
 REPLICATES = 1000
 SPREAD = Finding(
@@ -276,19 +276,21 @@ def _law(design: Design, values: Array, points: tuple[CurvePoint, ...]) -> Extra
         variances,
         sizes=sizes,
         n=design.n,
-        ceiling=_ceiling(design, points[known[-1]]),
+        last=_loss_interval(design, points[known[-1]]),
         measure=design.measure,
         higher_is_better=higher_is_better,
         level=design.level,
     )
 
 
-def _ceiling(design: Design, point: CurvePoint) -> float:
-    """Give the worse end of the interval of the loss at a point."""
-    ends = (point.mean,) * 2
-    if point.interval is not None:
-        ends = (point.interval.low, point.interval.high)
-    return float(1 - ends[0] if design.higher_is_better else ends[1])
+def _loss_interval(design: Design, point: CurvePoint) -> Interval:
+    """Give the interval of the loss at a point."""
+    ends = point.interval
+    if ends is None:
+        ends = Interval(point.mean, point.mean, design.level, "none")
+    if design.higher_is_better:
+        return Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
+    return ends
 
 
 def _told(

@@ -60,6 +60,7 @@ LEANINGS = {
     "cross_validation": "leans to the bad side, a little",
 }
 BY_REFITS = {"cross_validation"}
+BOUNDS = {"xi_alpha_1": "ρ = 1", "xi_alpha_2": "ρ = 2", "span_rule": "span"}  # as measured
 
 
 def side_by_side_chapter(result: SideBySide) -> Chapter:
@@ -170,6 +171,8 @@ def side_by_side_uses(result: Any) -> Iterator[Use]:
     for estimate in result.estimates:
         if estimate.method == "cross_validation":
             yield from refit_uses([estimate], REPEATED)
+        elif estimate.method in BOUNDS:
+            yield from refit_uses([estimate], BOUNDS[estimate.method])
         else:
             for interval, one in with_intervals([estimate]):
                 yield Use(interval, one.measure, None, NEITHER)

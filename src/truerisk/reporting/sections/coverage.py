@@ -1,5 +1,6 @@
 """Does each interval keep its promise: what was measured of those that a result uses."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -259,12 +260,19 @@ def design_of(settings: Mapping[str, Any]) -> str:
 
 
 def svm_uses(evaluation: Any) -> Iterator[Use]:
-    """Look up what was measured of intervals without refits: of ξα alone."""
+    """Look up what was measured of intervals without refits: of ξα alone, by its ρ or the span."""
+    settings = evaluation.settings
+    refined = settings.get("refine") == "span"
+    design = "span" if refined else f"ρ = {settings.get('rho', math.nan):g}"
     for interval, estimate in with_intervals(all_estimates(evaluation)):
         measured = None
         if interval.method.startswith("xi_alpha"):
             measured = coverage_of(
-                interval.method, estimate.measure, target=estimate.target, level=interval.level
+                interval.method,
+                estimate.measure,
+                design=design,
+                target=estimate.target,
+                level=interval.level,
             )
         yield Use(interval, estimate.measure, measured, NEITHER)
 
