@@ -4,8 +4,8 @@ The forms were chosen on other problems: normal scores, three kinds of tables, B
 at other parameters and seeds.  These here were drawn once the forms were frozen.
 
 Tables      2 to 100 classes, even or Zipf, three accuracies
-Label sets  5 and 20 labels of unequal frequency, errors that go together in a row
-Rankings    16 families of scores, of which some have ties, heavy tails or 3 % positives, and the
+Label sets  8 and 30 labels of unequal frequency, errors that go together in a row
+Rankings    17 families of scores, of which some have ties, heavy tails or 3 % positives, and the
             scores of logistic regressions on the tables of TRUERISK_DATA
 Classes     scores of 3 to 10 classes at once: macro averages of rankings
 Losses      probabilities that are right, too sure or too timid, some of them next to 0
@@ -306,7 +306,7 @@ def _kept_at(limit: Ranking, name: str, threshold: float) -> float:
     tp, fp = (float(limit.tp[at]), float(limit.fp[at])) if at >= 0 else (0.0, 0.0)
     if name == "best_f1":
         return 2 * tp / (limit.n_positive + tp + fp)
-    return tp / limit.n_positive - fp / limit.n_negative
+    return max(tp / limit.n_positive - fp / limit.n_negative, 0.0)  # a distance
 
 
 @dataclass(frozen=True)
@@ -439,6 +439,7 @@ FAMILIES = {
     "normal, 3 %, 1.2 apart": _scores(0.03, _normal, 1.2),
     "normal, 3 %, 3 apart": _scores(0.03, _normal, 3.0),
     "no information": _scores(0.35, _normal, 0.0),
+    "hardly any information, 20 %": _scores(0.2, _even, 0.1),
     "heavy tails, half": _scores(0.5, _heavy, 2.0),
     "heavy tails, 15 %": _scores(0.15, _heavy, 3.0),
     "skewed, 30 %": _scores(0.3, _skewed, 1.0),
@@ -526,8 +527,8 @@ def all_problems() -> list[Problem]:
     ]
     problems += [
         LabelSets(labels, frequency, noise)
-        for labels in (5, 20)
-        for frequency, noise in ((0.3, 0.1), (0.08, 0.04), (0.15, 0.01))
+        for labels in (8, 30)
+        for frequency, noise in ((0.25, 0.12), (0.1, 0.05), (0.2, 0.015))
     ]
     problems += [Rankings(name, draw) for name, draw in FAMILIES.items()]
     if os.environ.get("TRUERISK_DATA"):

@@ -290,6 +290,32 @@ def test_few_examples_per_class_break_the_promise_and_the_estimate_says_so():
     assert "not kept at this size" in row["notes"]
 
 
+def test_weights_worth_few_examples_break_the_promise():
+    table = [[8, 2], [2, 8]]
+    uneven = np.where(np.arange(20) % 5 == 0, 30.0, 1.0)  # worth 5.1 examples
+    for measure in ("recall", "f1"):
+        assert average_shortfalls(cells_of(table, uneven), measure, "macro") != ()
+        assert average_shortfalls(cells_of(table, 1.0), measure, "macro") == ()
+
+
+def test_a_row_with_several_labels_is_as_many_decisions():
+    # Four labels on each of 10 rows, one of them missed once: as sure as 40 single labels, nearly.
+    truth = np.ones((10, 4), dtype=int)
+    called = truth.copy()
+    called[0, 0] = 0
+    sets = cells_of_sets(truth, called)
+    every = np.ones(4, dtype=bool)
+    found = weighted_interval(sets, "f1", every, level=0.95)
+    inside = (np.mean([18 / 19, 1, 1, 1]) * 40 + 0.5) / 41
+    floor = inside * (1 - inside) / 41
+    m = inside * (1 - inside) / floor
+    assert (
+        found.width
+        < weighted_interval(cells_of([[10, 0], [1, 9]]), "f1", every[:2], level=0.95).width
+    )
+    assert m == pytest.approx(41)
+
+
 @pytest.mark.parametrize("method", ["smoothed_delta", "delta", "percentile", "bca", "dirichlet"])
 def test_other_methods_remain_on_request(method):
     table = [[8, 1, 1], [2, 12, 6], [0, 1, 4]]

@@ -1,7 +1,9 @@
 import pytest
-from scipy import stats
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
 
-from truerisk.intervals.gamma import gamma_ends
+from truerisk.intervals.gamma import gamma_ends, gamma_quantile
 
 
 def test_a_whole_further_event_would_be_the_exact_interval_of_a_poisson_count():
@@ -24,3 +26,17 @@ def test_nothing_seen_leaves_the_next_event():
 def test_the_ends_hold_the_mean(level):
     low, high = gamma_ends(0.3, 5.0, 0.01, level=level)
     assert 0 <= low <= 0.3 <= high
+
+
+@given(
+    st.floats(0.05, 1e5), st.sampled_from([0.0005, 0.005, 0.025, 0.05, 0.5, 0.95, 0.975, 0.9995])
+)
+def test_the_quantile_is_that_of_scipy(shape, probability):
+    expected = float(special.gammaincinv(shape, probability))
+    assert gamma_quantile(shape, probability) == pytest.approx(expected, rel=1e-8, abs=1e-300)
+
+
+def test_quantiles_of_large_shapes():
+    for shape in (9.9e4, 1.1e5, 1e9):
+        expected = float(special.gammaincinv(shape, 0.975))
+        assert gamma_quantile(shape, 0.975) == pytest.approx(expected, rel=1e-8)

@@ -114,6 +114,14 @@ def test_ks_worked_by_hand():
     assert ends(interval_of("ks", ranking)) == pytest.approx(expected)
 
 
+def test_a_distance_that_chance_would_reach_does_not_exclude_zero():
+    # Eight of 100 positives above all else: D = .08 of standard error .029, but .08 √50 = .57 is
+    # far under Smirnov's √(−ln(.05)/2) = 1.22: the threshold was chosen among many.
+    assert interval_of("ks", ranked([8, 92], [0, 100])).low == 0
+    # Thirty of them: .3 √50 = 2.1.
+    assert interval_of("ks", ranked([30, 70], [0, 100])).low > 0.15
+
+
 def test_breakeven_worked_by_hand():
     # Four positives, at ranks 1, 2, 3 and 6 of 10: three of the first four are positive, B = ¾.
     ranking = ranked([1, 1, 1, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0, 1, 1, 1, 1])

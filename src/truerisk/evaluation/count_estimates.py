@@ -181,13 +181,15 @@ class CountEstimates:
             n = sample.counted(lambda features: measure(read(features)).n)
             return self._finished(measure, float(result.value), interval, n)
         value = float(result)
+        notes: tuple[Finding, ...] = ()
         if measure.name in {"balanced_accuracy", "youden"} and self._by_formula(value):
             interval = self._of_recalls(measure.name, sample)
+            notes = average_shortfalls(self.cells, "recall", "macro")
         else:
             interval = self._cell_interval(
                 sample, lambda features: measure.value(read(features)), value, measure
             )
-        return self._finished(measure, value, interval, self.cells.n)
+        return self._finished(measure, value, interval, self.cells.n, notes)
 
     def _by_formula(self, value: float) -> bool:
         """Whether a defined value may have the interval that was made for its measure."""

@@ -34,6 +34,7 @@ INSIDE = 1e-6  # how far a centre stays from the ends
 ONCE = (0.5, 0.0)  # what is taken off a class that occurred once: half of it, or all
 NEWTON_STEPS = 100  # at most; each but the first few doubles the digits
 MIN_PER_CLASS = 4  # examples, on average over the classes that occur
+MIN_PER_CLASS_WEIGHTED = 5  # of equal weight, where weights go with errors
 MANY_CLASSES = 20  # from here on, F1 and Jaccard need as many
 BY_FORMULA = ("recall", "precision", "f1", "jaccard", "specificity")
 
@@ -168,18 +169,26 @@ def average_shortfalls(cells: Cells, measure: str, average: str) -> tuple[Findin
     """Say where the promise of an average is not kept at this size."""
     truth = cells.by_class(cells.rows)[1]
     occurring = int(np.count_nonzero(truth))
-    few = float(truth.sum()) < MIN_PER_CLASS * occurring
+    worth = float(truth.sum()) / max(occurring, 1) * cells.effective_n / cells.n
+    if cells.weighted and average != "micro" and worth < MIN_PER_CLASS_WEIGHTED:
+        text = (
+            f"the promise is not kept at this size: with weights worth under "
+            f"{MIN_PER_CLASS_WEIGHTED} examples per class (here {worth:.1f}) a 95 % interval was "
+            "seen to cover 88 %"
+        )
+        return (Finding(text, code="not_kept_at_this_size"),)
     missed = {
         ("precision", "macro"): "82",
         ("precision", "weighted"): "82",
         ("f1", "macro"): "89",
         ("jaccard", "macro"): "89",
     }.get((measure, average))
+    few = worth < MIN_PER_CLASS
     if not few or missed is None or (measure != "precision" and occurring < MANY_CLASSES):
         return ()
     text = (
         f"the promise is not kept at this size: with under {MIN_PER_CLASS} examples per class "
-        f"(here {float(truth.sum()) / occurring:.1f}) a 95 % interval was seen to cover {missed} %"
+        f"(here {worth:.1f}) a 95 % interval was seen to cover {missed} %"
     )
     return (Finding(text, code="not_kept_at_this_size"),)
 
@@ -304,8 +313,10 @@ def weighted_interval(cells: Cells, measure: str, taken: Flags, *, level: float)
     )
     squares = cells.totals if cells.squares is None else cells.squares
     n = cells.effective_n
-    inside = (mean * n + 0.5) / (n + 1)
-    floor = inside * (1 - inside) / (n + 1)
+    # A row with several labels is as many decisions.
+    units = n * max(float(cells.by_class(cells.rows)[1].sum()) / cells.n, 1.0)
+    inside = (mean * units + 0.5) / (units + 1)
+    floor = inside * (1 - inside) / (units + 1)
     if measure == "jaccard":
         floor *= (1 + inside) ** 2 / 2  # a share of rows, seen through J = F/(2 − F)
     variance = max(float(squares @ of_row**2), floor)

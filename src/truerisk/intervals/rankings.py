@@ -138,6 +138,8 @@ def ks_ends(value: float, ranking: Ranking, level: float) -> Ends:
 
     Recall and false positive rate at the threshold are two shares, each with half an example more
     on either side; hull of Wilson's intervals of (1 + D)/2 at D and at half a standard error less.
+    It holds 0 where scores without information would come as far, by Smirnov's one-sided limit
+    P(D √(PN/(P + N)) > c) = exp(−2c²).
     """
     tp, fp = _counts_at(ranking, ranking.summary.ks_threshold)
     variance = 0.0
@@ -154,7 +156,11 @@ def ks_ends(value: float, ranking: Ranking, level: float) -> Ends:
         low, high = score_ends(half, size_of(inside, variance / 4), quantile)
         ends.append((2 * low - 1, 2 * high - 1))
     low, high = hull(value, *ends)
-    return max(low, 0.0), high
+    # Scores that say nothing have a distance too: up to Smirnov's quantile, 0 is not excluded.
+    positives, negatives = units_of(ranking)
+    beyond = value * math.sqrt(positives * negatives / (positives + negatives))
+    says_nothing = beyond <= math.sqrt(-math.log(1 - level) / 2)
+    return 0.0 if says_nothing else max(low, 0.0), high
 
 
 def breakeven_ends(value: float, ranking: Ranking, level: float) -> Ends:

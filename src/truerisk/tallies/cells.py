@@ -163,7 +163,23 @@ class Cells:
             return np.hstack([*blocks, overall]).astype(np.float64)
         from scipy import sparse
 
-        columns = [sparse.csr_array(block.astype(np.float64)) for block in blocks]
+        if self.multilabel:
+            columns = [sparse.csr_array(block.astype(np.float64)) for block in blocks]
+        else:
+            true, called = self.codes
+            right = (true == called).astype(np.float64)
+            places = (
+                (right, true),
+                (self.truth.any(axis=1), true),
+                (self.predicted.any(axis=1), called),
+            )
+            columns = [
+                sparse.csr_array(
+                    (np.asarray(entries, dtype=np.float64), (np.arange(len(codes)), codes)),
+                    shape=self.truth.shape,
+                )
+                for entries, codes in places
+            ]
         return sparse.csr_array(sparse.hstack([*columns, sparse.csr_array(overall)]))
 
     def by_class(self, column: NDArray[Any]) -> tuple[Array, Array, Array]:
