@@ -585,9 +585,13 @@ def figures_of(ledgers: Ledgers) -> Iterator[CoverageFigure]:
                 every.append(one)
     held_out = {_key(cell) for cell in every if cell.role == HELD_OUT}
     best = [cell for cell in every if cell.role == HELD_OUT or _key(cell) not in held_out]
+    tests = list(_of_tests(ledgers.tests))
+    # Of one interval of a difference, equally good models are quoted.
+    tested = {(one.measure, one.method, one.level, one.target, one.design) for one in tests}
     for group in grouped(best, _key):
-        yield _figure(page_of[_key(group[0])], group)
-    yield from _of_tests(ledgers.tests)
+        if _key(group[0]) not in tested:
+            yield _figure(page_of[_key(group[0])], group)
+    yield from tests
 
 
 def _shipped(design: str) -> str:
