@@ -209,6 +209,7 @@ LASTS = {
     "predictions": "15 minutes",
     "holdout": "an hour",
     "refits": "several hours",
+    "refit_tests": "an hour",
     "learners": "several hours",
     "perturbation": "several hours",
     "tests": "several hours",

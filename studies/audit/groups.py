@@ -31,9 +31,7 @@ from truerisk.execution import run_each
 
 LEVEL = 0.95
 SAMPLES = 300
-GROUPS = ((20, 8, 80, 3), (12, 40, 5, 150))  # of one population and the next
-GROUPS_OF_CLASSES = (20, 8, 60)
-GROUPS_OF_PAIRS = (20, 8, 60)
+GROUPS_OF_CLASSES = GROUPS_OF_PAIRS = (8, 20)
 REAL_GROUPS = (12, 30)
 TRUE_GROUPS = 30_000
 LARGEST = 60  # rows of a group
@@ -228,21 +226,19 @@ CHOSEN = {
 
 def problems() -> Iterator[Problem]:
     """List the populations; real ones only where their tables are."""
-    for at, (kind, quality, sizes, weighted) in enumerate(
-        (
-            ("skewed", 2.5, "equal", False),
-            ("skewed", 3.5, "harder larger", False),
-            ("heavy", 2.5, "geometric", False),
-            ("heavy", 2.0, "equal", True),
-            ("beta", 2.0, "pareto", False),
-            ("beta", 3.0, "geometric", True),
-            ("prevalence", 1.2, "geometric", False),
-            ("prevalence", 2.5, "pareto", False),
-        )
+    for kind, quality, sizes, weighted, groups in (
+        ("skewed", 2.5, "equal", False, (3, 5, 8, 12, 20, 40, 80)),
+        ("skewed", 3.5, "harder larger", False, (5, 12, 40)),
+        ("heavy", 2.5, "geometric", False, (5, 12, 40)),
+        ("heavy", 2.0, "equal", True, (8, 20, 80)),
+        ("beta", 2.0, "pareto", False, (8, 20)),
+        ("beta", 3.0, "geometric", True, (12, 40)),
+        ("prevalence", 1.2, "geometric", False, (12, 40)),
+        ("prevalence", 2.5, "pareto", False, (8, 20)),
     ):
         name = f"{kind} difficulty, margin {quality:g}" + (", weights" if weighted else "")
         draw = two_classes(kind, sizes, quality, weighted=weighted)
-        yield Problem(name, f"{sizes} sizes", draw, BINARY, GROUPS[at // 2 % 2 ^ at % 2])
+        yield Problem(name, f"{sizes} sizes", draw, BINARY, groups)
     for kind, sizes, weighted in (
         ("skewed", "geometric", False), ("beta", "equal", True), ("beta", "pareto", False),
     ):  # fmt: skip
@@ -353,11 +349,8 @@ def cells_of(
 
 
 def all_cells() -> list[tuple[Problem, int]]:
-    """List every population with its numbers of groups, the first ones of all populations first."""
-    cells = [
-        (at, problem, groups) for problem in problems() for at, groups in enumerate(problem.groups)
-    ]
-    return [cell[1:] for cell in sorted(cells, key=lambda cell: cell[0])]
+    """List every population with its numbers of groups."""
+    return [(problem, groups) for problem in problems() for groups in problem.groups]
 
 
 def measure_all(

@@ -574,20 +574,24 @@ def perturbation_cells(rows: Iterable[PerturbationCoverage]) -> Iterator[Coverag
 def figures_of(ledgers: Ledgers) -> Iterator[CoverageFigure]:
     """Give the figures that the package quotes: held-out cells of each interval where there are."""
     yield from _of_proportions(ledgers.proportions)
+    page_of: dict[tuple[object, ...], str] = {}
+    every: list[CoverageCell] = []
     for _, study, cells in ledgers.cells():
-        measured = [cell for cell in cells if cell.samples >= MIN_SAMPLES]
-        measured = [
-            cell
-            if study.by_design and cell.method not in study.pooled
-            else replace(cell, design=_shipped(cell.design))
-            for cell in measured
-        ]
-        groups = grouped(measured, lambda cell: (*_by_measure(cell), cell.design))
-        held_out = {_key(group[0]) for group in groups if group[0].role == HELD_OUT}
-        for group in groups:
-            if group[0].role == HELD_OUT or _key(group[0]) not in held_out:
-                yield _figure(study.page, group)
-    yield from _of_tests(ledgers.tests)
+        for cell in cells:
+            kept = study.by_design and cell.method not in study.pooled
+            one = cell if kept else replace(cell, design=_shipped(cell.design))
+            if one.samples >= MIN_SAMPLES:
+                page_of.setdefault(_key(one), study.page)
+                every.append(one)
+    held_out = {_key(cell) for cell in every if cell.role == HELD_OUT}
+    best = [cell for cell in every if cell.role == HELD_OUT or _key(cell) not in held_out]
+    tests = list(_of_tests(ledgers.tests))
+    # Of one interval of a difference, equally good models are quoted.
+    tested = {(one.measure, one.method, one.level, one.target, one.design) for one in tests}
+    for group in grouped(best, _key):
+        if _key(group[0]) not in tested:
+            yield _figure(page_of[_key(group[0])], group)
+    yield from tests
 
 
 def _shipped(design: str) -> str:

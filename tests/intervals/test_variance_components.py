@@ -114,6 +114,8 @@ def test_the_form_of_a_loss_without_a_largest_value():
     low, high = mean_loss_ends(0.5, 0.01, level=0.9)
     assert (low, high) == pytest.approx((gamma.ppf(0.05, 25) * 0.02, gamma.ppf(0.95, 26) * 0.02))
     assert mean_loss_ends(0.0, 0.0, level=0.95) == (0.0, math.inf)
+    small = mean_loss_ends(0.5e-12, 1e-26, level=0.9)  # the same in other units
+    assert small == pytest.approx((low * 1e-12, high * 1e-12), rel=1e-9)
 
 
 def test_the_coefficients_are_those_that_were_chosen():

@@ -110,8 +110,8 @@ def best_threshold(
                                examples and any scores; nothing is lost to the choice
     precision,                 by a fixed sequence of exact tests
     negative_predictive_value  (`kept_in_sequence`), for independent examples and
-                               scores without ties; with ties, if the share of
-                               positives does not fall as the score rises
+                               scores without ties, from ½ on; else, if the share
+                               of positives does not fall as the score rises
     =========================  ======================================================
 
     Several guarantees share 1 − level evenly.  Weights leave no such proof, and are refused.

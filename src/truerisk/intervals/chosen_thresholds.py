@@ -62,7 +62,7 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
     """Say at which thresholds at most the share `rate` of the accepted examples is wrong.
 
     For risks that may rise and fall with the threshold: precision, the error rate of what is not
-    rejected.  Thresholds are tested in descending order, each at full delta, until the first one
+    rejected.  Thresholds are tested in descending order, all at one level, until the first one
     fails (fixed sequence).  As the most selective thresholds have too few examples to pass, there
     are several starts, at ranks that do not depend on the labels: where 0, 1, 3, 7, … errors would
     just pass.  The i-th start gets a share of delta proportional to 1/i; a sequence that arrives at

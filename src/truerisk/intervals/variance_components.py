@@ -37,7 +37,7 @@ Form = Literal["jeffreys", "careful", "exact", "gamma"]
 METHOD = "variance_components"
 FEW_EVENTS = 5.0  # of one kind; with fewer, Clopper and Pearson's interval takes Jeffreys' place
 FEW_OF_A_CLASS = 30  # examples; with fewer, the edges of AUC and MCC apply
-NO_VARIANCE = 1e-18  # a variance this small is rounding
+NO_VARIANCE = 1e-18  # a variance this small, of a share or of a squared mean loss, is rounding
 MATTERS = 1.25  # times as long as without refits that err together: worth a note
 
 
@@ -181,7 +181,7 @@ def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[floa
     """
     from scipy.special import gammaincinv
 
-    if not (variance > NO_VARIANCE and value > 0):
+    if not variance > NO_VARIANCE * value**2 or value <= 0:
         return 0.0, math.inf
     k, tail = value**2 / variance, (1 - check_level(level)) / 2
     low, high = gammaincinv(k, tail), gammaincinv(k + 1, 1 - tail)
