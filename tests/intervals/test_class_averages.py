@@ -272,16 +272,16 @@ def test_undefined_classes_that_count_as_zero_do_not_vary():
 
 
 def test_few_examples_per_class_break_the_promise_and_the_estimate_says_so():
-    few, many = np.eye(20, dtype=int) * 3, np.eye(20, dtype=int) * 4
+    few, many = np.eye(20, dtype=int) * 3, np.eye(20, dtype=int) * 7
     for name in ("precision_macro", "precision_weighted", "f1_macro", "jaccard_macro"):
         estimate = tr.evaluate_counts(few)[name]
         assert has_code(estimate.notes, "not_kept_at_this_size"), name
         note = next(one for one in estimate.notes if "promise" in one)
-        assert note.startswith("the promise is not kept at this size: with under 4 examples per")
+        assert note.startswith("the promise is not kept at this size: with 20 classes and under ")
         assert not has_code(tr.evaluate_counts(many)[name].notes, "not_kept_at_this_size")
     assert not has_code(tr.evaluate_counts(few)["recall_macro"].notes, "not_kept_at_this_size")
-    # Nineteen classes: F1 holds, precision does not.
-    fewer = np.eye(19, dtype=int) * 3
+    # Nine classes: F1 holds, precision does not.
+    fewer = np.eye(9, dtype=int) * 3
     assert average_shortfalls(cells_of(fewer), "f1", "macro") == ()
     assert average_shortfalls(cells_of(fewer), "precision", "macro") != ()
     row = next(

@@ -33,9 +33,15 @@ ROUNDING = 1e-15  # a sum of variances up to here is none
 INSIDE = 1e-6  # how far a centre stays from the ends
 ONCE = (0.5, 0.0)  # what is taken off a class that occurred once: half of it, or all
 NEWTON_STEPS = 100  # at most; each but the first few doubles the digits
-MIN_PER_CLASS = 4  # examples, on average over the classes that occur
-MIN_PER_CLASS_WEIGHTED = 5  # of equal weight, where weights go with errors
-MANY_CLASSES = 20  # from here on, F1 and Jaccard need as many
+MIN_PER_CLASS_WEIGHTED = 5  # examples of equal weight per class, where weights go with errors
+# From so many classes on, an average needs so many examples per class that occurs.
+NEEDED = {
+    ("precision", "macro"): ((1, 4), (20, 7)),
+    ("precision", "weighted"): ((1, 4), (20, 7)),
+    ("f1", "macro"): ((10, 4),),
+    ("jaccard", "macro"): ((10, 4), (20, 7)),
+    ("jaccard", "weighted"): ((20, 12),),
+}
 BY_FORMULA = ("recall", "precision", "f1", "jaccard", "specificity")
 
 
@@ -177,18 +183,16 @@ def average_shortfalls(cells: Cells, measure: str, average: str) -> tuple[Findin
             "seen to cover 88 %"
         )
         return (Finding(text, code="not_kept_at_this_size"),)
-    missed = {
-        ("precision", "macro"): "82",
-        ("precision", "weighted"): "82",
-        ("f1", "macro"): "89",
-        ("jaccard", "macro"): "89",
-    }.get((measure, average))
-    few = worth < MIN_PER_CLASS
-    if not few or missed is None or (measure != "precision" and occurring < MANY_CLASSES):
+    needed = [
+        per_class
+        for classes, per_class in NEEDED.get((measure, average), ())
+        if occurring >= classes and worth < per_class
+    ]
+    if not needed:
         return ()
     text = (
-        f"the promise is not kept at this size: with under {MIN_PER_CLASS} examples per class "
-        f"(here {worth:.1f}) a 95 % interval was seen to cover {missed} %"
+        f"the promise is not kept at this size: with {occurring} classes and under {max(needed)} "
+        f"examples per class (here {worth:.1f}) a 95 % interval was seen to cover less than 88 %"
     )
     return (Finding(text, code="not_kept_at_this_size"),)
 
