@@ -57,13 +57,15 @@ def test_the_least_of_several_measures_is_named():
 
 
 def test_what_was_not_measured_says_so():
-    told = rows(scored(measures=["brier_score"], probabilities=True))["gamma of losses"]
-    assert told == ("Brier score", "95 %", "–", "–", "not measured")
+    told = rows(scored(measures=["cost"], costs={"fp": 1, "fn": 5}))["smoothed delta"]
+    assert told[1:] == ("95 %", "–", "–", "not measured")
 
 
-def test_weights_were_not_measured():
+def test_weights_have_figures_of_their_own_or_none():
     weighted = scored(sample_weight=np.linspace(1, 2, 120))
-    assert {row[-1] for row in rows(weighted).values()} == {"not measured with weights"}
+    told = {row[-1] for row in rows(weighted).values()}
+    assert all("with weights" in one or "; weights" in one for one in told)
+    assert "not measured with weights" in told
 
 
 def test_another_level_than_the_measured_one_is_told():
