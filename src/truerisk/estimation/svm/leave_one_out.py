@@ -81,7 +81,7 @@ def leave_one_out(
     costs: Any = None,
     average_over: Sequence[str] | None = None,
     interval: str = METHOD,
-    random_state: int | None = None,
+    random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> LeaveOneOut:
     r"""Count the errors a model makes on examples it was trained without, exactly.
@@ -117,10 +117,12 @@ def leave_one_out(
         without each example, with the whole pipeline.
     X, y, sample_weight
         As for its `fit`.
-    level, pos_label, measures, betas, costs, average_over, random_state
+    level, pos_label, measures, betas, costs, average_over
         As in `tr.evaluate`.
     interval
         `variance_components`, which takes 50 more refits; or `binomial`, which takes none.
+    random_state
+        Seed of the folds behind the intervals; the value needs none.
     n_jobs
         How many examples are left out at a time; −1 takes all cores.
 
