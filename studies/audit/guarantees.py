@@ -201,7 +201,7 @@ def populations() -> Iterator[Population]:
     --------
     >>> population = next(populations())
     >>> population.name, len(population.score), round(population.precision, 2)
-    ('normal', 200000, 0.77)
+    ('normal', 200000, 0.76)
     """
     for name, (role, draw) in DRAWN.items():
         rng = np.random.default_rng([1, zlib.crc32(name.encode())])

@@ -188,7 +188,7 @@ def test_leaving_one_out_keeps_no_table_of_each_refit():
         ({"stratified": "no"}, "`stratified` must be True or False; got 'no'"),
         ({"repeats": 0}, "`repeats` must lie in"),
         ({"binomial": "wilson"}, "`binomial` must be clopper_pearson for refits"),
-        ({"cell_interval": "bca"}, "`cell_interval` must be smoothed_delta or delta"),
+        ({"cell_interval": "bca"}, "`cell_interval` must be by_measure, smoothed_delta or delta"),
         ({"method": "bootstrap", "interval": "corrected_t"}, "which has its own"),
     ],
     ids=["repeats", "folds", "stratified", "none", "binomial", "cells", "rule"],

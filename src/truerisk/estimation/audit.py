@@ -129,7 +129,7 @@ class Audit(Reportable, Mapping[str, AuditedInterval]):
     >>> found = audit(truth, truth ^ (rng.random(2000) < 0.2), size=100, samples=50,
     ...               measures=["recall"], random_state=0)
     >>> print(found.sentence("recall"))  # doctest: +ELLIPSIS
-    On data like yours, at n = 100, the 95 % interval of Recall covered 94.0 % of ... (± 7.4).
+    On data like yours, at n = 100, the 95 % interval of Recall covered ... % of 50 samples (± ...).
     """
 
     kind: ClassVar[str] = "audit"
@@ -219,7 +219,7 @@ def audit(
     betas: Sequence[float] = (),
     costs: Any = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     average_over: Sequence[Any] | None = None,
     probabilities: bool = False,
     threshold: float | None = None,
@@ -290,7 +290,7 @@ def audit_files(
     betas: Sequence[float] = (),
     costs: Any = None,
     binomial: str = "clopper_pearson",
-    cell_interval: str = "smoothed_delta",
+    cell_interval: str = "by_measure",
     average_over: Sequence[Any] | None = None,
     probabilities: bool = False,
     threshold: float | None = None,

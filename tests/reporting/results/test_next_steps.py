@@ -6,7 +6,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
 from truerisk.estimation.corpus.categories import Category
+from truerisk.estimation.curves.laws import Extrapolation, PowerLaws
 from truerisk.reporting.presenter import next_steps
+from truerisk.results import Interval
 
 
 def problem(n, apart=0.8, seed=0):
@@ -142,10 +144,17 @@ def curve():
 
 def with_law(curve, a, b):
     """Give the learner the law a + b/n, known to a hair."""
-    law = curve["bayes"].extrapolation
-    laws = replace(law.laws, a=np.full(9, a), b=np.full(9, b), c=np.ones(9))
-    known = replace(law, a=a, b=b, c=1.0, laws=laws, determined=True)
-    return replace(curve, curves={"bayes": replace(curve["bayes"], extrapolation=known)})
+
+    def at(value):
+        return Interval(value, value, 0.95, "percentile")
+
+    law = Extrapolation(
+        measure="error_rate", higher_is_better=False, a=a, b=b, c=1.0, a_interval=at(a),
+        c_interval=at(1.0), sizes=curve.sizes, n=curve.n, last=at(a + b / (4 * curve.n)),
+        slope=0.0, determined=True, laws=PowerLaws(np.full(9, a), np.full(9, b), np.ones(9)),
+    )  # fmt: skip
+    learner = replace(curve["bayes"], extrapolation=law, refusal=None)
+    return replace(curve, curves={"bayes": learner})
 
 
 def test_a_law_that_falls_asks_for_examples_and_a_flat_one_does_not(curve):
@@ -169,8 +178,8 @@ def test_a_gain_that_is_not_sure_is_told_as_such(curve):
 
 
 def test_an_undetermined_law_asks_for_a_longer_curve(curve):
-    law = curve["bayes"].extrapolation
-    open_law = replace(curve["bayes"], extrapolation=replace(law, determined=False))
+    known = with_law(curve, 0.1, 12.0)["bayes"]
+    open_law = replace(known, extrapolation=replace(known.extrapolation, determined=False))
     [step] = next_steps(replace(curve, curves={"bayes": open_law}))
     assert step.startswith("Draw the curve of bayes with more sizes or repeats: 3 repeats")
 

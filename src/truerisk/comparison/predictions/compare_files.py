@@ -116,7 +116,7 @@ def compare_files(
     ...     _ = a.write_text("id,y_true,y_pred\n1,1,1\n2,1,0\n3,0,0\n4,0,1\n")
     ...     _ = b.write_text("id,y_true,y_pred\n4,0,0\n3,0,0\n2,1,1\n1,1,1\n")
     ...     result = compare_files([a, b])
-    >>> result.names, result["error_rate"].difference.value, result["error_rate"].p_value
+    >>> result.names, result["error_rate"].difference.value, round(result["error_rate"].p_value, 9)
     (('a', 'b'), -0.5, 0.25)
     """
     request = Request.of(locals())
