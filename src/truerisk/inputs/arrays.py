@@ -119,7 +119,9 @@ def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> Cod
         columns["y_pred"] = _as_labels(y_pred, "y_pred")
     _refuse_mixed_kinds(columns)
     coded = [_distinct_and_codes(column) for column in columns.values()]
-    values = np.unique(np.concatenate([distinct for distinct, _ in coded]))
+    # np.unique loads np.ma at its first call, which takes as long as 30,000 rows.
+    values = np.sort(np.concatenate([distinct for distinct, _ in coded]))
+    values = values[np.append(True, values[1:] != values[:-1])]
     places = [np.searchsorted(values, distinct).astype(np.int32) for distinct, _ in coded]
     codes = [
         place[code] if not np.array_equal(place, np.arange(len(place))) else code

@@ -130,8 +130,10 @@ def rank_by_radix(parts: list[Part]) -> Ranking:
         special, levels = _peaks(buckets, pool)
     distinct = int(state[DISTINCT])
     if not complete:
-        points = np.unique(np.vstack([points, special]), axis=0)
-    points = points[np.argsort(points[:, 1] + points[:, 2])]
+        points = np.vstack([points, special])
+    reached = points[:, 1] + points[:, 2]  # tells one distinct score from the next
+    order = np.argsort(reached, kind="stable")
+    points = points[order][np.diff(reached[order], prepend=-1) != 0]
     score_of = buckets.layout.scores_of
     return Ranking(
         thresholds=score_of(points[:, 0]),
