@@ -354,7 +354,7 @@ def audit_model(
     contain its value there.  That value is itself uncertain, so that an interval which keeps its
     promise covers it less often than the level L says,
 
-    .. math:: 2\,\Phi\Bigl(z\Big/\sqrt{1 + \tfrac{size}{N - size}}\Bigr) - 1,
+    .. math:: 2\,\Phi\Bigl(z/\sqrt{1 + \tfrac{size}{N - size}}\Bigr) - 1,
               \qquad z = \Phi^{-1}\bigl(\tfrac{1 + L}{2}\bigr)
 
     of the samples, if both vary as means of independent rows do.  That is `promised`.  Intervals

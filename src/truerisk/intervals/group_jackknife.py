@@ -5,7 +5,7 @@ For G groups, θ the measure of all rows, :math:`\theta_{(g)}` without group g a
 :math:`u_g = \theta - \theta_{(g)}`:
 
 .. math:: se = \sqrt{\frac{G - 1}{G} \sum_g u_g^2}, \qquad
-          \nu = \min\Bigl(G - 1,\; 2 \Big/ \Bigl(\frac{\sum u_g^4}{(\sum u_g^2)^2}
+          \nu = \min\Bigl(G - 1,\; 2 / \Bigl(\frac{\sum u_g^4}{(\sum u_g^2)^2}
           - \frac{1}{G}\Bigr)\Bigr)
 
 The standard error is the jackknife's (CR3).  The degrees of freedom ν are G − 1 for normal u and

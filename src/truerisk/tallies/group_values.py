@@ -48,7 +48,7 @@ class GroupValues:
 def effective_groups(sizes: Array) -> float:
     r"""Give the number of equal groups that would be as informative as these (Kish).
 
-    .. math:: \Bigl(\sum_g N_g\Bigr)^2 \Big/ \sum_g N_g^2
+    .. math:: \Bigl(\sum_g N_g\Bigr)^2 / \sum_g N_g^2
     """
     column = np.asarray(sizes, dtype=np.float64)
     total = math.fsum(column)
