@@ -20,7 +20,12 @@ from truerisk.intervals.cell_sample import CellSample
 from truerisk.intervals.choose import proportion_interval
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import precision_recall_curve, roc_curve
-from truerisk.measures.registry import base_and_average, base_measure, find_measure
+from truerisk.measures.registry import (
+    DRAWN_INTERVALS,
+    base_and_average,
+    base_measure,
+    find_measure,
+)
 from truerisk.measures.thresholds import sweep
 from truerisk.results import Estimate, Evaluation, Finding, Interval
 from truerisk.tallies.cells import Cells, Rejections
@@ -289,7 +294,9 @@ def _look_like_probabilities(tallies: Tallies) -> bool:
 
 
 def _settings(tallies: Tallies, request: Request) -> dict[str, Any]:
-    names = ("level", "binomial", "cell_interval", "replicates", "random_state")
+    names = ["level", "binomial", "cell_interval", "random_state"]
+    if request.cell_interval in DRAWN_INTERVALS:
+        names.insert(3, "replicates")
     settings = {name: getattr(request, name) for name in names}
     settings["pos_label"] = tallies.pos_label
     settings["target"] = "this model"

@@ -41,9 +41,8 @@ BINOMIAL_INTERVALS = (
     "blaker",
     "wald",
 )
-CELL_INTERVALS = (
-    "by_measure", "smoothed_delta", "delta", "percentile", "basic", "bca", "dirichlet",
-)  # fmt: skip
+DRAWN_INTERVALS = ("percentile", "basic", "bca", "dirichlet")
+CELL_INTERVALS = ("by_measure", "smoothed_delta", "delta", *DRAWN_INTERVALS)
 DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
     "binary counts": CELL_INTERVALS,
     "class counts": CELL_INTERVALS,
