@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, gamma
 
@@ -220,8 +220,13 @@ def test_neither_order_nor_names_matter(case, random):
     assert (other.low, other.high) == pytest.approx((one.low, one.high))
 
 
+FIVE_OF_THIRTEEN = np.array([[0, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0]] * 2, dtype=float)
+FOLDS_OF_THIRTEEN = np.array([np.arange(13) % 2, np.arange(13) % 3 % 2])
+
+
 @settings(max_examples=60)
 @given(judged())
+@example((FIVE_OF_THIRTEEN, FOLDS_OF_THIRTEEN))  # just as many errors as are not few
 def test_accuracy_is_the_mirror_of_the_error(case):
     losses, parts = case
     one = refit_interval(losses, parts)

@@ -37,6 +37,7 @@ Form = Literal["jeffreys", "careful", "exact", "gamma"]
 METHOD = "variance_components"
 FEW_EVENTS = 5.0  # of one kind; with fewer, Clopper and Pearson's interval takes Jeffreys' place
 FEW_OF_A_CLASS = 30  # examples; with fewer, the edges of AUC and MCC apply
+ROUNDING = 1e-9  # of a number of events: errors and right answers count alike
 NO_VARIANCE = 1e-18  # a variance this small, of a share or of a squared mean loss, is rounding
 MATTERS = 1.25  # times as long as without refits that err together: worth a note
 
@@ -163,14 +164,17 @@ def share_ends(
     degenerate = not (variance > NO_VARIANCE and 0 < value < 1)
     m = counted if degenerate else value * (1 - value) / variance
     x = m * value
-    few = form == "exact" or (form == "careful" and min(x, m - x) < FEW_EVENTS)
+    few = form == "exact" or (form == "careful" and min(x, m - x) < FEW_EVENTS - ROUNDING)
     if degenerate or few:
         exact = fractional_interval(min(x, m), m, level=level)
         low, high = exact.low, exact.high
     else:
         low, high = map(float, jeffreys(x, m, level))
     # The value stays inside, whatever rounding and low levels do.
-    return (0.0 if x < 1 else min(low, value), 1.0 if m - x < 1 else max(high, value))
+    return (
+        0.0 if x < 1 - ROUNDING else min(low, value),
+        1.0 if m - x < 1 - ROUNDING else max(high, value),
+    )
 
 
 def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[float, float]:
