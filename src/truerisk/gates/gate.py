@@ -115,17 +115,20 @@ class Gate:
         )
         common = {key: self.settings[key] for key in EVALUATION if key in self.settings}
         common["pos_label"] = self.settings.get("positive")
-        evaluation = evaluate_files(
-            self.files, roles=roles, options=reading, measures=tuple(self.bounds) or None, **common
-        )
-        checks = []
-        for measure, (sign, bound) in self.bounds.items():
-            check = at_least if sign == ">=" else at_most
-            checks.append(check(evaluation[measure], bound))
+        checks: list[Check] = []
+        source: Mapping[str, Any] = {}
+        if self.bounds:
+            evaluation = evaluate_files(
+                self.files, roles=roles, options=reading, measures=tuple(self.bounds), **common
+            )
+            source = evaluation.source
+            for measure, (sign, bound) in self.bounds.items():
+                check = at_least if sign == ">=" else at_most
+                checks.append(check(evaluation[measure], bound))
         checks += [
             self._against(key, roles, reading, common) for key in BASELINES if key in self.settings
         ]
-        return GateResult(name=self.name, checks=tuple(checks), source=evaluation.source)
+        return GateResult(name=self.name, checks=tuple(checks), source=source)
 
     def _against(
         self, key: str, roles: Roles, reading: ReadingOptions, common: Mapping[str, Any]
@@ -185,7 +188,7 @@ def _bound(key: str, value: object) -> tuple[str, float]:
     sign, bound = match[1], float(match[2])
     if not math.isfinite(bound):
         raise InputError(f"`{key}` of the gate must be a finite number; got {shown(value)}.")
-    check_bound(key, bound, f"{key} of the gate")
+    check_bound(key, bound, key)
     return sign, bound
 
 
