@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_choice, check_same_length
 from truerisk.tallies.ranking import (
     LEVELS,
@@ -40,20 +40,38 @@ def values_of_weights(
     >>> values_of_weights([3, 2, 1], [True, False, True], weights, ["average_precision"])
     {'average_precision': array([0.83333333, 1.        ])}
     """
-    for name in names:
-        check_choice(name, FORMULAS, "names")
-    column, positive = as_scores(scores), as_labels(is_positive)
-    check_same_length(scores=column, is_positive=positive)
-    refuse_nan(column)
-    order = np.argsort(-column.astype(np.float64), kind="stable")
-    ordered = column[order] + column.dtype.type(0)
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    of_rows, positive = weights[:, order], positive[order]
-    table = _Table(
-        np.add.reduceat(np.where(positive, of_rows, 0.0), starts, axis=1),
-        np.add.reduceat(np.where(positive, 0.0, of_rows), starts, axis=1),
-    )
-    return {name: FORMULAS[name](table) for name in names}
+    return SortedRows.of(scores, is_positive).values(weights, names)
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """The rows of one ranking in the order of their scores, sorted once for any weightings."""
+
+    order: Indices
+    starts: Indices
+    positive: Flags
+
+    @classmethod
+    def of(cls, scores: ArrayLike, is_positive: ArrayLike) -> "SortedRows":
+        """Sort the rows, the largest score first."""
+        column, positive = as_scores(scores), as_labels(is_positive)
+        check_same_length(scores=column, is_positive=positive)
+        refuse_nan(column)
+        order = np.argsort(-column.astype(np.float64), kind="stable")
+        ordered = column[order] + column.dtype.type(0)
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        return cls(order, starts, positive[order])
+
+    def values(self, weights: Array, names: Sequence[str]) -> dict[str, Array]:
+        """Give the measures under each of (R, n) weightings of the rows."""
+        for name in names:
+            check_choice(name, FORMULAS, "names")
+        of_rows = weights[:, self.order]
+        table = _Table(
+            np.add.reduceat(np.where(self.positive, of_rows, 0.0), self.starts, axis=1),
+            np.add.reduceat(np.where(self.positive, 0.0, of_rows), self.starts, axis=1),
+        )
+        return {name: FORMULAS[name](table) for name in names}
 
 
 @dataclass(frozen=True)

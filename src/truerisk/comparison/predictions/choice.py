@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.comparison.predictions.comparisons import Chosen
@@ -16,7 +15,7 @@ from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_o
 from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.tallies.cells import ratio
-from truerisk.tallies.ranking_weights import values_of_weights
+from truerisk.tallies.ranking_weights import SortedRows
 from truerisk.tallies.scored_rows import ScoredRows
 
 ValueOfWeights = Callable[[Array], Array]  # how often each example counts, (R, n) → values, (R,)
@@ -183,21 +182,16 @@ def value_of_scores(name: str, scores: ScoredRows) -> ValueOfWeights:
     if rows is not None:
         return lambda weights: _mean(rows, weights)
 
-    def ranked(score: NDArray[Any], truth: Flags, weights: Array) -> Array:
-        return values_of_weights(score, truth, weights, [base])[base]
+    of = scores.pairs if average == "micro" else scores
+    by_class = [
+        SortedRows.of(score, truth) for score, truth in zip(of.score.T, of.truth.T, strict=True)
+    ]
 
     def values(weights: Array) -> Array:
         if average == "micro":
-            pairs = scores.pairs
             repeated = np.repeat(weights, scores.classes, axis=1)
-            return ranked(pairs.score[:, 0], pairs.truth[:, 0], repeated)
-        each = np.stack(
-            [
-                ranked(score, truth, weights)
-                for score, truth in zip(scores.score.T, scores.truth.T, strict=True)
-            ],
-            axis=1,
-        )
+            return by_class[0].values(repeated, [base])[base]
+        each = np.stack([one.values(weights, [base])[base] for one in by_class], axis=1)
         support = weights @ scores.truth
         return _mean(each, support if average == "weighted" else (support > 0).astype(np.float64))
 
