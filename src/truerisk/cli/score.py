@@ -10,6 +10,7 @@ from truerisk.cli.options import (
     READING_NAMES,
     evaluation_from,
     evaluation_options,
+    read_bounds,
     reading_from,
     reading_options,
 )
@@ -66,6 +67,13 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     metavar="LABEL",
     help="Average over this class; may be repeated.",
 )
+@click.option(
+    "--prior",
+    callback=read_bounds,
+    metavar="LABEL=SHARE",
+    multiple=True,
+    help="Evaluate at this share of a class, as spam=0.01; may be repeated.",
+)
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
 @format_options("json", "csv", "markdown", "latex")
 @page_options
@@ -89,6 +97,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:
     truerisk score predictions.csv --costs fp=1,fn=5 --beta 2
     truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
     truerisk score --counts 50,50,40,850
+    truerisk score predictions.csv --positive spam --prior spam=0.01
     """
     check_outputs(options, files)
     check_bounds(options)
@@ -113,6 +122,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         "zero_division": options["zero_division"],
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
+        "prior": dict(options["prior"]) or None,
     }
     if options["counts"] is not None:
         del settings["threshold"], settings["probabilities"]

@@ -56,6 +56,7 @@ def evaluate(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
 ) -> Evaluation:
     r"""Estimate every measure of a set of predictions, each with its interval.
 
@@ -117,6 +118,10 @@ def evaluate(
         Only these measures; all when not given.
     max_classes
         Refuse more classes than this: a score or an id was probably taken for a label.
+    prior
+        The share of a class among the examples that the model will meet, `{"spam": 0.01}`: every
+        measure and interval is then at that share.  Classes that are not named divide the rest as
+        they do here.  It holds where the examples of each class are like those to come.
 
     Examples
     --------
@@ -176,6 +181,7 @@ def evaluate_frame(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
 ) -> Evaluation:
     """Estimate every measure of the predictions in a frame: pandas, polars, pyarrow, modin.
 
@@ -191,7 +197,7 @@ def evaluate_frame(
         What is allowed in the frame, as for files: ``missing``, ``strip``, ``numeric_labels`` …
     level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
         As for `evaluate`.
-    zero_division, average_over, probabilities, threshold, reject, measures, max_classes
+    zero_division, average_over, probabilities, threshold, reject, measures, max_classes, prior
         As for `evaluate`.
 
     Examples
@@ -225,6 +231,7 @@ def evaluate_files(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     r"""Estimate every measure of the predictions in CSV, Parquet or JSON lines files.
@@ -243,7 +250,7 @@ def evaluate_files(
         How strictly to read.
     level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
         As for `evaluate`.
-    zero_division, average_over, probabilities, threshold, reject, measures, max_classes
+    zero_division, average_over, probabilities, threshold, reject, measures, max_classes, prior
         As for `evaluate`.
     progress
         Called with the number of rows read so far.
@@ -312,6 +319,7 @@ def evaluate_counts(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
 ) -> Evaluation:
     """Estimate every measure from a K × K table of counts, rows truth and columns predicted.
 
@@ -324,7 +332,7 @@ def evaluate_counts(
         Names of the classes, in the order of the rows.
     level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
         As for `evaluate`.
-    zero_division, average_over, reject, measures, max_classes
+    zero_division, average_over, reject, measures, max_classes, prior
         As for `evaluate`.
 
     Examples
