@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from truerisk.aliases import Array
 from truerisk.checks import did_you_mean, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.prediction_tally import Tallies
@@ -102,7 +101,7 @@ def _with_scores(tallies: Tallies, rows: ScoredRows, factors: Mapping[str, float
     names, truth = tuple(tallies.rankings), rows.truth
     single = len(names) == 1
     rest = next((factors[one] for one in factors if one != names[0]), 1.0)
-    each: Array = (
+    each = (
         np.where(truth[:, 0], factors.get(names[0], 1.0), rest)
         if single
         else truth @ np.array([factors.get(name, 1.0) for name in names])

@@ -180,7 +180,7 @@ class CellSample:
         """Add a column up within each stratum, and give the sum to each of its cells."""
         strata = np.asarray(self.strata)
         sums: Array = np.bincount(strata, weights=column).astype(np.float64)
-        return sums[strata]
+        return np.asarray(sums[strata])
 
     def gradient(self, function: Function) -> Array:
         """Differentiate a function of the features with respect to the cell totals."""

@@ -229,10 +229,12 @@ def breakeven_ends(value: float, ranking: Ranking, level: float) -> Ends:
     """
     positives, negatives = units_of(ranking)
     inside = (value * positives + 0.5) / (positives + 1)
-    rate = min((1 - inside) * positives / negatives, 1.0)
+    # At a prior, or with weights, negatives count other than the rows that they are.
+    ratio = ranking.n_negative / ranking.n_positive
+    rate = min((1 - inside) / ratio, 1.0)
     local = _positives_about(ranking, positives)
     variance = (1 - local) ** 2 * inside * (1 - inside) / positives
-    variance += local**2 * negatives / positives**2 * rate * (1 - rate)
+    variance += (local * ratio) ** 2 * rate * (1 - rate) / negatives
     variance += local**2 * (1 - inside) ** 2 * (1 / positives + 1 / negatives)
     return _share(value, variance, positives, _quantile(ranking, level))
 

@@ -31,7 +31,7 @@ def roc_auc(ranking: Ranking) -> float:
 
 
 @measure(
-    title="Partial AUC, standardised (up to a false positive rate of 0.1)",
+    title="Partial AUC to 0.1 (standardised)",
     undefined=ONE_CLASS,
     intervals=("partial_placements",),
     on_request=True,

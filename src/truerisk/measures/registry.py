@@ -71,7 +71,11 @@ LIVE = frozenset(
     }
 )  # fmt: skip
 
-SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
+SHORT_TITLES = {
+    "roc_auc": "ROC AUC",
+    "roc_auc_ovo": "ROC AUC, one-vs-one",
+    "eleven_point_precision": "11-point precision",
+}
 NAMESAKES = ("Matthews", "Cohen", "Hamming", "Jaccard", "Youden", "Kolmogorov", "Brier")
 SPOKEN_AVERAGES = {"samples": "per-example"}
 
