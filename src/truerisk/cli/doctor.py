@@ -9,7 +9,7 @@ from truerisk.cli.options import FILE
 from truerisk.cli.output import deliver, format_options, html_option
 
 
-@click.command(short_help="What is in a file, and which commands can be asked of it?")
+@click.command(short_help="What is in a file, and which commands answer which question?")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @format_options("json", "csv", "markdown")
 @html_option
