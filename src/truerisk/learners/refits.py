@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
+from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
+from truerisk.learners.scoring import Metadata, rows_of_parameters
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -71,14 +73,21 @@ class Trained:
 
 
 def train(
-    model: Any, X: Any, y: NDArray[Any], rows: tuple[Indices, Indices], seed: list[int]
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    rows: tuple[Indices, Indices],
+    seed: list[int],
+    *,
+    params: Mapping[str, Any] | None = None,
 ) -> Trained:
     """Train a copy of the model on the first rows, and let it predict the second."""
     copy = fresh_copy(model, seed)
     of_train, of_test = rows
     X_train, X_test = rows_of(X, of_train), rows_of(X, of_test)
+    given = rows_of_parameters(params, of_train, len(y)) if params else {}
     cpu, began = time.thread_time(), time.perf_counter()
-    copy.fit(X_train, y[of_train])
+    copy.fit(X_train, y[of_train], **given)
     trained, cpu_trained = time.perf_counter(), time.thread_time()
     labels = np.asarray(copy.predict(X_test))
     classified = time.perf_counter()
@@ -92,13 +101,50 @@ def train(
 
 
 def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
-    rows = shared["plan"].train_and_test(at)
-    found = train(shared["model"], shared["X"], shared["y"], rows, [shared["seed"], at])
-    return {
+    metadata: Metadata = shared.get("metadata", Metadata())
+    if not metadata.routing:
+        return _trained_and_scored(shared, at, metadata)
+    from sklearn import config_context
+
+    with config_context(enable_metadata_routing=True):  # a worker does not know the caller's
+        return _trained_and_scored(shared, at, metadata)
+
+
+def _trained_and_scored(shared: Mapping[str, Any], at: int, metadata: Metadata) -> Arrays:
+    rows, y = shared["plan"].train_and_test(at), shared["y"]
+    found = train(shared["model"], shared["X"], y, rows, [shared["seed"], at], params=metadata.fit)
+    outcome = {
         "predicted": positions(found.labels, shared["values"]),
         **scores_of(found.model, found.X_test, shared["values"]),
         "seconds": np.array(found.seconds),
     }
+    scorers = shared.get("scorers")
+    if scorers:
+        test = rows[1]
+        outcome["scorers"] = np.array(
+            [
+                _one_number(
+                    name,
+                    scorer(
+                        found.model,
+                        found.X_test,
+                        y[test],
+                        **rows_of_parameters(metadata.score.get(name, {}), test, len(y)),
+                    ),
+                )
+                for name, scorer in scorers.items()
+            ]
+        )
+    return outcome
+
+
+def _one_number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`scoring` must give one number per refit; {name} gave {shown(value)}."
+        ) from None
 
 
 def fresh_copy(model: Any, seed: list[int]) -> Any:
