@@ -310,6 +310,7 @@ def estimate(
             ),
             "settings": {
                 **found.settings,
+                "random_state": seed,
                 "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
                 "model": _described(model),
                 "method": resampling.name,
