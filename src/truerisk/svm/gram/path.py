@@ -33,7 +33,7 @@ DRIFT, SLOPE, URGENCY, ROWS = range(8, 12)
 # since the clock went on.
 CLOCK, BIAS, IMBALANCE, EVENTS, STALLED, AT_SIZE = range(6)
 # Verdicts of a path.
-GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR = range(9)
+GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR, NEEDED = range(10)
 
 DEPENDENT = 1e-10  # squared distance, beside the largest K(x, x), that is none
 ROUNDING = 1e-13  # a rate, beside all that add up to it, that is none
