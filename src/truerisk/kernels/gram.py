@@ -1474,6 +1474,17 @@ def subtract_product(
                     gradient[k] -= weight * gram[i, k]
 
 
+def mirror(matrix: cython.double[:, ::1]):
+    """Copy what is above the diagonal to below it, by tiles that stay in the cache."""
+    n: cython.Py_ssize_t = matrix.shape[0]
+    with cython.nogil:
+        for top in range(0, n, 64):
+            for left in range(0, top + 1, 64):
+                for i in range(top, min(top + BLOCK, n)):
+                    for j in range(left, min(left + BLOCK, i)):
+                        matrix[i, j] = matrix[j, i]
+
+
 def start_path(path):
     """Set the clock of a path to 0; see `depart`."""
     views: Path = path_of(path)

@@ -119,33 +119,43 @@ class Tableau:
     """
 
     def __init__(self, base: Path) -> None:
-        m = int(base.block.members[0]) + 1
+        m, n = int(base.block.members[0]) + 1, len(base.gram)
         self.base, self.members = base, base.block.members[1:m].copy()
         self.inverse = base.block.inverse[:m, :m]
-        self.sides = np.vstack([np.ones(len(base.gram)), base.gram[self.members]])
+        self.start = np.zeros(n, np.int64)
+        self.start[self.members] = np.arange(1, m)
+        self.others = np.flatnonzero(self.start == 0)
+        rows = base.gram[self.members]
+        self.sides = np.vstack([np.ones(len(self.others)), rows[:, self.others]])
         self.moves = self.inverse @ self.sides
         equations = np.zeros((m, m))
         equations[0, 1:] = equations[1:, 0] = 1.0
-        equations[1:, 1:] = self.sides[1:, self.members]
-        # One step of iterative refinement: what paths add up must not be rounding.
+        equations[1:, 1:] = rows[:, self.members]
+        # The inverse has been updated on its way here: what paths add up must not be its rounding.
         self.moves += self.inverse @ (self.sides - equations @ self.moves)
-        self.start = np.zeros(len(base.gram), np.int64)
-        self.start[self.members] = np.arange(1, m)
-        self.place = np.full(len(base.gram), -1)
-        self.effects = np.empty((0, len(base.gram)))
+        self.place = np.full(n, -1)
+        self.effects, self.size = np.empty((0, n)), 0
 
-    def add(self, others: NDArray[np.int64]) -> None:
+    def add(self, examples: NDArray[np.int64]) -> None:
         """Add the rows of further examples."""
-        others = np.unique(others[self.place[others] < 0])
-        is_free = self.start[others] > 0
-        bounded, free = others[~is_free], self.start[others[is_free]]
-        rows = np.empty((len(others), len(self.place)))
-        rows[~is_free] = self.base.gram[bounded] - self.sides[:, bounded].T @ self.moves
-        rows[np.ix_(~is_free, self.members)] = -self.moves[1:, bounded].T
-        rows[is_free] = self.moves[free]
-        rows[np.ix_(is_free, self.members)] = self.inverse[free, 1:]
-        self.place[others] = len(self.effects) + np.arange(len(others))
-        self.effects = np.concatenate([self.effects, rows])
+        examples = np.unique(examples[self.place[examples] < 0])
+        is_free = self.start[examples] > 0
+        bounded, free = examples[~is_free], examples[is_free]
+        first, middle = self.size, self.size + len(bounded)
+        self.size += len(examples)
+        if self.size > len(self.effects):
+            larger = np.empty((self.size + self.size // 4, len(self.place)))
+            larger[:first] = self.effects[:first]
+            self.effects = larger
+        self.place[bounded] = np.arange(first, middle)
+        self.place[free] = np.arange(middle, self.size)
+        of_bounded, of_free = self.effects[first:middle], self.effects[middle : self.size]
+        columns = np.searchsorted(self.others, bounded)
+        change = self.sides[:, columns].T @ self.moves
+        of_bounded[:, self.others] = self.base.gram[np.ix_(bounded, self.others)] - change
+        of_bounded[:, self.members] = -self.moves[1:, columns].T
+        of_free[:, self.others] = self.moves[self.start[free]]
+        of_free[:, self.members] = self.inverse[self.start[free], 1:]
 
 
 def follow_on_tableau(
