@@ -9,6 +9,7 @@ import click
 from truerisk.cli import FINDING
 from truerisk.cli.options import (
     FILE,
+    by_option,
     evaluation_from,
     evaluation_options,
     option_with_default,
@@ -63,6 +64,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
     default="tango",
     help="Interval of the difference of error rates; mover: of areas, with groups.",
 )
+@by_option
 @format_options("json", "csv", "markdown", "latex")
 @page_options
 @click.option(
@@ -85,6 +87,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
     truerisk compare old.csv new.csv --measure f1 --positive spam --fail-unless better
     truerisk compare a.csv b.csv c.csv --id example --join inner
     truerisk compare all.csv --prediction old --prediction new
+    truerisk compare old.csv new.csv --by region
     """
     check = options.pop("fail_unless")
     region = _region(options.pop("region"))
@@ -114,6 +117,7 @@ def _compare(
             roles=roles,
             options=strictness,
             **settings,
+            by=options["by"],
             progress=progress,
         )
 

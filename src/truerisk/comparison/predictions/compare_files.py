@@ -77,6 +77,7 @@ def compare_files(
     probabilities: bool = False,
     threshold: float | None = None,
     max_classes: int = MAX_CLASSES,
+    by: str | Sequence[str] = (),
     progress: Callable[..., None] | None = None,
 ) -> Comparisons:
     r"""Compare models by files of their predictions: CSV, Parquet or JSON lines, one per model.
@@ -105,6 +106,8 @@ def compare_files(
         As for `compare`.
     zero_division, average_over, probabilities, threshold, max_classes
         As for `compare`.
+    by
+        Names of columns of the first file to slice by, as for `compare`.
     progress
         Called with the number of rows read, or of comparisons made, so far.
 
@@ -120,16 +123,24 @@ def compare_files(
     (('a', 'b'), -0.5, 0.25)
     """
     request = Request.of(locals())
+    columns = (by,) if isinstance(by, str) else tuple(by)
     joined = join_files(
         paths,
         predictions=predictions,
         names=names,
         join=join,
-        roles=roles,
+        roles=replace(roles or Roles(), by=columns),
         options=options,
         progress=progress,
     )
-    return compare_joined(joined, request, region=region, interval=interval, progress=progress)
+    return compare_joined(
+        joined,
+        request,
+        region=region,
+        interval=interval,
+        progress=progress,
+        by=joined.by or None,
+    )
 
 
 def join_files(
@@ -198,6 +209,7 @@ def _read_models(
             "with one column per model, name the columns: --prediction a --prediction b."
         )
     first = _read(paths[0], roles, options, progress)
+    roles = replace(roles, by=())
     others = [_read(path, roles, options, progress, needs_truth=False) for path in paths[1:]]
     return [first, *others]
 

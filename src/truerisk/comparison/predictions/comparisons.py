@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from truerisk.comparison.conclusion import between
 from truerisk.comparison.outcome import AlternativeTest
 from truerisk.comparison.predictions.right_answers import NamePair, OmnibusTest, PairTable
+from truerisk.comparison.predictions.sliced import ComparedSlice
 from truerisk.measures.registry import spoken_title
 from truerisk.results import (
     Comparison,
@@ -52,7 +53,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     it is `result["error_rate", "a", "b"]`, of b with a.  `measure` is the main one: by it the best
     model is chosen, and the p-values of its pairs are adjusted for being several (`adjusted`, by
     Holm; the comparisons keep the raw ones).  `beside` holds what other tests say, `tables` who is
-    right where, `omnibus` Cochran's Q for more than two models.
+    right where, `omnibus` Cochran's Q for more than two models, `slices` the pairs within slices.
 
     Examples
     --------
@@ -79,6 +80,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
+    slices: tuple[ComparedSlice, ...] = field(compare=False, default=())
 
     def __post_init__(self) -> None:
         for name in ("evaluations", "adjusted", "beside", "settings", "source"):
@@ -123,6 +125,12 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         return "\n".join([*self.verdict, *lines])
 
     def _rows(self) -> Iterator[Row]:
+        rows = self._own_rows()
+        yield from ({"slice": "", **row} for row in rows) if self.slices else rows
+        for one in self.slices:
+            yield one.row()
+
+    def _own_rows(self) -> Iterator[Row]:
         for name in self.names:
             for measure in self.measures:
                 if measure in self.evaluations[name]:
@@ -150,6 +158,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
             "notes": list(self.notes),
             "settings": as_plain(self.settings),
             "source": as_plain(self.source),
+            **({"slices": as_plain(self.slices)} if self.slices else {}),
         }
 
     def _plain_pair(self, comparison: Comparison) -> dict[str, Any]:
