@@ -169,8 +169,9 @@ def value_of_counts(
     starts = np.searchsorted(at[order], np.arange(int(at.max()) + 1))
 
     def values(weights: Array) -> Array:
-        totals = np.add.reduceat(weights[:, order], starts, axis=1)
-        return np.asarray(function(totals @ design[: len(starts)]), dtype=np.float64)
+        totals = np.zeros((len(weights), design.shape[0]))
+        totals[:, : len(starts)] = np.add.reduceat(weights[:, order], starts, axis=1)
+        return np.asarray(function(totals @ design), dtype=np.float64)
 
     return values
 

@@ -21,7 +21,15 @@ from truerisk.intervals.cell_sample import CellSample, Function
 from truerisk.measures.averages import AVERAGES, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import Measure, base_and_average, find_measure
-from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
+from truerisk.tallies.cells import (
+    NO_LABEL,
+    BinaryCounts,
+    Cells,
+    ClassCounts,
+    LabelSets,
+    SideBySide,
+    ratio,
+)
 from truerisk.tallies.group_values import effective_groups
 
 EVERY_WRONG = 10  # up to this many classes, every wrong label has a joint cell
@@ -50,7 +58,8 @@ class PairedCells:
         size = len(joined.members)
         codes, at = joint_cells(joined, pair)
         parts = [codes // size**2, codes // size % size, codes % size]
-        truth, first, second = (_indicators(part, joined, labels) for part in parts)
+        place = {label: at for at, label in enumerate(labels)}
+        truth, first, second = (LabelSets.of_sets(part, joined.members, place) for part in parts)
         rows = np.bincount(at, minlength=len(codes))
         weight = joined.weight
         cells = Cells(
@@ -66,26 +75,13 @@ class PairedCells:
         return cls._with_discordant_cells(cells, second)
 
     @classmethod
-    def _with_discordant_cells(cls, first: Cells, second: Flags) -> "PairedCells":
+    def _with_discordant_cells(cls, first: Cells, second: LabelSets) -> "PairedCells":
         """Add the discordant cells of every class, whether or not they occurred."""
         truth, right, wrong, prior = _discordant(first)
-        extra = len(truth)
-        zeros = np.zeros(2 * extra, dtype=first.totals.dtype)
-        groups = first.by_group
-        cells = replace(
-            first,
-            truth=np.vstack([first.truth, truth, truth]),
-            predicted=np.vstack([first.predicted, right, wrong]),
-            totals=np.concatenate([first.totals, zeros]),
-            rows=np.concatenate([first.rows, np.zeros(2 * extra, dtype=np.int64)]),
-            squares=None if first.squares is None else np.concatenate([first.squares, zeros]),
-            by_group=None
-            if groups is None
-            else np.hstack([groups, np.zeros((len(groups), 2 * extra), dtype=groups.dtype)]),
-        )
+        cells = first.with_empty(truth.followed_by(truth), right.followed_by(wrong))
         return cls(
             first=cells,
-            second=replace(cells, predicted=np.vstack([second, wrong, right])),
+            second=replace(cells, predicted=second.followed_by(wrong, right)),
             prior=np.concatenate([np.zeros(len(first.totals)), prior, prior]),
         )
 
@@ -102,12 +98,8 @@ class PairedCells:
         return self.first, self.second
 
     def _sampled(self, first: Any, second: Any) -> CellSample:
-        if isinstance(first, np.ndarray):
-            design: Any = np.hstack([first, second])
-        else:
-            from scipy import sparse
-
-            design = sparse.csr_array(sparse.hstack([first, second]))
+        arrays = isinstance(first, np.ndarray)
+        design: Any = np.hstack([first, second]) if arrays else SideBySide(first, second)
         cells = self.first
         return CellSample(
             cells.totals,
@@ -115,7 +107,7 @@ class PairedCells:
             cells.squares,
             cells.by_group,
             self.prior,
-            class_by_group=None if cells.by_group is None else cells.by_group @ cells.truth,
+            class_by_group=None if cells.by_group is None else cells.truth.sums(cells.by_group),
         )
 
     def difference(self, name: str, over: Flags | None, zero: float) -> Spread:
@@ -137,20 +129,13 @@ class PairedCells:
             values = sample.group_values(_difference_of(function))
             units = effective_groups(sample.by_group.sum(axis=1))
             return spread_of_groups(values.value, values.without, units, scale)
-        spread = spread_of_cells(sample, _difference_of(function), self._strata)
+        spread = spread_of_cells(sample, _difference_of(function), self.first.truth.numbers)
         return replace(spread, scale=scale)
 
     @property
     def _largest_cost(self) -> float:
         """The scale of measures without a range: costs have theirs, odds and their ratios 1."""
         return 1.0 if self.costs is None else float(np.abs(self.costs.values).max())
-
-    @cached_property
-    def _strata(self) -> Indices:
-        """What is true in each cell, as a number."""
-        return np.unique(np.packbits(self.first.truth, axis=1), axis=0, return_inverse=True)[
-            1
-        ].ravel()
 
 
 def joint_cells(
@@ -236,14 +221,6 @@ def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> Array:
     return np.column_stack([np.where(defined, values, 0.0), defined])
 
 
-def _indicators(codes: NDArray[Any], joined: JoinedPredictions, labels: tuple[str, ...]) -> Flags:
-    place = {label: at for at, label in enumerate(labels)}
-    table = np.zeros((len(codes), len(labels)), dtype=bool)
-    for row, code in enumerate(codes.tolist()):
-        table[row, [place[label] for label in joined.members[code]]] = True
-    return table
-
-
 def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArray[Any] | None:
     if joined.group is None:
         return None
@@ -254,21 +231,18 @@ def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArra
     return np.asarray(table[np.lexsort(table.T)])
 
 
-def _discordant(cells: Cells) -> tuple[Flags, Flags, Flags, Array]:
+def _discordant(cells: Cells) -> tuple[LabelSets, LabelSets, LabelSets, Array]:
     """Give truth, a right and a wrong prediction, and the prior, of every discordant cell."""
     classes = len(cells.labels)
-    occurs = np.flatnonzero(np.asarray(cells.totals @ cells.truth) > 0)
-    one = np.eye(classes, dtype=bool)
+    occurs = np.flatnonzero(cells.truth.sums(cells.totals) > 0)
     if cells.multilabel:
-        none = np.zeros((len(occurs), classes), dtype=bool)
-        truth = np.vstack([one[occurs], none])
-        wrong = np.vstack([none, one[occurs]])
-        return truth, truth, wrong, np.full(len(truth), HALF_A_UNIT)
-    if classes < 2:
-        empty = np.zeros((0, classes), dtype=bool)
-        return empty, empty, empty, np.zeros(0)
-    others = classes - 1 if classes <= EVERY_WRONG else 1
-    true_class = np.repeat(occurs, others)
-    wrong_class = (true_class + np.tile(np.arange(1, others + 1), len(occurs))) % classes
-    truth = one[true_class]
-    return truth, truth, one[wrong_class], np.full(len(truth), HALF_A_UNIT / others)
+        none = np.full(len(occurs), NO_LABEL)
+        truth, wrong = np.concatenate([occurs, none]), np.concatenate([none, occurs])
+        prior = HALF_A_UNIT
+    else:
+        others = classes - 1 if classes <= EVERY_WRONG else 1
+        truth = np.repeat(occurs, others)
+        wrong = (truth + np.tile(np.arange(1, others + 1), len(occurs))) % classes
+        prior = HALF_A_UNIT / max(others, 1)
+    right = LabelSets.of_codes(truth, classes)
+    return right, right, LabelSets.of_codes(wrong, classes), np.full(len(truth), prior)
