@@ -6,7 +6,7 @@ difference; its variance follows by the delta method from one gradient, whatever
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,8 @@ from truerisk.tallies.group_values import effective_groups
 
 EVERY_WRONG = 10  # up to this many classes, every wrong label has a joint cell
 HALF_A_UNIT = 0.5
+LARGEST_KEY = 2**62
+ENTRIES_PER_ROW = 4  # of a table of all cells that could occur; a larger one is not counted in
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,13 @@ class PairedCells:
         cls, joined: JoinedPredictions, pair: tuple[int, int], labels: tuple[str, ...]
     ) -> "PairedCells":
         """Count the joint cells of two models that both have predictions."""
-        size = len(joined.members)
-        codes, at = joint_cells(joined, pair)
-        parts = [codes // size**2, codes // size % size, codes % size]
+        joint = JointCells.of(joined, pair)
         place = {label: at for at, label in enumerate(labels)}
-        truth, first, second = (LabelSets.of_sets(part, joined.members, place) for part in parts)
-        rows = np.bincount(at, minlength=len(codes))
-        weight = joined.weight
+        truth, first, second = (
+            LabelSets.of_sets(part, joined.members, place) for part in joint.codes
+        )
+        rows, weight = joint.counts, joined.weight
+        at = joint.places if weight is not None or joined.group is not None else np.zeros(0, int)
         cells = Cells(
             labels=labels,
             truth=truth,
@@ -69,7 +71,7 @@ class PairedCells:
             totals=rows if weight is None else np.bincount(at, weights=weight),
             rows=rows,
             squares=None if weight is None else np.bincount(at, weights=weight**2).astype(float),
-            by_group=_by_group(joined, at, len(codes)),
+            by_group=_by_group(joined, at, len(rows)),
             multilabel=joined.multilabel,
         )
         return cls._with_discordant_cells(cells, second)
@@ -138,20 +140,63 @@ class PairedCells:
         return 1.0 if self.costs is None else float(np.abs(self.costs.values).max())
 
 
-def joint_cells(
-    joined: JoinedPredictions, pair: tuple[int, int]
-) -> tuple[NDArray[np.int64], Indices]:
-    """Give the codes of the joint cells that occur, and the place of each example among them.
+@dataclass(frozen=True)
+class JointCells:
+    """The cells of what is true and what several models say, and how many examples each has.
 
-    The cells stand in the order of their labels: no sum depends on where the labels came from.
+    They stand in the order of their labels: no sum depends on where the labels came from.
     """
-    size, rank = len(joined.members), joined.ranks
-    columns = (joined.truth, *(np.asarray(joined.predicted[at]) for at in pair))
-    ranked = code = np.zeros(joined.n, dtype=np.int64)
-    for column in columns:
-        ranked, code = ranked * size + rank[column], code * size + column
-    _, first, places = np.unique(ranked, return_index=True, return_inverse=True)
-    return code[first], places
+
+    codes: NDArray[Any]  # (1 + models, C): the label sets of truth and predictions
+    counts: NDArray[np.int64]
+    keys: NDArray[np.int64]  # of each row
+    distinct: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, joined: JoinedPredictions, models: Sequence[int]) -> "JointCells":
+        """Count the cells of some models, all of which have predictions."""
+        size, code_of = len(joined.members), np.argsort(joined.ranks)
+        columns = [joined.ranked(at) for at in (None, *models)]
+        keys = columns[0]
+        for done, column in enumerate(columns[1:], start=2):
+            if size**done > LARGEST_KEY:
+                keys = np.unique(keys, return_inverse=True)[1]
+            keys = keys * size + column
+        if size ** len(columns) <= ENTRIES_PER_ROW * len(keys):
+            table = np.bincount(keys, minlength=size ** len(columns))
+            distinct = np.flatnonzero(table)
+            counts, rest = table[distinct], distinct
+            parts = []
+            for _ in columns:
+                rest, part = np.divmod(rest, size)
+                parts.append(part)
+            ranks = np.array(parts[::-1])
+        else:
+            distinct, first, counts = np.unique(keys, return_index=True, return_counts=True)
+            ranks = np.array([column[first] for column in columns])
+        return cls(code_of[ranks], counts, keys, distinct)
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What tells models apart, whatever the order of the rows."""
+        return self.distinct.tobytes() + self.counts.tobytes()
+
+    def of_model(self, model: int, labels: tuple[str, ...], joined: JoinedPredictions) -> Cells:
+        """Give the joint cells as those of one model."""
+        place = {label: at for at, label in enumerate(labels)}
+        return Cells(
+            labels,
+            LabelSets.of_sets(self.codes[0], joined.members, place),
+            LabelSets.of_sets(self.codes[1 + model], joined.members, place),
+            self.counts,
+            self.counts,
+            multilabel=joined.multilabel,
+        )
+
+    @cached_property
+    def places(self) -> Indices:
+        """The cell of each row."""
+        return np.searchsorted(self.distinct, self.keys)
 
 
 def spread_of_cells(sample: CellSample, difference: Function, strata: Indices) -> Spread:
