@@ -58,7 +58,7 @@ class RankedRows:
 
     score: Array
     is_positive: Flags
-    weight: Array
+    weight: Array | None
     order: Indices  # of the rows, by their scores
     sizes: Indices | None  # rows at each distinct score; None if each has one
     positives: Array
@@ -68,24 +68,26 @@ class RankedRows:
     def of(cls, score: NDArray[Any], is_positive: Flags, weight: Array | None) -> "RankedRows":
         """Sort the rows; weights are 1 if not given."""
         column = score.astype(np.float64, copy=False)
-        weights = np.ones(len(column)) if weight is None else weight
         order = np.argsort(-column)
         ordered = column[order]
         is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
         found = is_positive[order]
-        sums = [np.where(side, weights[order], 0.0) for side in (found, ~found)]
+        sums = [side.astype(np.float64) for side in (found, ~found)]
+        if weight is not None:
+            sums = [weight[order] * side for side in sums]
         sizes = None
         if not is_new.all():
             starts = np.flatnonzero(is_new)
             sums = [np.add.reduceat(one, starts) for one in sums]
             sizes = np.diff(starts, append=len(order))
-        return cls(column, is_positive, weights, order, sizes, *sums)
+        return cls(column, is_positive, weight, order, sizes, *sums)
 
     def influences(self, name: str) -> Array:
         """Give the influence of each row on a measure; NaN where a class is missing."""
         if not len(self.score) or min(self.n_positive, self.n_negative) <= 0:
             return np.full(len(self.score), np.nan)
-        return self.weight * INFLUENCES[name](self)
+        influences = INFLUENCES[name](self)
+        return influences if self.weight is None else self.weight * influences
 
     def of_rows(self, of_positives: Array, of_negatives: Array) -> Array:
         """Give each row the value of its class at its score."""
@@ -111,6 +113,11 @@ class RankedRows:
     def fp(self) -> Array:
         """The negatives down to each distinct score."""
         return np.cumsum(self.negatives)
+
+    @cached_property
+    def average_precision(self) -> Array:
+        """What each row adds to the average precision, and to the 11-point average."""
+        return _curve_influences(self)
 
     @property
     def retrieved(self) -> Array:
@@ -138,6 +145,10 @@ def _auc(ranked: RankedRows) -> Array:
 
 
 def _average_precision(ranked: RankedRows) -> Array:
+    return ranked.average_precision
+
+
+def _curve_influences(ranked: RankedRows) -> Array:
     retrieved = ranked.retrieved
     precision, each = ranked.tp / retrieved, ranked.positives / retrieved
     value = float(ranked.positives @ precision) / ranked.n_positive
@@ -184,7 +195,10 @@ def _breakeven_point(ranked: RankedRows) -> Array:
 
 def _share_around(ranked: RankedRows, at: int) -> float:
     """Give the share of positives among the examples that score about as much as the threshold."""
-    rows = np.count_nonzero(ranked.is_positive & (ranked.weight > 0))
+    counted = ranked.is_positive
+    if ranked.weight is not None:
+        counted = counted & (ranked.weight > 0)
+    rows = np.count_nonzero(counted)
     half = ranked.n_positive / rows ** (1 - WINDOW_POWER) / 2
     ends = np.concatenate([[0.0], ranked.tp + ranked.fp])
     middle = ends[at + 1]

@@ -107,7 +107,7 @@ def _drawn_counts(
     """
     joined = paired.rows
     # The same draws fall on the same examples, in whatever order the models are given.
-    order = sorted(models, key=lambda at: JointCells.of(joined, (at,)).fingerprint)
+    order = sorted(models, key=lambda at: _fingerprint(paired.tallies[at].cells))
     joint = JointCells.of(joined, order)
     functions = [
         value_of_counts(name, paired, joint.of_model(order.index(at), paired.labels, joined))
@@ -120,8 +120,8 @@ def _drawn_counts(
     if alone and cells * len(POISSON) <= joined.n:
         for size in _blocks(REPLICATES, cells):
             table = rng.multinomial(counts, POISSON, size=(size, cells))
-            times = table @ np.arange(len(POISSON), dtype=np.float64), table[..., 0] * 1.0
-            yield _values(functions, times)
+            drawn = table @ np.arange(len(POISSON), dtype=np.float64)
+            yield _values(functions, (drawn, table[..., 0].astype(np.float64)))
         return
     at = np.repeat(np.arange(cells), counts) if alone else joint.places
     rows = np.argsort(at, kind="stable")
@@ -168,6 +168,14 @@ def _drawn_influences(
     first, second = (root @ rng.standard_normal((len(values), REPLICATES)) for _ in range(2))
     outside = centre - first + math.sqrt(math.e - 2) * second
     yield centre + first, np.clip(outside, low, high)
+
+
+def _fingerprint(cells: Cells | None) -> bytes:
+    """Distinguish models by their confusion tables."""
+    if cells is None:
+        return b""
+    parts = (cells.truth.keys, cells.predicted.keys, cells.totals)
+    return b"".join(one.tobytes() for one in parts)
 
 
 def _values(

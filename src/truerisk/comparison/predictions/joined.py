@@ -87,8 +87,9 @@ class JoinedPredictions:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label that some example has or some model predicts."""
-        every = [self.model(at).labels for at in range(len(self.names))]
-        return in_order({label for labels in every for label in labels})
+        columns = [self.truth, *(one for one in self.predicted if one is not None)]
+        codes = {code for one in columns for code in np.flatnonzero(np.bincount(one)).tolist()}
+        return in_order({label for code in codes for label in self.members[code]})
 
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
@@ -101,7 +102,8 @@ class JoinedPredictions:
         """Give the ranks of what a model predicts; of what is true for None."""
         column = self.truth if model is None else np.asarray(self.predicted[model])
         if model not in self._ranked:
-            self._ranked[model] = self.ranks[column]
+            ranks = self.ranks.astype(np.min_scalar_type(len(self.ranks)))
+            self._ranked[model] = ranks[column]
         return self._ranked[model]
 
     @cached_property

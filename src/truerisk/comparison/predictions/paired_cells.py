@@ -149,19 +149,20 @@ class JointCells:
 
     codes: NDArray[Any]  # (1 + models, C): the label sets of truth and predictions
     counts: NDArray[np.int64]
-    keys: NDArray[np.int64]  # of each row
-    distinct: NDArray[np.int64]
+    keys: NDArray[Any]  # of each row
+    distinct: NDArray[Any]
 
     @classmethod
     def of(cls, joined: JoinedPredictions, models: Sequence[int]) -> "JointCells":
         """Count the cells of some models, all of which have predictions."""
         size, code_of = len(joined.members), np.argsort(joined.ranks)
         columns = [joined.ranked(at) for at in (None, *models)]
-        keys = columns[0]
+        kind = np.min_scalar_type(min(size ** len(columns), LARGEST_KEY))
+        keys = columns[0].astype(kind)
         for done, column in enumerate(columns[1:], start=2):
             if size**done > LARGEST_KEY:
-                keys = np.unique(keys, return_inverse=True)[1]
-            keys = keys * size + column
+                keys = np.unique(keys, return_inverse=True)[1].astype(kind)
+            keys = keys * kind.type(size) + column
         if size ** len(columns) <= ENTRIES_PER_ROW * len(keys):
             table = np.bincount(keys, minlength=size ** len(columns))
             distinct = np.flatnonzero(table)
@@ -175,11 +176,6 @@ class JointCells:
             distinct, first, counts = np.unique(keys, return_index=True, return_counts=True)
             ranks = np.array([column[first] for column in columns])
         return cls(code_of[ranks], counts, keys, distinct)
-
-    @property
-    def fingerprint(self) -> bytes:
-        """What tells models apart, whatever the order of the rows."""
-        return self.distinct.tobytes() + self.counts.tobytes()
 
     def of_model(self, model: int, labels: tuple[str, ...], joined: JoinedPredictions) -> Cells:
         """Give the joint cells as those of one model."""

@@ -95,8 +95,8 @@ class PairedScores:
             without = values[1].without - values[0].without
             return spread_of_groups(apart, without, units), METHOD
         if name == "roc_auc" and first.weight is None:
-            both = (self.influences(at, base, average) for at in pair)
-            return _delong_spread(*both, first), "delong_paired"
+            own, others = (self.influences(at, base, average) for at in pair)
+            return _delong_spread(own, others, first), "delong_paired"
         if base not in INFLUENCES and first.losses(base) is None:
             return Spread(math.inf), "paired_influences"  # nothing says how it varies
         own, others = (self.influences(at, base, average) for at in pair)
