@@ -117,11 +117,13 @@ def traced_gradient(function: Callable[[Any], Any], totals: Array) -> Array | No
             return None
     if not isinstance(value, Traced) or value.shape != ():
         return None
+    if not np.isfinite(value.value):
+        return np.full(len(totals), np.nan)
     slopes = {id(value): np.ones(())}
     for node in _backwards(value):
         slope = slopes.pop(id(node))
         if node is start:
-            return slope if np.isfinite(value.value) else np.full(len(totals), np.nan)
+            return slope
         for parent, pull in node.parents:
             slopes[id(parent)] = slopes.get(id(parent), 0.0) + pull(slope)
     return np.zeros(len(totals))

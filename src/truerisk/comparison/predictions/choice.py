@@ -28,6 +28,7 @@ REPLICATES = 500
 REPLICATES_OF_SCORES = 200  # each ranks all examples again
 MAX_ROWS = 2 * 10**7  # examples × models × replicates
 MIN_REPLICATES = 100
+ROUNDING = 1e-12  # of a variance: models that are alike have no covariance of full rank
 MIN_UNITS = 30  # groups; sums over fewer are not taken to be normal
 MAX_ENTRIES = 2**20  # of the table of draws held at once
 POISSON = np.array([1 / math.factorial(times) for times in range(13)]) / math.e
@@ -155,17 +156,19 @@ def _drawn_influences(
     """
     base, average = base_and_average(name)
     group = paired.rows.group
-    influences = [paired.scores.influences(at, base, average) for at in values]
+    # The same draws fall on the same models, in whatever order they are given.
+    models = sorted(values, key=lambda at: values[at])
+    influences = [paired.scores.influences(at, base, average) for at in models]
     if group is not None:
         influences = [sums_of_groups(group, one) for one in influences]
     covariance = np.array([[float(one @ other) for other in influences] for one in influences])
     if not np.isfinite(covariance).all():
         return
     low, high = find_measure(base).measure_range
-    centre = np.array(list(values.values()))[:, None]
-    scales, directions = np.linalg.eigh(covariance)
-    root = directions * np.sqrt(np.maximum(scales, 0.0))
-    first, second = (root @ rng.standard_normal((len(values), REPLICATES)) for _ in range(2))
+    centre = np.array([values[at] for at in models])[:, None]
+    tiny = ROUNDING * max(float(np.trace(covariance)), np.finfo(float).tiny)
+    root = np.linalg.cholesky(covariance + tiny * np.eye(len(models)))
+    first, second = (root @ rng.standard_normal((len(models), REPLICATES)) for _ in range(2))
     outside = centre - first + math.sqrt(math.e - 2) * second
     yield centre + first, np.clip(outside, low, high)
 
