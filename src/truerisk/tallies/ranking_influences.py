@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
+from truerisk.tallies.ranking_weights import partial_limit
 
 WINDOW_POWER = 0.8  # of the positives: the usual rate at which a window for a density narrows
 
@@ -86,7 +87,7 @@ class RankedRows:
         """Give the influence of each row on a measure; NaN where a class is missing."""
         if not len(self.score) or min(self.n_positive, self.n_negative) <= 0:
             return np.full(len(self.score), np.nan)
-        influences = INFLUENCES[name](self)
+        influences = influence_of(name)(self)
         return influences if self.weight is None else self.weight * influences
 
     def of_rows(self, of_positives: Array, of_negatives: Array) -> Array:
@@ -135,13 +136,55 @@ class RankedRows:
         return float(self.fp[-1])
 
 
+def _placed(ranked: RankedRows) -> tuple[Array, Array]:
+    """Give the share of the other class that a positive, and a negative, is on the right side of.
+
+    Both at each distinct score.
+    """
+    above = (ranked.fp - ranked.negatives / 2) / ranked.n_negative
+    return 1 - above, (ranked.tp - ranked.positives / 2) / ranked.n_positive
+
+
 def _auc(ranked: RankedRows) -> Array:
-    placed_positives = 1 - (ranked.fp - ranked.negatives / 2) / ranked.n_negative
-    placed_negatives = (ranked.tp - ranked.positives / 2) / ranked.n_positive
+    placed_positives, placed_negatives = _placed(ranked)
     area = float(ranked.positives @ placed_positives) / ranked.n_positive
     return ranked.of_rows(
         (placed_positives - area) / ranked.n_positive, (placed_negatives - area) / ranked.n_negative
     )
+
+
+def _partial_area(ranked: RankedRows, limit: float) -> Array:
+    """Take c − U of the positives above the limit, U being the share of negatives above them."""
+    placed_positives, above_negatives = _placed(ranked)
+    above = 1 - placed_positives
+    at_limit = float(ranked.positives[above < limit].sum()) / ranked.n_positive
+    # A negative takes the positives below it, down to the limit.
+    taken = np.where(above < limit, np.maximum(at_limit - above_negatives, 0.0), 0.0)
+    sides = []
+    for placed, sums in (
+        (np.maximum(limit - above, 0.0), ranked.positives),
+        (-taken, ranked.negatives),
+    ):
+        total = float(sums.sum())
+        sides.append((placed - float(placed @ sums) / total) / total)
+    return ranked.of_rows(*sides) / (2 * (limit - limit**2 / 2))
+
+
+def pair_areas(rows: Any) -> tuple[float, Array]:
+    """Give the mean area over pairs of classes (Hand and Till), and the influence of each row."""
+    present = np.flatnonzero(rows.weights @ rows.truth > 0)
+    influence, total, pairs = np.zeros(rows.n), 0.0, len(present) * (len(present) - 1)
+    if pairs == 0:
+        return np.nan, np.full(rows.n, np.nan)
+    for one in present:
+        for other in present[present != one]:
+            among = (rows.truth[:, one] | rows.truth[:, other]) & (rows.weights > 0)
+            positive, weight = rows.truth[among, one], rows.weights[among]
+            ranked = RankedRows.of(rows.score[among, one], positive, weight)
+            area = float(ranked.positives @ _placed(ranked)[0]) / ranked.n_positive
+            total += area / pairs
+            influence[among] += ranked.influences("roc_auc") / pairs
+    return total, influence
 
 
 def _average_precision(ranked: RankedRows) -> Array:
@@ -215,6 +258,12 @@ INFLUENCES: dict[str, Callable[[RankedRows], Array]] = {
     "breakeven_point": _breakeven_point,
     "eleven_point_precision": _average_precision,
 }
+
+
+def influence_of(name: str) -> Callable[[RankedRows], Array]:
+    """Look up the influences of a measure, whose name may hold a limit."""
+    limit = partial_limit(name)
+    return INFLUENCES[name] if limit is None else lambda ranked: _partial_area(ranked, limit)
 
 
 def mean_influences(values: Array, weight: Array) -> Array:

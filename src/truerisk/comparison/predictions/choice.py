@@ -15,6 +15,7 @@ from truerisk.comparison.predictions.paired_cells import JointCells, count_funct
 from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_of_counts
 from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.measures.costs import CostMatrix
+from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.tallies.cells import Cells, ratio
 from truerisk.tallies.group_values import sums_of_groups
@@ -223,8 +224,10 @@ def value_of_counts(name: str, paired: PairedMeasures, cells: Cells) -> ValueOfW
     function = count_function(name, cells.labels, pos_label, paired.average_over, zero)
     if function is None:
         return None
-    costs = None
-    if paired.request.costs is not None:
+    costs, base = None, base_and_average(name)[0]
+    if base in DISTANCE_POWERS:
+        costs = distances(base, len(cells.labels))[cells.codes]
+    elif paired.request.costs is not None:
         matrix = CostMatrix.of(paired.request.costs, cells.labels, pos_label)
         costs = matrix.of_cells(cells)
     design: Any = cells.design(costs)

@@ -24,6 +24,7 @@ from truerisk.results import Finding
 from truerisk.tallies.cells import ratio
 from truerisk.tallies.group_values import effective_groups, sums_of_groups
 from truerisk.tallies.ranking_influences import INFLUENCES
+from truerisk.tallies.ranking_weights import partial_limit
 from truerisk.tallies.scored_rows import ScoredRows
 
 NEGLIGIBLE = 1e-14  # of the variances of both: a variance of rounding
@@ -97,7 +98,8 @@ class PairedScores:
         if name == "roc_auc" and first.weight is None:
             own, others = (self.influences(at, base, average) for at in pair)
             return _delong_spread(own, others, first), "delong_paired"
-        if base not in INFLUENCES and first.losses(base) is None:
+        known = base in INFLUENCES or partial_limit(base) is not None
+        if not known and first.losses(base) is None:
             return Spread(math.inf), "paired_influences"  # nothing says how it varies
         own, others = (self.influences(at, base, average) for at in pair)
         influences = others - own
