@@ -23,8 +23,8 @@ from truerisk.estimation.svm.perturbation import perturbation
 from truerisk.evaluation import evaluate
 from truerisk.svm.linear import LinearSVM
 
-SAMPLES = 100
-FRESH = 10_000
+SAMPLES = 150
+FRESH = 20_000
 REPLICATES = 100
 LEVEL = 0.95
 TARGET = "this model"
