@@ -22,6 +22,7 @@ from studies.audit import (
     refits,
     sentences,
     sizes,
+    values,
     xi_alpha,
 )
 from studies.audit.coverage_cells import CoverageCell
@@ -115,6 +116,15 @@ def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     write_ledger(CoverageCell, "bands", rows, LEDGERS)
 
 
+def _values(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = values.SAMPLES if samples is None else samples
+    rows = []
+    for row in values.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.method}, {row.problem}, n = {row.n}: {row.coverage:.3f}"
+    write_ledger(CoverageCell, "values", rows, LEDGERS)
+
+
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = groups.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
@@ -196,6 +206,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "tests": _tests,
     "bands": _bands,
     "groups": _groups,
+    "values": _values,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
@@ -215,6 +226,7 @@ LASTS = {
     "tests": "several hours",
     "bands": "5 minutes",
     "groups": "three quarters of an hour",
+    "values": "10 minutes",
     "sentences": "an hour",
     "guarantees": "an hour",
     "planning": "a minute",

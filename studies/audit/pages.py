@@ -95,6 +95,12 @@ STUDIES = {
     "holdout": Study("Predictions of one model", PREDICTIONS, "The intervals of `tr.evaluate`."),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
+    "values": Study(
+        "Answers without labels",
+        PREDICTIONS,
+        "`tr.evaluate_values` and `tr.compare_values`: means of scores, their paired differences, "
+        "questions in groups; *first tier* is how often the best model is in it.",
+    ),
     "chosen_thresholds": Study(
         "Thresholds chosen on the same examples",
         PREDICTIONS,

@@ -16,11 +16,13 @@ from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.values import evaluation_of_values, values_of_predictions
 from truerisk.inputs import PredictionFiles, ReadingOptions, Roles, open_frame, open_predictions
 from truerisk.inputs.arrays import indicator_names
 from truerisk.inputs.files import find_sources
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import Predictions
+from truerisk.inputs.roles import ROLES
 from truerisk.labels import Spelling
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_code
@@ -176,6 +178,7 @@ def evaluate_frame(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    pass_at: int | None = None,
 ) -> Evaluation:
     """Estimate every measure of the predictions in a frame: pandas, polars, pyarrow, modin.
 
@@ -193,6 +196,8 @@ def evaluate_frame(
         As for `evaluate`.
     zero_division, average_over, probabilities, threshold, reject, measures, max_classes
         As for `evaluate`.
+    pass_at
+        Of samples that are right or wrong (``Roles(correct=…)``), as for `evaluate_values`.
 
     Examples
     --------
@@ -225,6 +230,7 @@ def evaluate_files(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    pass_at: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     r"""Estimate every measure of the predictions in CSV, Parquet or JSON lines files.
@@ -245,6 +251,8 @@ def evaluate_files(
         As for `evaluate`.
     zero_division, average_over, probabilities, threshold, reject, measures, max_classes
         As for `evaluate`.
+    pass_at
+        Of samples that are right or wrong (``Roles(correct=…)``), as for `evaluate_values`.
     progress
         Called with the number of rows read so far.
 
@@ -263,11 +271,16 @@ def evaluate_files(
 
         sources, notes = find_sources(paths, options or ReadingOptions())
         files = FilesOnCluster(sources, roles or Roles(), options or ReadingOptions(), notes=notes)
+        if files.roles.of_values:
+            return _of_source(files, request, progress)
         return _assembled(files, files.tally(request, progress), request)
     return _of_source(open_predictions(paths, roles=roles, options=options), request, progress)
 
 
 def _of_source(files: PredictionFiles, request: Request, progress: Progress | None) -> Evaluation:
+    if files.roles.of_values:
+        held = values_of_predictions(files.read(progress), files.roles, request.pass_at)[0]
+        return evaluation_of_values(held, request, notes=files.notes, source=_source(files))
     tally = PredictionTally.of_classes(
         request, files.roles.score_classes, multilabel=files.options.multilabel
     )
@@ -279,14 +292,17 @@ def _of_source(files: PredictionFiles, request: Request, progress: Progress | No
 
 
 def _assembled(files: PredictionFiles, tally: PredictionTally, request: Request) -> Evaluation:
+    source = _source(files)
+    return assemble(tally.finish(files.members), request, notes=files.notes, source=source)
+
+
+def _source(files: PredictionFiles) -> dict[str, Any]:
     roles = files.roles
-    named = ("truth", "pred", "score", "group", "weight", "id")
-    source = {
+    return {
         "files": files.files,
-        "roles": {name: getattr(roles, name) for name in named if getattr(roles, name)},
+        "roles": {name: getattr(roles, name) for name in ROLES if getattr(roles, name)},
         "guessed": roles.guessed,
     }
-    return assemble(tally.finish(files.members), request, notes=files.notes, source=source)
 
 
 def _a_cluster_is_in_use() -> bool:

@@ -39,6 +39,7 @@ class Request:
     reject: str | None = None
     measures: tuple[str, ...] | None = None
     max_classes: int = MAX_CLASSES
+    pass_at: int | None = None
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> "Request":

@@ -16,10 +16,11 @@ from truerisk.errors import InputError
 from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, Rejections
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
+from truerisk.tallies.question_values import QuestionValues
 from truerisk.tallies.ranking import Ranking
 
 Needs = Literal[
-    "binary counts", "class counts", "rejections", "ranking", "documents", "probabilities"
+    "binary counts", "class counts", "rejections", "ranking", "documents", "probabilities", "values"
 ]
 
 NEEDS: dict[type, Needs] = {
@@ -29,6 +30,7 @@ NEEDS: dict[type, Needs] = {
     Ranking: "ranking",
     DocumentTally: "documents",
     ProbabilityTally: "probabilities",
+    QuestionValues: "values",
 }
 
 BINOMIAL_INTERVALS = (
@@ -49,6 +51,7 @@ DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
     "ranking": ("precision_influence",),
     "documents": ("delta",),
     "probabilities": ("gamma_of_losses",),
+    "values": ("betting", "empirical_bernstein"),
 }
 
 AVERAGE_NAMES = ("micro", "macro", "weighted", "samples")  # the last is over examples

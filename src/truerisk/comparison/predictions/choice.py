@@ -72,14 +72,13 @@ def _choose_again(paired: PairedMeasures, sign: float, models: list[int], name: 
     if any(function is None for function in functions):
         return np.zeros(0)
     units = np.arange(len(rows)) if joined.group is None else joined.group
-    seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]
-    rng = np.random.default_rng(seed)
+    rng = random_stream(paired.request.random_state, name)
     max_times = REPLICATES if is_of_counts(name) else REPLICATES_OF_SCORES
     times = max(MIN_REPLICATES, min(max_times, MAX_ROWS // (len(rows) * len(functions))))
     block = max(1, MAX_ENTRIES // len(rows))
     of_winners: list[float] = []
     for start in range(0, times, block):
-        drawn, left = _draw(units, sizes, min(block, times - start), rng)
+        drawn, left = draw_units(units, sizes, min(block, times - start), rng)
         inside = np.stack([sign * one(drawn) for one in functions if one is not None])
         outside = np.stack([one(left) for one in functions if one is not None])
         defined = np.where(np.isnan(inside), -np.inf, inside)
@@ -89,6 +88,11 @@ def _choose_again(paired: PairedMeasures, sign: float, models: list[int], name: 
         of_winners.extend(means.tolist())
     values = np.array(of_winners)
     return np.asarray(values[np.isfinite(values)])
+
+
+def random_stream(random_state: int | None, measure: str) -> np.random.Generator:
+    """Give the stream of the choices by one measure."""
+    return np.random.default_rng([random_state or 0, zlib.crc32(b"best of " + measure.encode())])
 
 
 def _columns(
@@ -111,7 +115,7 @@ def _columns(
     return first, counts
 
 
-def _draw(
+def draw_units(
     units: Indices, sizes: Indices | None, times: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Draw rows, or groups, with replacement; give how often each came, and which did not.
