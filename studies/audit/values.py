@@ -18,12 +18,13 @@ import truerisk as tr
 from studies.audit.checkpoints import checkpointed
 from studies.audit.coverage_cells import HELD_OUT, CoverageCell
 from truerisk.aliases import Array
+from truerisk.intervals.bounded_mean import bounded_mean_interval
 
 SAMPLES = 400
 LEVEL = 0.95
 SIZES = (20, 50, 200, 1000)
 GROUPS = (5, 20, 60)
-Draw = Callable[[np.random.Generator, int], Array]
+Draw = Callable[[np.random.Generator, int], Any]
 TEN = np.array([0, 0, 1, 1, 2, 6, 14, 30, 30, 16]) / 100
 MEANS: dict[str, tuple[Draw, float]] = {
     "uniform": (lambda rng, n: rng.random(n), 0.5),
@@ -33,7 +34,7 @@ MEANS: dict[str, tuple[Draw, float]] = {
         lambda rng, n: rng.choice(10, n, p=TEN) / 9,
         float(TEN @ np.arange(10)) / 9,
     ),
-    "rare failures, 2 in 100": (lambda rng, n: 1.0 - (rng.random(n) < 0.02), 0.98),
+    "rare failures, 2 in 100": (lambda rng, n: rng.binomial(1, 0.98, n) * 1.0, 0.98),
     "four samples a question": (lambda rng, n: rng.binomial(4, rng.beta(2, 1, n)) / 4, 2 / 3),
 }
 
@@ -44,7 +45,8 @@ def joint_table(equal: float, tilt: float, seed: int) -> Array:
     table = rng.dirichlet(np.ones(25)).reshape(5, 5)
     table *= np.exp(tilt * (np.arange(5)[None, :] - np.arange(5)[:, None]))
     np.fill_diagonal(table, 0.0)
-    return (1 - equal) * table / table.sum() + equal * np.diag(rng.dirichlet(np.ones(5)))
+    joint: Array = (1 - equal) * table / table.sum() + equal * np.diag(rng.dirichlet(np.ones(5)))
+    return joint
 
 
 PAIRS = {
@@ -67,31 +69,31 @@ def measure(*, samples: int = SAMPLES, folder: Path | None = None) -> Iterator[C
     """Give the rows of means, differences, groups and tiers."""
     for at, problem in enumerate(MEANS):
         for n in SIZES:
-            yield from _rows(
-                f"means-{at}-{n}", problem, n, samples, folder, means(problem, n, samples)
-            )
+            make = means(problem, n, samples)
+            yield from _rows(f"means-{at}-{n}", (problem, n, samples), folder, make)
     for at, problem in enumerate(PAIRS):
         for n in SIZES:
             make = differences(problem, n, samples)
-            yield from _rows(f"pairs-{at}-{n}", problem, n, samples, folder, make)
+            yield from _rows(f"pairs-{at}-{n}", (problem, n, samples), folder, make)
     for groups in GROUPS:
         make = grouped(groups, samples)
         name = f"beta difficulty of groups, {groups} groups"
-        yield from _rows(f"groups-{groups}", name, groups * 12, samples, folder, make)
+        yield from _rows(f"groups-{groups}", (name, groups * 12, samples), folder, make)
     for at, problem in enumerate(TIERS):
         for n in (100, 500):
             make = tiers(problem, n, samples)
-            yield from _rows(f"tiers-{at}-{n}", problem, n, samples, folder, make)
+            yield from _rows(f"tiers-{at}-{n}", (problem, n, samples), folder, make)
 
 
 Made = Callable[[], dict[str, NDArray[Any]]]
 
 
 def _rows(
-    name: str, problem: str, n: int, samples: int, folder: Path | None, compute: Made
+    name: str, settings: tuple[str, int, int], folder: Path | None, compute: Made
 ) -> Iterator[CoverageCell]:
-    settings = {"problem": problem, "n": n, "samples": samples}
-    arrays = checkpointed(folder, f"values-{name}", settings, compute)
+    problem, n, samples = settings
+    made_with = {"problem": problem, "n": n, "samples": samples}
+    arrays = checkpointed(folder, f"values-{name}", made_with, compute)
     for key, shares in arrays.items():
         measured, method, rival = key.split("/")
         held, width, rival_held, rival_width = shares.mean(axis=0).tolist()
@@ -125,9 +127,7 @@ def means(problem: str, n: int, samples: int) -> Made:
         for sample in range(samples):
             values = draw(rng, n)
             ends = [
-                tr.evaluate_values(
-                    values, value_range=(0, 1), interval=method, random_state=sample
-                )["mean_value"].interval
+                bounded_mean_interval(values, level=LEVEL, method=method, random_state=sample)
                 for method in ("betting", "empirical_bernstein")
             ]
             reach = float(student.ppf(0.975, n - 1)) * values.std(ddof=1) / math.sqrt(n)
@@ -155,8 +155,8 @@ def differences(problem: str, n: int, samples: int) -> Made:
         for _ in range(samples):
             first, second = np.divmod(rng.choice(25, n, p=table.ravel()), 5)
             result = tr.compare_values(marks[first], marks[second], value_range=(0, 1))
-            ends = result["mean_value"].difference.interval
-            rows.append([*_held((ends.low, ends.high), truth), 0.0, 0.0])
+            row = result.to_rows()[-1]
+            rows.append([*_held((row["low"], row["high"]), truth), 0.0, 0.0])
         return {"mean_value, difference/paired_t/": np.array(rows)}
 
     return compute
@@ -173,10 +173,8 @@ def grouped(groups: int, samples: int) -> Made:
             labels = np.repeat(np.arange(groups), sizes)
             centers = rng.beta(3, 2, groups)[labels]
             values = rng.binomial(4, centers) / 4
-            ends = tr.evaluate_values(values, value_range=(0, 1), groups=labels)[
-                "mean_value"
-            ].interval
-            rows.append([*_held((ends.low, ends.high), 0.6), 0.0, 0.0])
+            row = tr.evaluate_values(values, value_range=(0, 1), groups=labels).to_rows()[0]
+            rows.append([*_held((row["low"], row["high"]), 0.6), 0.0, 0.0])
         return {"mean_value/group_jackknife/": np.array(rows)}
 
     return compute

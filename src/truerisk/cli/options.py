@@ -20,6 +20,14 @@ option_with_default = partial(click.option, show_default=True)  # help says what
 class InputPath(click.Path):
     """A file that is read: where it is absent, the input is wrong, not the option."""
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Copy what is not on this disk; leave paths to click."""
+        if isinstance(value, str) and (value == "-" or "://" in value):
+            from truerisk.inputs.records.places import local_path
+
+            value = str(local_path(value))
+        return super().convert(value, param, ctx)
+
     def fail(
         self,
         message: str,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.aliases import Ends
-from truerisk.checks import check_choice, check_same_length, shown
+from truerisk.checks import check_choice, check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.group_estimates import group_notes
 from truerisk.evaluation.request import Request
@@ -92,8 +92,8 @@ def evaluate_values(
         value_range=value_range,
         pass_at=pass_at,
     )
-    request = Request.of({"level": level, "random_state": random_state, "binomial": binomial})
-    return evaluation_of_values(held, request, interval=interval)
+    request = Request.of({"level": level, "binomial": binomial})
+    return evaluation_of_values(held, request, interval=interval, random_state=random_state)
 
 
 def evaluation_of_values(
@@ -101,6 +101,7 @@ def evaluation_of_values(
     request: Request,
     *,
     interval: str = "betting",
+    random_state: int | None = 0,
     notes: tuple[str, ...] = (),
     source: Mapping[str, Any] | None = None,
 ) -> Evaluation:
@@ -108,7 +109,8 @@ def evaluation_of_values(
     check_choice(interval, BOUNDED_MEANS, "interval")
     check_settings(held, request)
     level, name = request.level, held.measure
-    bounds = _interval(held, request, interval)
+    seed = check_whole_number(0 if random_state is None else random_state, "random_state")
+    bounds = _interval(held, request, interval, seed)
     estimate = Estimate(
         value=held.mean if held.groups is None else _by_group(held).value,
         interval=bounds,
@@ -119,7 +121,7 @@ def evaluation_of_values(
     settings = {
         "level": level,
         "interval": bounds.method,
-        "random_state": request.random_state if bounds.method == "betting" else None,
+        "random_state": seed if bounds.method == "betting" else None,
         "value_range": None if held.is_correct else held.value_range,
         "pass_at": held.pass_at,
         "target": "this model",
@@ -190,7 +192,7 @@ def check_settings(held: QuestionValues, request: Request) -> None:
             raise InputError(f"`measures` must be {held.measure} of these rows; got {shown(name)}.")
 
 
-def _interval(held: QuestionValues, request: Request, method: str) -> Interval:
+def _interval(held: QuestionValues, request: Request, method: str, seed: int) -> Interval:
     level = request.level
     if held.groups is not None:
         values = _by_group(held)
@@ -208,7 +210,7 @@ def _interval(held: QuestionValues, request: Request, method: str) -> Interval:
         value_range=held.value_range,
         level=level,
         method=method,
-        random_state=request.random_state,
+        random_state=seed,
     )
 
 

@@ -80,7 +80,8 @@ def find_sources(
     for path in files:
         facts, fingerprint, note = recognise(path, options)
         sources.append(Source(path, open_reader(facts, path, options), facts, fingerprint))
-        notes += [] if note is None else [note]
+        log = log_of(sources[-1].reader)
+        notes += [*([] if note is None else [note]), *(() if log is None else log.notes)]
     return sources, tuple(notes)
 
 
@@ -235,7 +236,7 @@ def _settled_roles(
 def selected_columns(roles: ResolvedRoles, reader: Reader, options: ReadingOptions) -> Selection:
     """List the columns that the roles need, by how they are read."""
     texts = ((roles.id,) if roles.id is not None else ()) + tuple(options.where)
-    log = _log(reader)
+    log = log_of(reader)
     if log is not None and log.single is not None:
         texts += (log.single,)
     read = {*roles.label_columns, *roles.number_columns}
@@ -253,7 +254,7 @@ def chosen_rows(rows: Rows, reader: Reader, options: ReadingOptions) -> Rows:
         match = [at for at, cell in enumerate(cells) if cell is not None and str(cell) == value]
         if len(match) < rows.count:
             rows = rows.taken(np.array(match, dtype=np.intp))
-    log = _log(reader)
+    log = log_of(reader)
     if log is not None and log.single is not None and log.single not in options.where:
         kinds = dict.fromkeys(rows.columns[log.single].tolist())
         if len(kinds) > 1:
@@ -274,7 +275,8 @@ def check_where(columns: Sequence[str], where: Mapping[str, str]) -> None:
             )
 
 
-def _log(reader: Reader) -> LogFacts | None:
+def log_of(reader: Reader) -> LogFacts | None:
+    """Give what the tool that wrote a log says of it; None of other files."""
     return getattr(reader, "log", None)
 
 
@@ -285,7 +287,7 @@ def _columns(reader: Reader) -> tuple[str, ...]:
 
 def _of_log(reader: Reader, roles: Roles) -> Roles:
     """Take the only result of a log for what was right or wrong, where no role is given."""
-    log = _log(reader)
+    log = log_of(reader)
     if log is None or roles.of_values or roles.truth or roles.pred or roles.score:
         return roles
     if len(log.metrics) != 1:

@@ -22,7 +22,8 @@ from truerisk.evaluation.request import Request
 from truerisk.evaluation.values import values_of_predictions
 from truerisk.inputs import PredictionFiles, Predictions, ReadingOptions, Roles, open_predictions
 from truerisk.inputs.arrays import code_groups
-from truerisk.inputs.records.places import shown_path
+from truerisk.inputs.files import log_of
+from truerisk.inputs.records.places import local_path, shown_path
 from truerisk.inputs.roles import ROLES
 from truerisk.tallies.cells import MAX_CLASSES
 from truerisk.tallies.question_values import QuestionValues
@@ -163,7 +164,7 @@ class AlignedModels:
         "auto" is "id" where every file has ids.  Files whose true labels disagree are refused.
         """
         check_choice(join, JOINS, "join")
-        titles = list(predictions) or _stems([model.path for model in models])
+        titles = list(predictions) or _titles(models)
         model_names = checked_names(titles if names is None else names, len(models))
         how = _how(join, models)
         aligned, left_out = _by_row(models) if how == "row" else _by_id(models, how)
@@ -215,7 +216,7 @@ def read_models(
     pass_at: int | None = None,
 ) -> list[ModelFile]:
     """Read one file per model, or the columns of one file; only the first must have the truth."""
-    paths = [Path(path) for path in given]
+    paths = [local_path(path) for path in given]
     roles, options = roles or Roles(), options or ReadingOptions()
     if predictions:
         columns = _roles_of_columns(paths, predictions, roles)
@@ -268,6 +269,15 @@ def _read(
 ) -> ModelFile:
     files = open_predictions([path], roles=roles, options=options, needs_truth=needs_truth)
     return ModelFile(path, files.read(progress), files)
+
+
+def _titles(models: list[ModelFile]) -> list[str]:
+    """Name each model as its log does, if all do and differ; else after its file."""
+    logs = [log_of(model.files.sources[0].reader) for model in models]
+    named = [log.model for log in logs if log is not None and log.model]
+    if len(set(named)) == len(models):
+        return named
+    return _stems([model.path for model in models])
 
 
 def _stems(paths: list[Path]) -> list[str]:

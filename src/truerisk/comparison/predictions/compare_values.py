@@ -76,7 +76,7 @@ def compare_values(
     region
         The smallest difference that matters.
     random_state
-        Of the intervals of the single models, and of the correction of the best one.
+        Of the correction of the best model.
 
     Examples
     --------

@@ -73,8 +73,8 @@ class JsonLinesFile:
         check_block(first, max_line=options.max_line_bytes)
         record = self._object(first, 0, first.data.split(b"\n", 1)[0])
         self.columns = tuple(record)
-        self.nested = tuple(islice(_nested_names(record), MAX_NESTED))
-        self.log = _lm_eval_log(record)
+        self.nested = tuple(islice(nested_names(record), MAX_NESTED))
+        self.log = _lm_eval_log(record, path)
 
     def rows(self, selection: Selection) -> Iterator[Rows]:
         """Read the selected keys from start to end."""
@@ -293,22 +293,23 @@ def reach(record: dict[str, Any], name: str) -> Any:
     return value
 
 
-def _nested_names(record: dict[str, Any], before: str = "") -> Iterator[str]:
+def nested_names(record: dict[str, Any], before: str = "") -> Iterator[str]:
     """List the dotted names of values within objects."""
     for key, value in record.items():
         if isinstance(value, dict):
-            yield from _nested_names(value, f"{before}{key}.")
+            yield from nested_names(value, f"{before}{key}.")
         elif before:
             yield f"{before}{key}"
 
 
-def _lm_eval_log(record: dict[str, Any]) -> LogFacts | None:
-    """Recognise the samples that lm-evaluation-harness logs: their metrics are named in a list."""
+def _lm_eval_log(record: dict[str, Any], path: Path) -> LogFacts | None:
+    """Recognise the samples that lm-evaluation-harness logs, in a folder for each model."""
     if not {"doc_id", "filter", "filtered_resps"} <= set(record):
         return None
     listed = record.get("metrics")
     metrics = listed if isinstance(listed, list) else []
-    return LogFacts(tuple(one for one in metrics if one in record), single="filter")
+    model = path.absolute().parent.name
+    return LogFacts(tuple(one for one in metrics if one in record), model, single="filter")
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

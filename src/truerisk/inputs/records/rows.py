@@ -62,10 +62,12 @@ class Rows:
 class LogFacts:
     """What a log of evaluated questions says of itself.
 
-    `metrics` are the columns of results, `single` a column that must have one value throughout.
+    `metrics` are the columns of results, `single` a column that must have one value throughout;
+    `model` is what was evaluated.
     """
 
     metrics: tuple[str, ...]
+    model: str
     single: str | None = None
     notes: tuple[str, ...] = ()
 
