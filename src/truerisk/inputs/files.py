@@ -158,8 +158,9 @@ class PredictionFiles:
             return np.concatenate(columns)
 
         names = ("truth", "predicted", "score", "weight", "group", "ids")
+        by = {name: np.concatenate([part.by[name] for part in parts]) for name in parts[0].by}
         return dataclasses.replace(
-            parts[-1], members=self.members, **{name: column(name) for name in names}
+            parts[-1], members=self.members, by=by, **{name: column(name) for name in names}
         )
 
     def batches(self) -> Iterator[Batch]:
@@ -235,7 +236,8 @@ def _settled_roles(
 
 def selected_columns(roles: ResolvedRoles, reader: Reader, options: ReadingOptions) -> Selection:
     """List the columns that the roles need, by how they are read."""
-    texts = ((roles.id,) if roles.id is not None else ()) + tuple(options.where)
+    ids = (roles.id,) if roles.id is not None else ()
+    texts: tuple[str, ...] = (*ids, *roles.by, *options.where)
     log = log_of(reader)
     if log is not None and log.single is not None:
         texts += (log.single,)
@@ -322,4 +324,5 @@ def coded_batches(
             options.multilabel,
             classes,
             batch.ids,
+            by=batch.by,
         )

@@ -53,9 +53,10 @@ class Roles:
     """The columns that hold truth, prediction, score, group, weight and id.
 
     None is to be guessed, and "" is not to be used even if a column has a usual name.  Several
-    score columns are one for each class.  Where there are no labels, `correct` is the column that
-    says whether an answer is right (0 or 1), or `value` that of a score within `value_range`; an
-    `id` is then that of a question, which may have several rows.
+    score columns are one for each class.  `by` names the columns to slice by, whatever else they
+    are.  Where there are no labels, `correct` is the column that says whether an answer is right (0
+    or 1), or `value` that of a score within `value_range`; an `id` is then that of a question,
+    which may have several rows.
 
     Examples
     --------
@@ -69,6 +70,7 @@ class Roles:
     group: str | None = None
     weight: str | None = None
     id: str | None = None
+    by: tuple[str, ...] = ()
     correct: str | None = None
     value: str | None = None
     value_range: tuple[float, float] = (0.0, 1.0)
@@ -137,7 +139,7 @@ def resolve_roles(
             if guess is not None:
                 guesses[role] = guess
     settled = dataclasses.replace(roles, **guesses)  # type: ignore[arg-type]
-    _check_unique(columns, settled.columns)
+    _check_unique(columns, (*settled.columns, *settled.by))
     if needs_truth and settled.truth is None and not roles.of_values:
         raise _absent("truth", "the true labels", columns)
     if settled.pred is None and settled.score is None and not roles.of_values:
@@ -162,7 +164,7 @@ def _check_values_alone(roles: Roles) -> None:
 def check_columns(columns: Sequence[str], roles: Roles) -> None:
     """Refuse a further file that lacks one of the columns, or has one of them twice."""
     _check_given(columns, roles)
-    _check_unique(columns, roles.columns)
+    _check_unique(columns, (*roles.columns, *roles.by))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,6 +318,9 @@ def _check_given(columns: Sequence[str], roles: Roles) -> None:
         for name in (names,) if isinstance(names, str) else names or ():
             if name not in columns:
                 raise _not_there(role, name, columns)
+    for name in roles.by:
+        if name not in columns:
+            raise _not_there("by", name, columns)
     _check_one_role(roles.columns)
 
 

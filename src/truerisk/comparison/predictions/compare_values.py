@@ -12,7 +12,7 @@ from truerisk.aliases import Array, Ends
 from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.equivalence import Region, margins_of
-from truerisk.comparison.multiplicity import holm
+from truerisk.intervals.multiplicity import holm
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.choice import REPLICATES, draw_units, random_stream
 from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of

@@ -121,7 +121,7 @@ class Fingerprint:
             )
 
 
-def local_path(place: Path | str) -> Path:
+def local_path(place: os.PathLike[str] | str) -> Path:
     """Return where a file is on this disk; what comes from stdin ("-") or a URI is copied first.
 
     The copies are removed at the end of the process.  Messages and results name the origin, without
@@ -177,7 +177,7 @@ def _opened(uri: str, scheme: str) -> Any:
             raise InputError(f"`paths` must be files that can be read; {error}.") from None
         return system.open_input_stream(path, compression=None)
     try:
-        import fsspec
+        import fsspec  # type: ignore[import-untyped]
 
         return fsspec.open(uri, "rb")
     except (ImportError, ValueError) as error:
