@@ -153,9 +153,9 @@ def comparisons_tables(result: Comparisons) -> Iterator[Table]:
     if len(result.names) == 2:
         yield two_model_table(result)
     else:
-        yield tier_table(result)
         yield pair_table(result)
         yield value_table(result)
+        yield tier_table(result)
         for measure in result.measures[1:]:
             yield pair_table(result, measure)
     others = other_test_table(result, result.measures)
