@@ -12,7 +12,6 @@ from truerisk.aliases import Array, Ends
 from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.equivalence import Region, margins_of
-from truerisk.intervals.multiplicity import holm
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.choice import REPLICATES, draw_units, random_stream
 from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
@@ -30,6 +29,7 @@ from truerisk.evaluation.request import Request
 from truerisk.evaluation.values import evaluation_of_values
 from truerisk.inputs.arrays import as_column, code_groups
 from truerisk.intervals.group_jackknife import METHOD as BY_GROUPS
+from truerisk.intervals.multiplicity import holm
 from truerisk.results import Comparison, Evaluation
 from truerisk.tallies.group_values import ratio_values, sums_of_groups
 from truerisk.tallies.question_values import QuestionValues

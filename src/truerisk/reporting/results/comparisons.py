@@ -155,9 +155,9 @@ def comparisons_tables(result: Comparisons) -> Iterator[Table]:
     else:
         yield pair_table(result)
         yield value_table(result)
-        yield tier_table(result)
         for measure in result.measures[1:]:
             yield pair_table(result, measure)
+        yield tier_table(result)
     others = other_test_table(result, result.measures)
     yield from (table for table in (right_table(result), others) if table)
 
