@@ -26,7 +26,8 @@ def bounded_mean_interval(
 
     Both methods cover at least as often as `level` says, for every distribution on the range and
     every number of values.  Betting is the shorter: on the held-out problems of
-    studies/ledgers/values.csv by a factor of two to five.
+    studies/ledgers/values.csv it has 0.42 of the length on average, and covers 0.98 on average and
+    0.953 at least at 95 %; Student's interval is shorter still, and covers 0.34 at least.
 
     Parameters
     ----------
