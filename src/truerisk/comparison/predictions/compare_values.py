@@ -1,6 +1,7 @@
 """Which of several models is better, by values of the same questions: right or wrong, or scores."""
 
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -13,7 +14,7 @@ from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.equivalence import Region, margins_of
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
-from truerisk.comparison.predictions.choice import REPLICATES, draw_units, random_stream
+from truerisk.comparison.predictions.choice import REPLICATES
 from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import checked_names
 from truerisk.comparison.predictions.paired_difference import AGREE
@@ -233,16 +234,16 @@ def _chosen(
     best = max(own, key=lambda name: own[name].value)
     table, first = _matrix(held), next(iter(held.values()))
     units = np.arange(first.n) if first.groups is None else first.groups
-    rng = random_stream(request.random_state, measure)
+    number = int(units.max()) + 1
+    stream = zlib.crc32(b"best of " + measure.encode())
+    rng = np.random.default_rng([request.random_state or 0, stream])
     of_winners = []
-    times = max(100, min(REPLICATES, MAX_DRAWS // first.n))
-    for _ in range(times):
-        drawn, left = draw_units(units, None, 1, rng)
-        if not left.any():
-            continue
-        inside, outside = (drawn @ table)[0], (left @ table)[0] / left.sum()
-        winners = inside == inside.max()
-        of_winners.append(float(outside[winners].mean()))
+    for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
+        drawn = np.bincount(rng.integers(number, size=number), minlength=number)[units]
+        left = drawn == 0
+        if left.any():
+            inside = drawn @ table
+            of_winners.append(float(table[left].mean(axis=0)[inside == inside.max()].mean()))
     corrected = estimate_of_choices(
         np.array(of_winners), measure, level=request.level, n=first.n, method="best_of"
     )
