@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import binomial_interval
+from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.intervals.bounds import (
     chernoff_kl,
     empirical_bernstein,
     error_bounds,
     hoeffding,
     leave_one_out_variability,
+    sample_compression,
     stability_bound,
     vc_bound,
 )
@@ -147,3 +148,22 @@ def test_what_assumes_less_is_never_shorter(n, data):
 def test_counts_that_cannot_be_are_refused():
     with pytest.raises(InputError, match="`errors` must"):
         error_bounds(4, 3)
+
+
+@given(n=st.integers(2, 80), data=st.data(), level=st.floats(0.5, 0.99))
+def test_sample_compression_is_the_exact_bound_with_the_confidence_shared(n, data, level):
+    size = data.draw(st.integers(0, n - 1))
+    errors = data.draw(st.integers(0, n - size))
+    found = sample_compression(errors, n, size, level=level)
+    delta = (1 - level) / ((size + 1) * (size + 2) * math.comb(n, size))
+    assert found.high == pytest.approx(upper_bound(errors, n - size, delta=delta), rel=1e-8)
+
+
+def test_sample_compression_where_the_shared_confidence_is_below_all_floats():
+    # No error of n - d: (1 - p)^(n - d) = δ / ((d + 1)(d + 2) C(n, d)), in logarithms.
+    n, d = 20_000, 4_000
+    log_choices = math.lgamma(n + 1) - math.lgamma(d + 1) - math.lgamma(n - d + 1)
+    log_share = math.log(0.05 / ((d + 1) * (d + 2))) - log_choices
+    assert math.exp(log_share) == 0.0
+    expected = -math.expm1(log_share / (n - d))
+    assert sample_compression(0, n, d).high == pytest.approx(expected, rel=1e-9)

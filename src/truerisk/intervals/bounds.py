@@ -9,6 +9,8 @@ are here for comparison.
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.results import Interval
@@ -169,6 +171,67 @@ def stability_bound(
     log_term = math.sqrt(-math.log(1 - check_level(level)) / (2 * size))
     bound = value + 2 * beta + (4 * size * beta + most) * log_term
     return _within(0.0, bound, level, "stability_bound")
+
+
+def sample_compression(
+    errors: int,
+    n: int,
+    size: int,
+    *,
+    log_messages: float = 0.0,
+    level: float = 0.95,
+) -> Interval:
+    r"""Bound the error of a rule that `size` of its n training examples determine.
+
+    .. math:: \max\Bigl\{p : \mathrm{Bin}(n - d, k, p) \ge
+        \frac{\delta}{(d + 1)(d + 2)\binom{n}{d} M}\Bigr\}
+
+    with k the errors on the n − d examples outside the d that determine it, and δ = 1 − `level`.
+    Those n − d examples are a test set for the rule, had the d been named beforehand; the
+    confidence is shared among all that could have been named: sizes with the prior
+    1/((d + 1)(d + 2)), which adds to 1, all sets of one size alike, and M messages (`log_messages`
+    is ln M) that the rule needs beside its examples.  It holds with probability at least `level`
+    for every learner and every distribution of independent examples.
+
+    Source: J. Langford, "Tutorial on practical prediction theory for classification", JMLR 6,
+    273-306, 2005, theorem 5.1; S. Floyd and M. Warmuth, Machine Learning 21, 269-304, 1995.
+
+    Examples
+    --------
+    >>> print(sample_compression(2, 500, 6))
+    at most 0.087 with 95 % confidence
+    """
+    total = check_whole_number(n, "n", low=1)
+    used = check_whole_number(size, "size", low=0, high=total)
+    k = check_whole_number(errors, "errors", low=0, high=total - used)
+    sets = math.lgamma(total + 1) - math.lgamma(used + 1) - math.lgamma(total - used + 1)
+    shared = math.log((used + 1) * (used + 2)) + sets + check_number(log_messages, "log_messages")
+    high = _largest_rate(k, total - used, math.log(1 - check_level(level)) - shared)
+    return Interval(0.0, high, float(level), "sample_compression", "upper")
+
+
+def _largest_rate(k: int, n: int, log_tail: float) -> float:
+    """Find the largest p with ln Bin(n, k, p) ≥ `log_tail`, which may be below all float64."""
+    if k == n:
+        return 1.0
+    at = np.arange(k + 1)
+    steps = np.log(n - at[:-1]) - np.log(at[1:])
+    log_choices = np.append(0.0, np.cumsum(steps))
+
+    def log_share(p: float) -> float:
+        terms = log_choices + at * math.log(p) + (n - at) * math.log1p(-p)
+        top = float(terms.max())
+        return top + math.log(float(np.exp(terms - top).sum()))
+
+    inside, outside = max(k / n, 5e-324), 1.0
+    while True:
+        middle = 0.5 * (inside + outside)
+        if middle in (inside, outside):
+            return outside
+        if log_share(middle) >= log_tail:
+            inside = middle
+        else:
+            outside = middle
 
 
 def leave_one_out_variability(
