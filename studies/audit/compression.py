@@ -39,7 +39,12 @@ def measure(*, samples: int = SAMPLES, folder: Path | None = None) -> Iterator[C
         for name in CLASSIFIERS:
             for n in SIZES:
                 drawn = max(samples * 100 // n, 40)
-                settings = {"table": table, "classifier": name, "n": n, "samples": drawn}
+                settings: dict[str, Any] = {
+                    "table": table,
+                    "classifier": name,
+                    "n": n,
+                    "samples": drawn,
+                }
                 file = f"compression-{table}-{name}-{n}".replace(" ", "-").replace(",", "")
                 arrays = checkpointed(folder, file, settings, partial(_simulate, **settings))
                 defined = np.isfinite(arrays["high"])
