@@ -8,6 +8,7 @@ import click
 from truerisk.cli.options import (
     FILE,
     READING_NAMES,
+    by_option,
     evaluation_from,
     evaluation_options,
     reading_from,
@@ -31,7 +32,7 @@ from truerisk.errors import InputError
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
-OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster")
+OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster", "by", "by_pairs")
 COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 
 
@@ -66,6 +67,8 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     metavar="LABEL",
     help="Average over this class; may be repeated.",
 )
+@by_option
+@click.option("--by-pairs", is_flag=True, help="Slice by each pair of the --by columns, too.")
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
 @format_options("json", "csv", "markdown", "latex")
 @page_options
@@ -88,6 +91,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:
     truerisk score predictions.parquet --truth label --score prob --threshold 0.5
     truerisk score predictions.csv --costs fp=1,fn=5 --beta 2
     truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
+    truerisk score predictions.csv --by region --by age
     truerisk score --counts 50,50,40,850
     """
     check_outputs(options, files)
@@ -119,6 +123,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         return evaluate_counts(read_counts(options["counts"]), **settings)
     place = place_of(options["cluster"])
     with place, Progress("Reading", quiet=options["quiet"]) as progress:
+        settings |= {"by": options["by"], "by_pairs": options["by_pairs"]}
         return evaluate_files(files, roles=roles, options=strictness, progress=progress, **settings)
 
 

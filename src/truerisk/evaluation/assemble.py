@@ -294,9 +294,9 @@ def _look_like_probabilities(tallies: Tallies) -> bool:
 
 
 def _settings(tallies: Tallies, request: Request) -> dict[str, Any]:
-    names = ["level", "binomial", "cell_interval", "random_state"]
+    names = ["level", "binomial", "cell_interval"]
     if request.cell_interval in DRAWN_INTERVALS:
-        names.insert(3, "replicates")
+        names += ["replicates", "random_state"]
     settings = {name: getattr(request, name) for name in names}
     settings["pos_label"] = tallies.pos_label
     settings["target"] = "this model"

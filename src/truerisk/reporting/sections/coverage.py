@@ -314,6 +314,8 @@ def all_estimates(evaluation: Any) -> Iterator[Estimate]:
     yield from evaluation.values()
     for estimates in evaluation.by_class.values():
         yield from estimates.values()
+    for part in evaluation.slices.values():
+        yield from all_estimates(part.evaluation)
 
 
 def with_intervals(estimates: Iterable[Estimate]) -> Iterator[tuple[Interval, Estimate]]:
