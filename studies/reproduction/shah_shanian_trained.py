@@ -23,7 +23,7 @@ from studies.audit.checkpoints import Arrays, checkpointed
 from studies.reproduction.jiang_settings import JiangSettings
 from studies.reproduction.reproduced import Reproduction
 from studies.reproduction.shah_shanian import MISPRINTS, SOURCE, Printed, printed_rows
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError
 from truerisk.execution.running import run_each
 from truerisk.inputs.tables import read_table
@@ -224,13 +224,14 @@ class Trained:
         spread = 2 * np.sqrt(self.risks * (1 - self.risks))
         return np.column_stack([self.risks - spread, self.risks + spread])
 
-    def held(self, ends: Array) -> Array:
+    def held(self, ends: Array) -> Flags:
         """Say for each division whether the mean risk of all others lies within."""
         risks = self.risks
         if len(risks) < 2:
-            return np.array([])
+            return np.zeros(0, dtype=bool)
         others = (risks.sum() - risks) / (len(risks) - 1)
-        return (ends[:, 0] <= others) & (others <= ends[:, 1])
+        held: Flags = (ends[:, 0] <= others) & (others <= ends[:, 1])
+        return held
 
     def cells(self) -> tuple[str, ...]:
         """Give the row as the table prints it: the first division, and how often the rest agree."""

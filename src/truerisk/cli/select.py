@@ -22,8 +22,8 @@ from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 if TYPE_CHECKING:
     from truerisk.estimation.svm.selection import Selection
 
-COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
-DOCUMENT_COSTS = (0.1, 0.25, 0.5, 1.0, 2.0)
+COSTS = [0.01, 0.1, 1.0, 10.0, 100.0]
+DOCUMENT_COSTS = [0.1, 0.25, 0.5, 1.0, 2.0]
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -161,7 +161,7 @@ def _of_documents(data: Path, over: dict[str, list[Any]], options: dict[str, Any
     if len(names) == 2 and not listed and all(len(one) == 1 for one in corpus.labels):
         names = names[1:]  # one is what the other is not
     members = np.column_stack([corpus.members(name)[rows] for name in names]).astype(int)
-    over = {"C": list(DOCUMENT_COSTS), **over}
+    over = {"C": DOCUMENT_COSTS, **over}
     named = {(f"vectorizer__{name}" if name in SETTINGS else name): over[name] for name in over}
     model = Pipeline([("vectorizer", Vectorizer()), ("svm", LinearSVM())])
     texts = [corpus.texts[row] for row in rows]

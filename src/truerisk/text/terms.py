@@ -40,7 +40,7 @@ def stop_words_of(words: str | Collection[str] | None) -> frozenset[str]:
             raise InputError(f"`stop_words` must be None, 'english' or a list; got {words!r}.")
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-        return ENGLISH_STOP_WORDS
+        return frozenset(ENGLISH_STOP_WORDS)
     return frozenset(words)
 
 

@@ -17,7 +17,7 @@ from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.rivals import vc_dimension
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.intervals.binomial import upper_bound
-from truerisk.intervals.bounds import vc_bound
+from truerisk.intervals.bounds import margin_dimension, vc_bound
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Interval, Reportable, Row
 from truerisk.svm.dual_of import FittedDual, duals_of, is_readable, twin_of
@@ -172,7 +172,7 @@ def _vc_bound(fitted: Any, X: Any, dual: FittedDual, level: float) -> Estimate:
     interval = vc_bound(value, n, min(dimension, n), level=level)
     # Σ αᵢyᵢ(f(xᵢ) − b) is |w|², and by Jung's theorem R² is at least that of the smallest ball.
     norm = float((solution.alpha * solution.y) @ (solution.decision - solution.bias))
-    margin = dual.squared_radius * norm + 1
+    margin = margin_dimension(dual.squared_radius, norm)
     return Estimate(
         value=value,
         interval=replace(interval, side="upper"),
