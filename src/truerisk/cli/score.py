@@ -11,6 +11,7 @@ from truerisk.cli.options import (
     by_option,
     evaluation_from,
     evaluation_options,
+    read_bounds,
     reading_from,
     reading_options,
 )
@@ -67,6 +68,13 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     metavar="LABEL",
     help="Average over this class; may be repeated.",
 )
+@click.option(
+    "--prior",
+    callback=read_bounds,
+    metavar="LABEL=SHARE",
+    multiple=True,
+    help="Evaluate at this share of a class, as spam=0.01; may be repeated.",
+)
 @by_option
 @click.option("--by-pairs", is_flag=True, help="Slice by each pair of the --by columns, too.")
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
@@ -93,6 +101,7 @@ def score(files: tuple[Path, ...], **options: Any) -> None:
     truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
     truerisk score predictions.csv --by region --by age
     truerisk score --counts 50,50,40,850
+    truerisk score predictions.csv --positive spam --prior spam=0.01
     """
     check_outputs(options, files)
     check_bounds(options)
@@ -117,6 +126,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         "zero_division": options["zero_division"],
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
+        "prior": dict(options["prior"]) or None,
     }
     if options["counts"] is not None:
         del settings["threshold"], settings["probabilities"]

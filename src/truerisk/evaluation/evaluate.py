@@ -56,6 +56,7 @@ def evaluate(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
     by: Any = None,
     by_pairs: bool = False,
 ) -> Evaluation:
@@ -119,6 +120,10 @@ def evaluate(
         Only these measures; all when not given.
     max_classes
         Refuse more classes than this: a score or an id was probably taken for a label.
+    prior
+        The share of a class among the examples that the model will meet, `{"spam": 0.01}`: every
+        measure and interval is then at that share.  Classes that are not named divide the rest as
+        they do here.  It holds where the examples of each class are like those to come.
     by
         Columns to slice by: a frame, a dict of columns, a series or an array.  `slices` of the
         result then has every measure of each slice, and which slices are worse than the rest.
@@ -174,6 +179,8 @@ def _with_slices(
 ) -> Evaluation:
     from truerisk.evaluation.slices import with_slices
 
+    if request.prior is not None:
+        raise InputError("`by` must be left out with a prior: a slice has classes of its own.")
     return with_slices(whole, predictions, request, by, pairs=pairs)
 
 
@@ -197,6 +204,7 @@ def evaluate_frame(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
     by: str | Sequence[str] = (),
     by_pairs: bool = False,
 ) -> Evaluation:
@@ -212,7 +220,7 @@ def evaluate_frame(
         Which column is what; the usual names are recognised, and `source` states what was guessed.
     options
         What is allowed in the frame, as for files: ``missing``, ``strip``, ``numeric_labels`` …
-    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state, prior
         As for `evaluate`.
     zero_division, average_over, probabilities, threshold, reject, measures, max_classes, by_pairs
         As for `evaluate`.
@@ -252,6 +260,7 @@ def evaluate_files(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
     by: str | Sequence[str] = (),
     by_pairs: bool = False,
     progress: Progress | None = None,
@@ -270,7 +279,7 @@ def evaluate_files(
         Which column is what; the usual names are recognised, and `source` states what was guessed.
     options
         How strictly to read.
-    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state, prior
         As for `evaluate`.
     zero_division, average_over, probabilities, threshold, reject, measures, max_classes, by_pairs
         As for `evaluate`.
@@ -362,6 +371,7 @@ def evaluate_counts(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
 ) -> Evaluation:
     """Estimate every measure from a K × K table of counts, rows truth and columns predicted.
 
@@ -372,7 +382,7 @@ def evaluate_counts(
         the textbooks print them.
     labels
         Names of the classes, in the order of the rows.
-    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state, prior
         As for `evaluate`.
     zero_division, average_over, reject, measures, max_classes
         As for `evaluate`.

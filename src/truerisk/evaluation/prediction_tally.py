@@ -183,9 +183,10 @@ class PredictionTally:
             self.pooled.add(score, is_positive, predictions.weight)
 
     def _add_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
-        """Hold the rows one by one: those in groups, and a moderate number of several classes."""
+        """Hold the rows one by one: in groups, at a prior, or of several classes."""
         group = predictions.group
-        if group is not None or 1 < score.shape[1] <= MAX_ENTRIES // self.n:
+        every = group is not None or self.request.prior is not None
+        if every or 1 < score.shape[1] <= MAX_ENTRIES // self.n:
             self.scored_rows.append(
                 ScoredRows(score, truth, predictions.weight, group, predictions.complement)
             )
@@ -253,7 +254,8 @@ class PredictionTally:
         all_cells = None
         rows = self._all_rows()
         if self._one_row_each(rows):  # such groups are rows
-            rows = None if rows is None or rows.classes == 1 else replace(rows, group=None)
+            of_use = rows is not None and (rows.classes > 1 or self.request.prior is not None)
+            rows = replace(rows, group=None) if rows is not None and of_use else None
             self.cells = None if self.cells is None else replace(self.cells, grouped=False)
         if self.cells is not None:
             all_cells = self.cells.cells(

@@ -1,13 +1,14 @@
 """Averages of a measure of one class: over classes (micro, macro, weighted) and over examples."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Flags
+from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
 
@@ -77,6 +78,9 @@ def value_of_tables(
         tables.sum(axis=(-1, -2)),
         np.zeros(tables.shape[:-2]),
     )
+    if name in DISTANCE_POWERS:
+        off = (tables * distances(name, tables.shape[-1])).sum(axis=(-1, -2))
+        return np.asarray(find_measure(name).value(replace(counts, cost=off)), dtype=np.float64)
     return None if name == "cost" else value_of_counts(name, counts, pos_label, over)
 
 
@@ -92,7 +96,7 @@ def value_of_counts(
     measure = find_measure(base)
     if average in AVERAGES and measure.needs == "binary counts":
         values = AVERAGES[average].function(measure, counts, over, zero_division)
-    elif measure.needs == "class counts" and average is None:
+    elif measure.needs == "class counts" and average is None and name not in DISTANCE_POWERS:
         values = measure.value(counts)
     elif measure.needs == "binary counts" and average is None and pos_label is not None:
         values = measure.value(counts_of_label(counts, pos_label))
