@@ -21,8 +21,8 @@ from truerisk import CondensedNeighbors, KernelSVM, LinearSVM, SetCoveringMachin
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 
 LEVEL = 0.95
-SAMPLES = 200
-SIZES = (100, 300, 1000)
+SAMPLES = 100
+SIZES = (100, 300)
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "linear SVM": LinearSVM,
     "rbf SVM": partial(KernelSVM, gamma=0.1),
