@@ -2,7 +2,6 @@
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import Predictions
 from truerisk.labels import Spelling
 from truerisk.results import Evaluation
-from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_code
+from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_codes
 
 Progress = Callable[[int], None]
 
@@ -401,13 +400,10 @@ def evaluate_counts(
     if not counts.any():
         raise InputError("`table` must count at least one example; got 0.")
     names = _class_names(len(counts), labels)
-    cells = Counter(
-        {
-            cell_code(truth, predicted): int(counts[truth, predicted])
-            for truth, predicted in zip(*np.nonzero(counts), strict=True)
-        }
-    )
-    tally = PredictionTally(request, n=int(counts.sum()), cells=CellTally(counts=cells))
+    truth, predicted = np.nonzero(counts)
+    occurring = counts[truth, predicted].astype(np.int64)
+    cells = CellTally().add_pairs(cell_codes(truth, predicted), occurring)
+    tally = PredictionTally(request, n=int(counts.sum()), cells=cells)
     return assemble(tally.finish([(name,) for name in names]), request)
 
 

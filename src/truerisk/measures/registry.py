@@ -121,7 +121,9 @@ class Measure:
     def value(self, tally: Any) -> Any:
         """Apply the formula and give the bare number, or array of numbers."""
         value = self(tally)
-        return value.value if isinstance(value, Proportion) else np.asarray(value)
+        if isinstance(value, Proportion):
+            return value.value
+        return value if hasattr(value, "shape") else np.asarray(value)
 
 
 MEASURES: dict[str, Measure] = {}
