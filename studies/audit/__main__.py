@@ -8,6 +8,7 @@ import click
 
 from studies.audit import (
     bands,
+    compression,
     curves,
     further_measures,
     groups,
@@ -167,6 +168,15 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
         write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
 
 
+def _compression(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = compression.SAMPLES if samples is None else samples
+    rows = []
+    for row in compression.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.problem}, n = {row.n}: {row.coverage:.3f}, {row.width:.3f} above"
+    write_ledger(CoverageCell, "compression", rows, LEDGERS)
+
+
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = planning.SAMPLES if samples is None else samples
     rows = []
@@ -221,6 +231,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "compression": _compression,
     "guarantees": _guarantees,
     "curves": _curves,
     "pages": _pages,
@@ -243,6 +254,7 @@ LASTS = {
     "guarantees": "an hour",
     "planning": "a minute",
     "xi_alpha": "20 minutes",
+    "compression": "10 minutes",
     "curves": "20 minutes",
     "pages": "2 seconds",
 }

@@ -144,6 +144,13 @@ STUDIES = {
         bound=True,
         by_design=True,
     ),
+    "compression": Study(
+        "Sample compression as a bound",
+        LEARNERS,
+        "Eight tables; widths are distances from the truth, and small where few examples determine "
+        "the rule.",
+        bound=True,
+    ),
     "select": Study("Settings chosen by ξα or leave-one-out", LEARNERS, by_design=True),
     PERTURBATION: Study(
         "Perturbation resampling of SVMs",
