@@ -9,6 +9,7 @@ from .comparison.learners.perturbed import feature_value as feature_value
 from .comparison.learners.perturbed import perturbation_difference as perturbation_difference
 from .comparison.predictions.compare import compare as compare
 from .comparison.predictions.compare_files import compare_files as compare_files
+from .comparison.predictions.compare_values import compare_values as compare_values
 from .comparison.predictions.comparisons import Comparisons as Comparisons
 from .errors import InputError as InputError
 from .errors import NotConvergedWarning as NotConvergedWarning
@@ -36,6 +37,7 @@ from .estimation.svm.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.svm.leave_one_out import leave_one_out as leave_one_out
 from .estimation.svm.perturbation import Perturbed as Perturbed
 from .estimation.svm.perturbation import perturbation as perturbation
+from .estimation.svm.plug_in import plug_in_interval as plug_in_interval
 from .estimation.svm.rivals import rival_intervals as rival_intervals
 from .estimation.svm.selection import Selection as Selection
 from .estimation.svm.selection import select as select
@@ -53,6 +55,7 @@ from .evaluation.evaluate import evaluate_counts as evaluate_counts
 from .evaluation.evaluate import evaluate_files as evaluate_files
 from .evaluation.evaluate import evaluate_frame as evaluate_frame
 from .evaluation.rejection import rejection as rejection
+from .evaluation.values import evaluate_values as evaluate_values
 from .execution.cluster import use_cluster as use_cluster
 from .inputs.corpora.corpora import Corpus as Corpus
 from .inputs.corpora.corpora import read_corpus as read_corpus
