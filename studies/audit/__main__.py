@@ -1,6 +1,7 @@
 """Measure, and write the pages: `python -m studies.audit NAME…`."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 
 from studies.audit import (
     bands,
+    compression,
     curves,
     further_measures,
     groups,
@@ -16,6 +18,7 @@ from studies.audit import (
     learner_coverage,
     pages,
     perturbation,
+    perturbed_measures,
     planning,
     predictions,
     proportions,
@@ -23,6 +26,7 @@ from studies.audit import (
     refits,
     sentences,
     sizes,
+    values,
     xi_alpha,
 )
 from studies.audit.coverage_cells import CoverageCell
@@ -105,6 +109,16 @@ def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterat
     write_ledger(perturbation.PerturbationCoverage, "perturbation", rows, LEDGERS)
 
 
+def _perturbed_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = perturbed_measures.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in perturbed_measures.measure_all(samples=drawn, folder=resume):
+        rows += [replace(one, measure=one.measure.partition(" (")[0]) for one in batch]
+        shares = ", ".join(f"{one.measure} {one.coverage:.3f}" for one in batch)
+        yield f"{batch[0].problem}, n = {batch[0].n}: {shares}"
+    write_ledger(CoverageCell, "perturbed_measures", rows, LEDGERS)
+
+
 def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = sizes.PAIRS if samples is None else samples
     rows = []
@@ -123,6 +137,15 @@ def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
         rows.append(row)
         yield f"{row.measure}, {row.problem}, n = {row.n}: {row.coverage:.3f} of {row.level:g}"
     write_ledger(CoverageCell, "bands", rows, LEDGERS)
+
+
+def _values(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = values.SAMPLES if samples is None else samples
+    rows = []
+    for row in values.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.method}, {row.problem}, n = {row.n}: {row.coverage:.3f}"
+    write_ledger(CoverageCell, "values", rows, LEDGERS)
 
 
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -155,6 +178,15 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
         yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
     for study in ("xi_alpha", "select"):
         write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
+
+
+def _compression(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = compression.SAMPLES if samples is None else samples
+    rows = []
+    for row in compression.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.problem}, n = {row.n}: {row.coverage:.3f}, {row.width:.3f} above"
+    write_ledger(CoverageCell, "compression", rows, LEDGERS)
 
 
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
@@ -204,12 +236,15 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "refits": _refits,
     "refit_tests": _refit_tests,
     "perturbation": _perturbation,
+    "perturbed_measures": _perturbed_measures,
     "tests": _tests,
     "bands": _bands,
     "groups": _groups,
+    "values": _values,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "compression": _compression,
     "guarantees": _guarantees,
     "curves": _curves,
     "pages": _pages,
@@ -224,13 +259,16 @@ LASTS = {
     "refit_tests": "an hour",
     "learners": "several hours",
     "perturbation": "several hours",
+    "perturbed_measures": "15 minutes",
     "tests": "several hours",
     "bands": "5 minutes",
     "groups": "three quarters of an hour",
+    "values": "10 minutes",
     "sentences": "an hour",
     "guarantees": "an hour",
     "planning": "a minute",
     "xi_alpha": "20 minutes",
+    "compression": "10 minutes",
     "curves": "20 minutes",
     "pages": "2 seconds",
 }

@@ -103,6 +103,12 @@ STUDIES = {
     ),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
+    "values": Study(
+        "Answers without labels",
+        PREDICTIONS,
+        "`tr.evaluate_values` and `tr.compare_values`: means of scores, their paired differences, "
+        "questions in groups; *first tier* is how often the best model is in it.",
+    ),
     "chosen_thresholds": Study(
         "Thresholds chosen on the same examples",
         PREDICTIONS,
@@ -138,6 +144,13 @@ STUDIES = {
         bound=True,
         by_design=True,
     ),
+    "compression": Study(
+        "Sample compression as a bound",
+        LEARNERS,
+        "Eight tables; widths are distances from the truth, and small where few examples determine "
+        "the rule.",
+        bound=True,
+    ),
     "select": Study("Settings chosen by ξα or leave-one-out", LEARNERS, by_design=True),
     PERTURBATION: Study(
         "Perturbation resampling of SVMs",
@@ -147,6 +160,14 @@ STUDIES = {
         "weighting; `perturbation_effective_size` of these is the default. `agreement` on 5 × 5 "
         "folds needs no weighting, is shorter and covers as much: for the error of one SVM, "
         "`tr.estimate` is the better choice.",
+        by_design=True,
+    ),
+    "perturbed_measures": Study(
+        "The plug-in variance, other measures and learners",
+        PERTURBATION,
+        "`perturbation_plug_in` is the variance of equations (7) and (14), about the "
+        "cross-validated error; the others are `tr.perturbation(measure=…)` by 100 weightings, "
+        "several classes one against the rest.",
         by_design=True,
     ),
     "planning": Study("Planned sizes", TESTS, "`tr.sample_size` keeps its word.", bound=True),
