@@ -3,6 +3,7 @@
 The site works from disk with no network: formulas are MathML, and no font or script is remote.
 """
 
+import os
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -14,7 +15,7 @@ author = "The truerisk developers"
 project_copyright = author
 version = release = version_of("truerisk")
 root_doc = "index"
-exclude_patterns = ["_build", "gallery", "requirements.lock"]
+exclude_patterns = ["_build", "gallery", "requirements.lock", "templates"]
 nitpicky = True
 nitpick_ignore_regex = [
     # Types of other projects would need their inventories from the network; types of ours that have
@@ -66,18 +67,31 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib",),
 }
 
-html_theme = "alabaster"
+# Links to other projects need their inventories from the network: the published site has them.
+if os.environ.get("TRUERISK_INTERSPHINX"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "python": ("https://docs.python.org/3", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+html_theme = "pydata_sphinx_theme"
 html_title = "truerisk"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
+templates_path = ["templates"]
+html_sidebars = {"**": ["all-pages.html"]}
 html_theme_options = {
-    "description": "How good is a classifier, and how sure can one be of that?",
-    "fixed_sidebar": True,
-    "page_width": "70rem",
-    "sidebar_width": "16rem",
-    "show_powered_by": False,
+    "logo": {"text": "truerisk"},
+    "navbar_center": [],
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"**": ["about.html", "searchfield.html", "navigation.html"]}

@@ -25,6 +25,7 @@ from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.selection import Selection
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.estimation.svm.xi_alpha import XiAlpha
+from truerisk.evaluation.slices import SliceTest
 from truerisk.gates.gate import GateResult
 from truerisk.results import Comparison, Estimate, Evaluation
 
@@ -68,6 +69,23 @@ COVERAGE: Schema = {
 }  # fmt: skip
 EVALUATION: Schema = {"verdict_codes": CODES, "notes_codes": CODES, "confusion": CONFUSION}
 ESTIMATES: Schema = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Estimate"}}
+SLICES: Schema = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "properties": {
+            "columns": TEXTS,
+            "n": {"type": "number"},
+            "estimates": ESTIMATES,
+            "by_class": {"type": "object", "additionalProperties": ESTIMATES},
+            "tests": {"type": "object", "additionalProperties": {"$ref": "#/$defs/SliceTest"}},
+            "differences_measured": TEXT,
+            "notes": TEXTS,
+        },
+        "required": ["columns", "estimates", "n", "tests"],
+    },
+}
+OPTIONAL = {"slices"}  # only where slices were requested
 BY_METHOD: Schema = {
     "type": "object",
     "properties": {
@@ -79,7 +97,8 @@ BY_METHOD: Schema = {
 }
 # What `to_dict` adds to the fields of the class, or holds instead of them.
 ADDED: dict[type, Schema] = {
-    **dict.fromkeys((Evaluation, LearnerEvaluation, LeaveOneOut, XiAlpha), EVALUATION),
+    **dict.fromkeys((LearnerEvaluation, LeaveOneOut, XiAlpha), EVALUATION),
+    Evaluation: {**EVALUATION, "slices": SLICES},
     OverDatasets: {"verdict": TEXTS},
     BestOf: {"ranking": TEXTS},
     Comparisons: {
@@ -109,6 +128,8 @@ def schema_of(kind: type) -> Schema:
     if kind in (Comparisons, CorpusEvaluation):
         _refer(Estimate, definitions)
         _refer(Comparison, definitions)
+    if kind is Evaluation:
+        _refer(SliceTest, definitions)
     name = f"truerisk/{kind.kind}/{kind.schema_version}"  # type: ignore[attr-defined]
     properties = {"schema": {"const": name}, **own, **ADDED.get(kind, {}), "coverage": COVERAGE}
     properties = {key: one for key, one in properties.items() if key not in LEFT_OUT.get(kind, ())}
@@ -117,7 +138,7 @@ def schema_of(kind: type) -> Schema:
         "title": name,
         "type": "object",
         "properties": properties,
-        "required": sorted(properties),
+        "required": sorted(properties.keys() - OPTIONAL),
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }
 

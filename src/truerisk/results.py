@@ -410,7 +410,8 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
 
     `by_class` holds the estimates of the single classes (empty for two classes); `verdict` says in
     words what is sure, what is not and which measure misleads; `settings` says what was assumed;
-    `source` says where the predictions came from.
+    `source` says where the predictions came from; `slices` holds the parts of the examples that
+    `by` asked for (`truerisk.evaluation.slices.Slice`), by their names.
 
     Examples
     --------
@@ -435,9 +436,10 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
+    slices: Mapping[str, Any] = field(compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("estimates", "by_class", "curves", "settings", "source"):
+        for name in ("estimates", "by_class", "curves", "settings", "source", "slices"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __getitem__(self, measure: str) -> Estimate:
@@ -476,6 +478,16 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
         return f"{len(self)} measures of {self.n:,} examples, {first}"
 
     def _rows(self) -> Iterator[Row]:
+        rows = self._own_rows()
+        if not self.slices:
+            yield from rows
+            return
+        every = [row for one in self.slices.values() for row in one.rows()]
+        empty = {key: "" if key == "finding" else math.nan for key in every[0]}
+        yield from ({**empty, "slice": "", **row} for row in rows)
+        yield from every
+
+    def _own_rows(self) -> Iterator[Row]:
         for name, one in self.items():
             yield one.row() | {"measure": name}
         for label, estimates in self.by_class.items():
@@ -486,6 +498,8 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
         plain = super()._content()
         for name in ("verdict", "notes"):
             plain[f"{name}_codes"] = [getattr(one, "code", None) for one in getattr(self, name)]
+        if self.slices:
+            plain["slices"] = {name: as_plain(one.plain()) for name, one in self.slices.items()}
         return plain | {"confusion": self._plain_confusion()}
 
     def _plain_confusion(self) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import click
 from studies.audit import (
     bands,
     curves,
+    further_measures,
     groups,
     guarantees,
     holdout,
@@ -52,6 +53,15 @@ def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str
         if batch:
             yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
     write_ledger(CoverageCell, "holdout", rows, LEDGERS)
+
+
+def _further_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = further_measures.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in further_measures.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        yield f"{batch[0].problem}, n = {batch[0].n}: {min(one.coverage for one in batch):.3f}"
+    write_ledger(CoverageCell, "further_measures", rows, LEDGERS)
 
 
 def _learners(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -192,6 +202,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
     "holdout": _holdout,
+    "further_measures": _further_measures,
     "learners": _learners,
     "refits": _refits,
     "refit_tests": _refit_tests,
@@ -211,6 +222,7 @@ LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
     "holdout": "an hour",
+    "further_measures": "5 minutes",
     "refits": "several hours",
     "refit_tests": "an hour",
     "learners": "several hours",

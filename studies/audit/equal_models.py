@@ -32,7 +32,7 @@ from truerisk.comparison.datasets.rank_tests import (
     signed_rank,
     without_noise,
 )
-from truerisk.comparison.multiplicity import hochberg, holm
+from truerisk.intervals.multiplicity import hochberg, holm
 from truerisk.results import Comparison, Interval
 
 DISTANCE = 1.5  # of the mean scores of the classes, in standard deviations

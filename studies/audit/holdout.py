@@ -550,7 +550,13 @@ def levels_of(problem: Problem) -> tuple[float, ...]:
 
 
 def measure_problem(
-    problem: Problem, n: int, level: float, *, samples: int, folder: Path | None
+    problem: Problem,
+    n: int,
+    level: float,
+    *,
+    samples: int,
+    folder: Path | None,
+    study: str = "holdout",
 ) -> list[CoverageCell]:
     """Draw the samples, or read the checkpoint, and give one row per measure and target."""
     words = f"{problem.name} {problem.design} {n} {level:g}"
@@ -577,11 +583,11 @@ def measure_problem(
             "width": np.array([np.mean(widths[key]) for key in keys]),
         }
 
-    name = f"holdout-{zlib.crc32(words.encode()):08x}"
+    name = f"{study}-{zlib.crc32(words.encode()):08x}"
     arrays = checkpointed(folder, name, settings, compute)
     return [
         CoverageCell(
-            study="holdout",
+            study=study,
             problem=problem.name,
             role=HELD_OUT,
             design=problem.design,

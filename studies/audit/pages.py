@@ -45,6 +45,7 @@ from truerisk.intervals.measured_coverage import (
     LEARNER,
     NO_PROMISE,
     PERTURBATION_FILE,
+    PRIOR,
     THIS_MODEL,
     WEIGHTS,
     CoverageFigure,
@@ -93,6 +94,13 @@ class Study:
 
 STUDIES = {
     "holdout": Study("Predictions of one model", PREDICTIONS, "The intervals of `tr.evaluate`."),
+    "further_measures": Study(
+        "Measures at another prior, and on request",
+        PREDICTIONS,
+        "`prior=` of `tr.evaluate`: two classes, of which every outcome was also summed "
+        "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial areas "
+        "and areas of pairs of classes.",
+    ),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
     "chosen_thresholds": Study(
@@ -595,7 +603,7 @@ def figures_of(ledgers: Ledgers) -> Iterator[CoverageFigure]:
 
 
 def _shipped(design: str) -> str:
-    return WEIGHTS if design.startswith(WEIGHTS) else ""
+    return next((one for one in (WEIGHTS, PRIOR) if design.startswith(one)), "")
 
 
 def _key(cell: CoverageCell) -> tuple[object, ...]:

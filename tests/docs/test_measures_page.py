@@ -9,8 +9,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
 HEAD = """# Measures
 
 Every measure, from the registry; `truerisk measures NAME` shows the same for one. `f2`, `f0.5`,
-`e2` are Fβ and Eβ with that β. For more than two classes a measure of one class is averaged:
-{averages}.
+`e2` are Fβ and Eβ with that β, `partial_auc_0.2` is the partial AUC up to that false positive
+rate. Weighted κ, partial AUC and one-against-one AUC are estimated when they are named. For more
+than two classes a measure of one class is averaged: {averages}.
 """
 BETTER = {True: "higher is better", False: "lower is better", None: "neither end is better"}
 

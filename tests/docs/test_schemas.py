@@ -72,6 +72,7 @@ def results(tmp_path_factory):
     evaluation = tr.evaluate(Y, called, y_score=X[:, 0], pos_label=1, random_state=1)
     return [
         evaluation,
+        tr.evaluate(Y, called, y_score=X[:, 0], by=np.arange(60) % 3, random_state=1),
         evaluation["recall"],
         GateResult(name="gate", checks=(at_least(evaluation["recall"], 0.5),)),
         Resampled(**vars(evaluation["recall"]), replicates=(0.1, float("nan"))),

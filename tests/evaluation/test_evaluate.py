@@ -193,10 +193,13 @@ def test_the_order_of_the_examples_does_not_matter(order):
         assert second[name].value == pytest.approx(estimate.value, rel=1e-12), name
 
 
-def test_a_seed_makes_it_repeat_and_one_is_told_when_not_given():
-    drawn = tr.evaluate(Y, PRED, y_score=SCORE)
-    again = tr.evaluate(Y, PRED, y_score=SCORE, random_state=drawn.settings["random_state"])
-    assert again.to_dict() == drawn.to_dict()
+def test_a_seed_is_a_setting_only_where_something_is_drawn():
+    drawn = tr.evaluate(Y, PRED, cell_interval="bca")
+    seed = drawn.settings["random_state"]
+    assert tr.evaluate(Y, PRED, cell_interval="bca", random_state=seed).to_dict() == drawn.to_dict()
+    once, again = tr.evaluate(Y, PRED, y_score=SCORE), tr.evaluate(Y, PRED, y_score=SCORE)
+    assert "random_state" not in once.settings
+    assert once.to_dict() == again.to_dict()
 
 
 def test_leaving_a_measure_out_changes_no_other():

@@ -253,22 +253,15 @@ def test_the_plain_interval_over_folds_is_labelled_invalid():
 
 
 def test_a_seed_that_was_not_given_is_drawn_printed_and_repeats_the_result(write):
-    path = write("y_true,score\n" + "".join(f"{at % 2},{(at * 7 + at % 2 * 3) % 11}\n"
-                                            for at in range(30)))  # fmt: skip
-    printed = run("score", path).stdout
+    path = write("y_true,y_pred\n" + "".join(f"{at % 2},{at * 7 % 11 % 2}\n" for at in range(30)))
+    score = ("score", path, "--cell-interval", "bca")
+    printed = run(*score).stdout
     seed = int(re.search(r"^seed +(\d+)", printed, re.MULTILINE)[1])
-    first = json.loads(run("score", path, "--json").stdout)
-    second = json.loads(run("score", path, "--json").stdout)
+    first = json.loads(run(*score, "--json").stdout)
+    second = json.loads(run(*score, "--json").stdout)
     drawn = first["settings"]["random_state"]
     assert len({seed, drawn, second["settings"]["random_state"]}) == 3
-    assert json.loads(run("score", path, "--json", "--seed", drawn).stdout) == first
-
-
-def test_a_seed_in_memory_is_told_and_repeats_the_result():
-    truth, score = [0, 1] * 20, [at * 7 % 11 for at in range(40)]
-    first = tr.evaluate(truth, y_score=score)
-    again = tr.evaluate(truth, y_score=score, random_state=first.settings["random_state"])
-    assert again.to_dict() == first.to_dict()
+    assert json.loads(run(*score, "--json", "--seed", drawn).stdout) == first
 
 
 def test_the_parts_of_a_split_tell_their_seed(eight_and_two):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from truerisk.kernels import gram as compiled
 from truerisk.kernels import uncompiled
+from truerisk.svm.gram import leave_out
 from truerisk.svm.gram.dual import begin, solve_gram
 from truerisk.svm.gram.leave_out import Ground, exact_start
 from truerisk.svm.gram.path import (
@@ -696,3 +697,19 @@ def test_the_uncompiled_twin_leaves_out_the_same():
         found.append((verdicts, margins))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-9)
+
+
+@pytest.mark.parametrize("max_changed", [3, 40])
+def test_the_uncompiled_twin_leaves_out_the_same_on_the_tableau(monkeypatch, max_changed):
+    gram, y, _ = data(4, n=60)
+    base = exact_start(gram, solve_gram(gram, y, np.ones(60)))
+    ground = Ground(np.diagonal(gram).copy(), 1e100, one_bound=True, tolerance=TOLERANCE)
+    monkeypatch.setattr(leave_out, "MAX_CHANGED", max_changed)
+    found = []
+    for module in (compiled, plain):
+        monkeypatch.setattr(leave_out, "kernel", module)
+        found.append(leave_out.follow_on_tableau(base, y, np.arange(60), ground, 1))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    ended = found[0][0] <= RIGHT
+    np.testing.assert_allclose(found[0][1][ended], found[1][1][ended], atol=1e-9)
+    assert (found[0][0] == TOO_MANY).any() == (max_changed == 3)

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import truerisk as tr
 from truerisk.measures import from_scores
 from truerisk.measures.from_scores import (
     breakeven,
@@ -15,7 +18,9 @@ from truerisk.tallies.cells import BinaryCounts
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import rank
+from truerisk.tallies.ranking_influences import pair_areas
 from truerisk.tallies.ranking_weights import FORMULAS, values_of
+from truerisk.tallies.scored_rows import ScoredRows
 
 # ranks 5 +, 4 + and −, 3 −, 2 +, 1 −: worked out in tests/tallies/test_ranking_summary.py
 RANKING = rank([5.0, 4.0, 4.0, 3.0, 2.0, 1.0], [True, True, False, False, True, False])
@@ -151,3 +156,66 @@ def test_a_document_of_no_weight_is_left_out():
     assert DocumentTally().add(SCORES, TRUTH, [1, 0, 0]) == DocumentTally().add(
         SCORES[:1], TRUTH[:1]
     )
+
+
+def test_a_partial_area_by_hand():
+    # Ranked + − + − −, two positives, three negatives; up to a false positive rate of 1/2 the
+    # recall is ½ up to 1/3 and 1 after it: A = 1/6 + 1/6, least 1/8, greatest 1/2.
+    ranking = rank([5, 4, 3, 2, 1], [True, False, True, False, False])
+    expected = (1 + (1 / 3 - 1 / 8) / (1 / 2 - 1 / 8)) / 2
+    assert find_measure("partial_auc_0.5").value(ranking) == pytest.approx(expected, rel=1e-12)
+    assert find_measure("partial_auc_1.0").value(ranking) == pytest.approx(ranking.auc, rel=1e-12)
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.1, 0.37, 0.9])
+def test_partial_areas_are_those_of_scikit_learn(limit):
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(int(100 * limit))
+    truth = rng.random(300) < 0.3
+    score = np.round(rng.normal(size=300) + truth, 1)
+    weight = rng.integers(1, 4, 300).astype(float)
+    name = f"partial_auc_{limit}"
+    value = find_measure(name).value(rank(score, truth))
+    assert value == pytest.approx(roc_auc_score(truth, score, max_fpr=limit), rel=1e-9)
+    weighted = find_measure(name).value(rank(score, truth, weight))
+    peer = roc_auc_score(truth, score, max_fpr=limit, sample_weight=weight)
+    assert weighted == pytest.approx(peer, rel=1e-9)
+
+
+def test_one_against_one_by_hand_and_by_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(3)
+    truth = np.repeat([0, 1, 2], [10, 20, 15])
+    score = rng.random((45, 3)) + 0.5 * np.eye(3)[truth]
+    score /= score.sum(axis=1, keepdims=True)
+    found = tr.evaluate(truth, y_score=score, measures=["roc_auc_ovo"])["roc_auc_ovo"]
+    areas = []
+    for one in range(3):
+        for other in set(range(3)) - {one}:
+            among = (truth == one) | (truth == other)
+            areas.append(rank(score[among, one], truth[among] == one).auc)
+    assert found.value == pytest.approx(np.mean(areas), rel=1e-12)
+    peer = roc_auc_score(truth, score, multi_class="ovo", average="macro")
+    assert found.value == pytest.approx(peer, rel=1e-12)
+    assert found.interval.method == "pair_placements"
+
+
+def test_what_a_row_adds_to_areas_of_pairs_and_parts_is_the_derivative():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 60)
+    rows = ScoredRows(rng.normal(size=(60, 3)) + np.eye(3)[truth], np.eye(3, dtype=bool)[truth])
+    _, influence = pair_areas(rows)
+    step = 1e-6
+    for at in (0, 7, 31):
+        weight = np.ones(60)
+        weight[at] += step
+        moved = pair_areas(replace(rows, weight=weight))[0] - pair_areas(rows)[0]
+        assert influence[at] == pytest.approx(moved / step, abs=1e-5)
+
+
+def test_two_columns_have_no_pairs_and_many_rows_say_so():
+    found = tr.evaluate([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], measures=["roc_auc_ovo"])
+    assert np.isnan(found["roc_auc_ovo"].value)
+    assert "one column" in found["roc_auc_ovo"].notes[0]

@@ -16,7 +16,8 @@ from truerisk.measures.registry import (
 from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
 
-KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *METHODS.values(), "delong", "gamma_of_losses"}
+OTHERS = {"delong", "gamma_of_losses", "partial_placements", "pair_placements"}
+KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *METHODS.values(), *OTHERS}
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.name)

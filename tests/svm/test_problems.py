@@ -1,11 +1,14 @@
 """Three forms of one problem: the same optimum, the same examples left out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
 from truerisk.errors import ResourceError
 from truerisk.svm import problems
+from truerisk.svm.dense.features import solve_features
 from truerisk.svm.example_forms import has_one_scale
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.problems import (
@@ -70,6 +73,41 @@ def test_along_the_costs_each_solution_is_that_of_its_cost(data):
             alone = form.solve(y, cost * weights, Effort())
             assert solution.decision == pytest.approx(alone.decision, abs=1e-5)
             assert (solution.upper == cost * weights).all()
+
+
+def test_a_start_spares_the_dense_form_the_examples_beyond_its_margin(monkeypatch):
+    rng = np.random.default_rng(9)
+    y = np.where(np.arange(400) % 2 == 0, 1.0, -1.0)
+    form = DenseProblem(rng.normal(size=(400, 3)) + 1.2 * y[:, None])
+    whole = form.solve(y, np.ones(400), Effort())
+    upper = np.where(np.arange(400) < 40, 0.0, 1.0)
+    alone = form.solve(y, upper, Effort())
+    sizes = []
+    monkeypatch.setattr(
+        problems,
+        "solve_features",
+        lambda X, *rest, **options: sizes.append(len(X)) or solve_features(X, *rest, **options),
+    )
+    # Too many seem to lie beyond the margin of the second: they object, and are taken in.
+    far = replace(whole, decision=1.35 * whole.decision)
+    for start in (whole, far):
+        found = form.solve(y, upper, Effort(), start)
+        np.testing.assert_allclose(found.alpha, alone.alpha, atol=1e-9)
+        np.testing.assert_allclose(found.decision, alone.decision, atol=1e-9)
+        assert found.gap <= 1e-9
+    assert max(sizes) < 0.7 * 360
+    assert len(sizes) > 2
+
+
+def test_leave_one_out_of_a_table_takes_its_gram_matrix_where_that_fits(data, monkeypatch):
+    X, y, upper = data
+    form = DenseProblem(X)
+    solution = form.solve(y, upper, Effort())
+    which = np.flatnonzero(solution.alpha > 0)
+    found = form.margins_without(solution, which)
+    monkeypatch.setattr(problems, "_free_memory", lambda: 1000)
+    monkeypatch.setattr(problems, "margins_without_gram", None)
+    assert ((form.margins_without(solution, which) < 0.0) == (found < 0.0)).all()
 
 
 def test_the_form_follows_the_number_of_features():

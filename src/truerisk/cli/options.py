@@ -124,6 +124,14 @@ costs_option = click.option(
 )
 
 
+by_option = click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    help="Slice the examples by this column: where is it worse than elsewhere?  May be repeated.",
+)
+
+
 def guarantee_option(example: str, measures: str) -> Callable[[Function], Function]:
     """Make the option that promises values of measures."""
     return click.option(

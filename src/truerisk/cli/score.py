@@ -8,8 +8,10 @@ import click
 from truerisk.cli.options import (
     FILE,
     READING_NAMES,
+    by_option,
     evaluation_from,
     evaluation_options,
+    read_bounds,
     reading_from,
     reading_options,
 )
@@ -31,7 +33,7 @@ from truerisk.errors import InputError
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
-OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster")
+OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster", "by", "by_pairs")
 COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 
 
@@ -66,6 +68,15 @@ COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
     metavar="LABEL",
     help="Average over this class; may be repeated.",
 )
+@click.option(
+    "--prior",
+    callback=read_bounds,
+    metavar="LABEL=SHARE",
+    multiple=True,
+    help="Evaluate at this share of a class, as spam=0.01; may be repeated.",
+)
+@by_option
+@click.option("--by-pairs", is_flag=True, help="Slice by each pair of the --by columns, too.")
 @click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
 @format_options("json", "csv", "markdown", "latex")
 @page_options
@@ -88,7 +99,9 @@ def score(files: tuple[Path, ...], **options: Any) -> None:
     truerisk score predictions.parquet --truth label --score prob --threshold 0.5
     truerisk score predictions.csv --costs fp=1,fn=5 --beta 2
     truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
+    truerisk score predictions.csv --by region --by age
     truerisk score --counts 50,50,40,850
+    truerisk score predictions.csv --positive spam --prior spam=0.01
     """
     check_outputs(options, files)
     check_bounds(options)
@@ -113,12 +126,14 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         "zero_division": options["zero_division"],
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
+        "prior": dict(options["prior"]) or None,
     }
     if options["counts"] is not None:
         del settings["threshold"], settings["probabilities"]
         return evaluate_counts(read_counts(options["counts"]), **settings)
     place = place_of(options["cluster"])
     with place, Progress("Reading", quiet=options["quiet"]) as progress:
+        settings |= {"by": options["by"], "by_pairs": options["by_pairs"]}
         return evaluate_files(files, roles=roles, options=strictness, progress=progress, **settings)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
+from truerisk.evaluation.class_prior import at_prior, prior_note
 from truerisk.evaluation.count_estimates import CountEstimates, finished
 from truerisk.evaluation.group_estimates import group_notes, score_estimates
 from truerisk.evaluation.prediction_tally import Tallies
@@ -53,6 +54,9 @@ def assemble(
     scores: OfferedScores | None = None,
 ) -> Evaluation:
     """Estimate everything that the tallies allow; `scores` speaks for them where it is given."""
+    observed = tallies
+    if request.prior is not None:
+        tallies = at_prior(tallies, request.prior)
     sizes = _group_sizes(tallies)
     if sizes is not None and scores is None:
         _check_groups(sizes, request)
@@ -74,7 +78,7 @@ def assemble(
         tallies=tallies.cells,
         curves=_curves(tallies),
         verdict=tuple(verdict_of(tallies, estimates, by_class)),
-        notes=(*notes, *_notes(tallies, request)),
+        notes=(*notes, *prior_note(observed, request.prior), *_notes(tallies, request)),
         settings=_settings(tallies, request),
         source=source or {},
     )
@@ -166,9 +170,12 @@ def _unavailable(name: str, tallies: Tallies, request: Request) -> Estimate:
 
 def _reason(name: str, tallies: Tallies) -> str:
     measure, average = base_measure(name), base_and_average(name)[1]
-    of_scores = measure.needs in {"ranking", "documents", "probabilities"}
+    of_scores = measure.needs in {"ranking", "documents", "probabilities", "rows"}
+    many = measure.needs == "rows" and len(tallies.rankings) > 1
     reasons = (
         (of_scores and not tallies.rankings, "there are no scores"),
+        (many and tallies.grouped_scores is not None, "it has no interval for rows in groups"),
+        (many, "the rows are too many to be held"),
         (
             measure.needs == "probabilities" and not tallies.multilabel,
             "the scores are not said to be probabilities (--probabilities, probabilities=True)",
@@ -240,7 +247,7 @@ def _grouping_notes(tallies: Tallies) -> Iterator[Finding]:
 
 
 def _cell_notes(cells: Cells, pos_label: str | None) -> Iterator[Finding]:
-    if cells.weighted:
+    if cells.weighted and not cells.at_prior:
         yield Finding(
             f"The examples are weighted: {cells.n} of them are worth {cells.effective_n:.1f} "
             "of equal weight.",
@@ -294,13 +301,13 @@ def _look_like_probabilities(tallies: Tallies) -> bool:
 
 
 def _settings(tallies: Tallies, request: Request) -> dict[str, Any]:
-    names = ["level", "binomial", "cell_interval", "random_state"]
+    names = ["level", "binomial", "cell_interval"]
     if request.cell_interval in DRAWN_INTERVALS:
-        names.insert(3, "replicates")
+        names += ["replicates", "random_state"]
     settings = {name: getattr(request, name) for name in names}
     settings["pos_label"] = tallies.pos_label
     settings["target"] = "this model"
-    for name in ("costs", "threshold", "reject", "average_over"):
+    for name in ("costs", "threshold", "reject", "average_over", "prior"):
         if getattr(request, name) is not None:
             settings[name] = getattr(request, name)
     if not np.isnan(request.zero_division):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Flags
+from truerisk.aliases import Array, Flags
 from truerisk.evaluation.request import Request
 from truerisk.intervals.binomial import binomial_bounds
 from truerisk.intervals.cell_sample import (
@@ -35,9 +35,11 @@ from truerisk.intervals.class_averages import (
     macro_interval,
     recall_interval,
 )
+from truerisk.intervals.class_binomials import confidence_curve, curve_interval
 from truerisk.intervals.variance_components import rule_of
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
+from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import (
     AVERAGE_NAMES,
     AVERAGED_COUNTS,
@@ -95,6 +97,11 @@ class CountEstimates:
                 continue
             if self.request.wanted([entry.name]):
                 yield self._estimate(measure, self.sample, ClassCounts.from_features)
+        for name in DISTANCE_POWERS:
+            if name in (self.request.measures or ()) and not self.cells.multilabel:
+                between = distances(name, len(self.cells.labels))[self.every.codes]
+                sample = CellSample.of(self.every, between)
+                yield self._estimate(find_measure(name), sample, ClassCounts.from_features)
 
     def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:
         """Estimate the measures of one label against the rest."""
@@ -194,7 +201,12 @@ class CountEstimates:
     def _by_formula(self, value: float) -> bool:
         """Whether a defined value may have the interval that was made for its measure."""
         rows = self.cells.by_group is None and self.cells.judgements is None
-        return rows and self.request.cell_interval == "by_measure" and not np.isnan(value)
+        return (
+            rows
+            and not self.cells.at_prior
+            and self.request.cell_interval == "by_measure"
+            and not np.isnan(value)
+        )
 
     def _of_recalls(self, name: str, sample: CellSample) -> Interval:
         """Give the interval of balanced accuracy, or of J = recall + specificity − 1."""
@@ -318,6 +330,10 @@ class CountEstimates:
         self, sample: CellSample, function: Callable[[NDArray[Any]], Proportion], name: str
     ) -> Interval:
         level = self.request.level
+        if self._tables is not None:
+            value = float(function(sample.features).value)
+            tables = self._tables @ sample.design
+            return curve_interval(lambda one: function(one).value, tables, value, level=level)
         if sample.by_components:
             return refit_proportion(sample, function, rule_of(name), level=level)
         return proportion_interval(sample, function, level=level, method=self.request.binomial)
@@ -335,6 +351,9 @@ class CountEstimates:
             replicates=self.request.replicates,
             rng=generator_for(measure.name, self.request),
         )
+        if self._tables is not None:
+            tables = self._tables @ sample.design
+            return curve_interval(function, tables, value, level=self.request.level)
         if not sample.by_components:
             return cell_interval(question)
         if measure.name == "matthews_correlation":
@@ -359,6 +378,22 @@ class CountEstimates:
             return precision or whole, recall or whole
 
         return refit_correlation(question, rarest, hull=hull)
+
+    @cached_property
+    def _tables(self) -> Array | None:
+        """The tables of two classes at a prior that the examples are consistent with."""
+        cells = self.every
+        if not cells.at_prior or len(cells.labels) != 2 or cells.by_group is not None:
+            return None
+        tp, truth, _ = cells.by_class(cells.totals)
+        squares = None
+        if cells.squares is not None:
+            right, size, _ = cells.by_class(cells.squares)
+            squares = Shares(right, size)
+        counts = Shares(tp, truth).effective(squares)
+        right = confidence_curve(counts.right, counts.size, level=self.request.level)
+        true, called = cells.codes
+        return np.where(true == called, right[:, true], 1 - right[:, true]) * truth[true]
 
     @property
     def _positive(self) -> int | None:

@@ -56,6 +56,9 @@ def evaluate(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
+    by: Any = None,
+    by_pairs: bool = False,
 ) -> Evaluation:
     r"""Estimate every measure of a set of predictions, each with its interval.
 
@@ -117,6 +120,16 @@ def evaluate(
         Only these measures; all when not given.
     max_classes
         Refuse more classes than this: a score or an id was probably taken for a label.
+    prior
+        The share of a class among the examples that the model will meet, `{"spam": 0.01}`: every
+        measure and interval is then at that share.  Classes that are not named divide the rest as
+        they do here.  It holds where the examples of each class are like those to come.
+    by
+        Columns to slice by: a frame, a dict of columns, a series or an array.  `slices` of the
+        result then has every measure of each slice, and which slices are worse than the rest.
+        Numbers are cut at their quartiles, small slices pooled, missing values a slice.
+    by_pairs
+        Whether each pair of the columns makes slices, too.
 
     Examples
     --------
@@ -144,7 +157,8 @@ def evaluate(
         allow_inf=allow_inf,
         spelling=spelling,
     )
-    return evaluate_coded(predictions, request)
+    whole = evaluate_coded(predictions, request)
+    return whole if by is None else _with_slices(whole, predictions, request, by, by_pairs)
 
 
 def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
@@ -154,6 +168,20 @@ def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
     tally.add(predictions)
     notes = label_notes(predictions.members, "" if multilabel else None)
     return assemble(tally.finish(predictions.members), request, notes=notes)
+
+
+def _with_slices(
+    whole: Evaluation,
+    predictions: Predictions,
+    request: Request,
+    by: Any,
+    pairs: bool,  # noqa: FBT001
+) -> Evaluation:
+    from truerisk.evaluation.slices import with_slices
+
+    if request.prior is not None:
+        raise InputError("`by` must be left out with a prior: a slice has classes of its own.")
+    return with_slices(whole, predictions, request, by, pairs=pairs)
 
 
 def evaluate_frame(
@@ -176,6 +204,9 @@ def evaluate_frame(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
+    by: str | Sequence[str] = (),
+    by_pairs: bool = False,
 ) -> Evaluation:
     """Estimate every measure of the predictions in a frame: pandas, polars, pyarrow, modin.
 
@@ -189,10 +220,12 @@ def evaluate_frame(
         Which column is what; the usual names are recognised, and `source` states what was guessed.
     options
         What is allowed in the frame, as for files: ``missing``, ``strip``, ``numeric_labels`` …
-    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state, prior
         As for `evaluate`.
-    zero_division, average_over, probabilities, threshold, reject, measures, max_classes
+    zero_division, average_over, probabilities, threshold, reject, measures, max_classes, by_pairs
         As for `evaluate`.
+    by
+        Names of the columns to slice by.
 
     Examples
     --------
@@ -202,7 +235,9 @@ def evaluate_frame(
     recall = 0.900 [0.555, 0.997] at 95 % (clopper_pearson, n = 10, this model)
     """
     request = Request.of(locals())
-    return _of_source(open_frame(frame, roles=roles, options=options), request, None)
+    columns = _names_of(by)
+    source = open_frame(frame, roles=_with_by(roles, columns), options=options)
+    return _of_source(source, request, None, pairs=by_pairs)
 
 
 def evaluate_files(
@@ -225,6 +260,9 @@ def evaluate_files(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
+    by: str | Sequence[str] = (),
+    by_pairs: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
     r"""Estimate every measure of the predictions in CSV, Parquet or JSON lines files.
@@ -241,10 +279,12 @@ def evaluate_files(
         Which column is what; the usual names are recognised, and `source` states what was guessed.
     options
         How strictly to read.
-    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state, prior
         As for `evaluate`.
-    zero_division, average_over, probabilities, threshold, reject, measures, max_classes
+    zero_division, average_over, probabilities, threshold, reject, measures, max_classes, by_pairs
         As for `evaluate`.
+    by
+        Names of the columns to slice by; the rows are then held in memory.
     progress
         Called with the number of rows read so far.
 
@@ -258,16 +298,35 @@ def evaluate_files(
     recall = 0.900 [0.555, 0.997] at 95 % (clopper_pearson, n = 10, this model)
     """
     request = Request.of(locals())
-    if _a_cluster_is_in_use():
+    columns = _names_of(by)
+    if _a_cluster_is_in_use() and not columns:
         from truerisk.evaluation.files_on_cluster import FilesOnCluster
 
         sources, notes = find_sources(paths, options or ReadingOptions())
         files = FilesOnCluster(sources, roles or Roles(), options or ReadingOptions(), notes=notes)
         return _assembled(files, files.tally(request, progress), request)
-    return _of_source(open_predictions(paths, roles=roles, options=options), request, progress)
+    source = open_predictions(paths, roles=_with_by(roles, columns), options=options)
+    return _of_source(source, request, progress, pairs=by_pairs)
 
 
-def _of_source(files: PredictionFiles, request: Request, progress: Progress | None) -> Evaluation:
+def _names_of(by: str | Sequence[str]) -> tuple[str, ...]:
+    return (by,) if isinstance(by, str) else tuple(dict.fromkeys(map(str, by)))
+
+
+def _with_by(roles: Roles | None, columns: tuple[str, ...]) -> Roles:
+    return replace(roles or Roles(), by=columns)
+
+
+def _of_source(
+    files: PredictionFiles, request: Request, progress: Progress | None, *, pairs: bool = False
+) -> Evaluation:
+    if files.roles.by:
+        predictions = files.read(progress)
+        tally = PredictionTally.of_classes(
+            request, predictions.classes, multilabel=files.options.multilabel
+        )
+        whole = _assembled(files, tally.add(predictions), request)
+        return _with_slices(whole, predictions, request, predictions.by, pairs)
     tally = PredictionTally.of_classes(
         request, files.roles.score_classes, multilabel=files.options.multilabel
     )
@@ -312,6 +371,7 @@ def evaluate_counts(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    prior: Mapping[Any, float] | None = None,
 ) -> Evaluation:
     """Estimate every measure from a K × K table of counts, rows truth and columns predicted.
 
@@ -322,7 +382,7 @@ def evaluate_counts(
         the textbooks print them.
     labels
         Names of the classes, in the order of the rows.
-    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state
+    level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state, prior
         As for `evaluate`.
     zero_division, average_over, reject, measures, max_classes
         As for `evaluate`.

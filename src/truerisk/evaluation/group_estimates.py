@@ -15,6 +15,7 @@ from truerisk.evaluation.score_estimates import (
     document_notes,
     loss_notes,
     losses_of,
+    ranking_names,
     ranking_notes,
 )
 from truerisk.intervals.choose import whole_range
@@ -25,7 +26,6 @@ from truerisk.measures.registry import (
     AVERAGED_RANKINGS,
     Measure,
     find_measure,
-    measures_that_need,
 )
 from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.group_values import GroupValues, effective_groups
@@ -74,7 +74,7 @@ class GroupEstimates:
 
     def _of_ranking(self, at: int) -> Iterator[Estimate]:
         ranking = list(self.tallies.rankings.values())[at]
-        for name in self.request.wanted_somehow(m.name for m in measures_that_need("ranking")):
+        for name in ranking_names(self.request):
             measure = find_measure(name)
             value = float(measure.value(ranking))
             interval = whole_range(self.request.level)

@@ -1,7 +1,7 @@
 """One pass over predictions, from arrays or from files: all that the measures will need."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -183,9 +183,10 @@ class PredictionTally:
             self.pooled.add(score, is_positive, predictions.weight)
 
     def _add_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
-        """Hold the rows one by one: those in groups, and a moderate number of several classes."""
+        """Hold the rows one by one: in groups, at a prior, or of several classes."""
         group = predictions.group
-        if group is not None or 1 < score.shape[1] <= MAX_ENTRIES // self.n:
+        every = group is not None or self.request.prior is not None
+        if every or 1 < score.shape[1] <= MAX_ENTRIES // self.n:
             self.scored_rows.append(
                 ScoredRows(score, truth, predictions.weight, group, predictions.complement)
             )
@@ -234,28 +235,33 @@ class PredictionTally:
         self.scored_rows.extend(other.scored_rows)
         return self
 
-    def finish(self, members: Members) -> Tallies:
-        """Freeze what was counted; `members` gives the label set of every code."""
+    def finish(self, members: Members, known: Collection[str] = ()) -> Tallies:
+        """Freeze what was counted; `members` gives the label set of every code.
+
+        `known` are labels of the problem, whether or not they occur in these rows.
+        """
         every = dict(enumerate(members)) | {code: one for one, code in self.made.items()}
         if THE_REST in self.made:
             every = self._two_sided(every)
         reject = self.request.reject
         if reject is not None and not self.multilabel:
             every = {code: () if one == (reject,) else one for code, one in every.items()}
-        self._check_spelling(every)
+        if not known:  # else these are some of the rows that were checked together
+            self._check_spelling(every)
         codes = self.truth_codes if self.cells is None else self.cells.codes()
-        occurring = {label for code in codes for label in every[code]}
+        occurring = {*known, *(label for code in codes for label in every[code])}
         pos_label = self._final_positive(in_order({*occurring, *(self.classes or ())}))
         all_cells = None
         rows = self._all_rows()
         if self._one_row_each(rows):  # such groups are rows
-            rows = None if rows is None or rows.classes == 1 else replace(rows, group=None)
+            of_use = rows is not None and (rows.classes > 1 or self.request.prior is not None)
+            rows = replace(rows, group=None) if rows is not None and of_use else None
             self.cells = None if self.cells is None else replace(self.cells, grouped=False)
         if self.cells is not None:
             all_cells = self.cells.cells(
                 every,
                 multilabel=self.multilabel,
-                also=self._existing(occurring),
+                also=(*self._existing(occurring), *known),
                 max_classes=self.request.max_classes,
             )
         if all_cells is not None and not all_cells.totals.any():

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.checks import check_choice, check_level, check_number, check_whole_number
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
+from truerisk.errors import InputError
 from truerisk.measures.registry import (
     AVERAGE_NAMES,
     BINOMIAL_INTERVALS,
@@ -39,6 +40,7 @@ class Request:
     reject: str | None = None
     measures: tuple[str, ...] | None = None
     max_classes: int = MAX_CLASSES
+    prior: dict[str, float] | None = None
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> "Request":
@@ -49,6 +51,8 @@ class Request:
                 given[name] = _several(given[name])
         if given.get("average_over") is not None:
             given["average_over"] = tuple(map(str, given["average_over"]))
+        if given.get("prior") is not None:
+            given["prior"] = _checked_prior(given["prior"])
         return cls(**given).checked()
 
     def wanted(self, names: Iterable[str], ending: str = "") -> list[str]:
@@ -59,6 +63,15 @@ class Request:
         """Keep the names that are requested, averaged or not."""
         endings = ("", *AVERAGE_ENDINGS)
         return [name for name in names if any(self.wanted([name], one) for one in endings)]
+
+    def _check_settings_of_prior(self) -> None:
+        """Refuse settings that mean nothing at a prior."""
+        for name in ("binomial", "cell_interval", "reject"):
+            if getattr(self, name) != self.__dataclass_fields__[name].default:
+                raise InputError(
+                    f"`{name}` must be left out with a prior; got {shown(getattr(self, name))}. "
+                    "Every measure is then one of the shares within each class."
+                )
 
     def checked(self) -> "Request":
         """Refuse what cannot be meant; draw the seed that was not given."""
@@ -75,12 +88,32 @@ class Request:
             check_number(beta, "beta", low=0.0)
         for name in self.measures or ():
             base_measure(name)
+        if self.prior is not None:
+            self._check_settings_of_prior()
         seed = self.random_state
         if seed is None:
             seed = int(np.random.default_rng().integers(LARGEST_SEED))
         check_whole_number(seed, "random_state")
         pos_label = None if self.pos_label is None else str(self.pos_label)
         return replace(self, random_state=seed, pos_label=pos_label)
+
+
+def _checked_prior(prior: Any) -> dict[str, float]:
+    """Refuse what is no share of classes."""
+    if not isinstance(prior, Mapping) or not prior:
+        raise InputError(
+            f"`prior` must give the share of a class, such as {{'spam': 0.01}}; got {shown(prior)}."
+        )
+    shares = {
+        str(label): check_number(share, "prior", low=0.0, high=1.0)
+        for label, share in prior.items()
+    }
+    for label, share in shares.items():
+        if not 0 < share < 1:
+            raise InputError(
+                f"`prior` must lie strictly between 0 and 1; got {share:g} for {shown(label)}."
+            )
+    return shares
 
 
 def _several(values: Any) -> tuple[Any, ...]:

@@ -14,22 +14,25 @@ from truerisk.intervals.choose import (
     auc_interval,
     average_interval,
     mean_interval,
+    pairs_interval,
     pooled_interval,
     whole_range,
 )
 from truerisk.intervals.mean_losses import loss_interval
-from truerisk.intervals.rankings import ranking_interval, shortfalls
+from truerisk.intervals.rankings import best_f1_at_prior, ranking_interval, shortfalls
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.from_scores import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import (
     AVERAGED_RANKINGS,
     Measure,
+    base_measure,
     find_measure,
     measures_that_need,
 )
 from truerisk.results import Estimate, Finding
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
+from truerisk.tallies.ranking_influences import pair_areas
 
 CHOSEN_HERE = {"ks", "best_f1"}  # their threshold is chosen on the same examples
 
@@ -47,6 +50,7 @@ class ScoreEstimates:
             yield from self._of_ranking(next(iter(self.tallies.rankings)))
         elif self.tallies.rankings:
             yield from self._averages()
+        yield from self._of_pairs()
         yield from self._of_documents()
         yield from self._of_probabilities()
 
@@ -66,13 +70,14 @@ class ScoreEstimates:
     def _of_ranking(self, label: str) -> Iterator[Estimate]:
         ranking = self.tallies.rankings[label]
         level = self.request.level
-        names = self.request.wanted_somehow(m.name for m in measures_that_need("ranking"))
-        for name in names:
+        for name in ranking_names(self.request):
             measure = find_measure(name)
             value = float(measure.value(ranking))
             notes = ranking_notes(name, ranking)
             if name == "roc_auc":
                 interval = auc_interval(ranking, level=level)
+            elif name == "best_f1" and self.request.prior is not None:
+                interval = best_f1_at_prior(value, ranking, level=level)
             else:
                 interval = ranking_interval(name, value, ranking, level=level)
                 notes += shortfalls(name, ranking)
@@ -126,6 +131,15 @@ class ScoreEstimates:
         value = float(shares @ values[taken])
         return finished(named, value, interval, self.tallies.n, (note,))
 
+    def _of_pairs(self) -> Iterator[Estimate]:
+        """Estimate the mean area over pairs of classes, if it is named and the rows are held."""
+        rows = self.tallies.joint_scores
+        if "roc_auc_ovo" not in (self.request.measures or ()) or rows is None or rows.classes < 2:
+            return
+        value, influence = pair_areas(rows)
+        interval = pairs_interval(value, influence, rows, level=self.request.level)
+        yield finished(find_measure("roc_auc_ovo"), value, interval, self.tallies.n)
+
     def _of_documents(self) -> Iterator[Estimate]:
         if self.tallies.documents is None or len(self.tallies.rankings) < 2:
             return
@@ -150,6 +164,13 @@ class ScoreEstimates:
             )
             notes = loss_notes(measure.name, tally)
             yield finished(measure, value, interval, tally.rows, notes)
+
+
+def ranking_names(request: Request) -> list[str]:
+    """Give the measures of a ranking to estimate: the usual ones, and others that are named."""
+    usual = request.wanted_somehow(m.name for m in measures_that_need("ranking"))
+    named = (name for name in request.measures or () if base_measure(name).on_request)
+    return usual + [name for name in named if find_measure(name).needs == "ranking"]
 
 
 def losses_of(tallies: Tallies) -> Iterator[Measure]:

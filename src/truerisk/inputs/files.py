@@ -143,8 +143,9 @@ class PredictionFiles:
             return np.concatenate(columns)
 
         names = ("truth", "predicted", "score", "weight", "group", "ids")
+        by = {name: np.concatenate([part.by[name] for part in parts]) for name in parts[0].by}
         return dataclasses.replace(
-            parts[-1], members=self.members, **{name: column(name) for name in names}
+            parts[-1], members=self.members, by=by, **{name: column(name) for name in names}
         )
 
     def batches(self) -> Iterator[Batch]:
@@ -217,7 +218,8 @@ def _settled_roles(
 def selected_columns(roles: ResolvedRoles) -> Selection:
     """List the columns that the roles need, by how they are read."""
     ids = (roles.id,) if roles.id is not None else ()
-    return Selection(labels=roles.label_columns, numbers=roles.number_columns, texts=ids)
+    texts = (*ids, *roles.by)
+    return Selection(labels=roles.label_columns, numbers=roles.number_columns, texts=texts)
 
 
 def coded_batches(
@@ -243,4 +245,5 @@ def coded_batches(
             options.multilabel,
             classes,
             batch.ids,
+            by=batch.by,
         )

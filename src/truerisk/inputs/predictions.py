@@ -1,7 +1,7 @@
 """Predictions as codes: the one form that arrays, frames, files and comparisons are brought to."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,7 @@ class Predictions:
 
     `classes` names the columns of a score matrix; without it a score is that of the positive label.
     `complement` is the probability of the other of two classes, where it is given for itself.
+    `by` holds the columns to slice by.
     `truth` is None only for a further model of a comparison whose file repeats no true labels.
     """
 
@@ -49,6 +50,7 @@ class Predictions:
     classes: tuple[str, ...] | None = None
     ids: Any = None
     complement: Array | None = None
+    by: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @classmethod
     def from_arrays(
@@ -158,7 +160,9 @@ class Predictions:
         columns = ("truth", "predicted", "score", "weight", "group", "ids", "complement")
         of_rows = {name: getattr(self, name) for name in columns}
         return replace(
-            self, **{name: one[rows] for name, one in of_rows.items() if one is not None}
+            self,
+            by={name: column[rows] for name, column in self.by.items()},
+            **{name: one[rows] for name, one in of_rows.items() if one is not None},
         )
 
     def recoded(self, book: dict[tuple[str, ...], int]) -> "Predictions":

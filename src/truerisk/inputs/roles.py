@@ -51,7 +51,8 @@ class Roles:
     """The columns that hold truth, prediction, score, group, weight and id.
 
     None is to be guessed, and "" is not to be used even if a column has a usual name.  Several
-    score columns are one for each class.
+    score columns are one for each class.  `by` names the columns to slice by, whatever else they
+    are.
 
     Examples
     --------
@@ -65,6 +66,7 @@ class Roles:
     group: str | None = None
     weight: str | None = None
     id: str | None = None
+    by: tuple[str, ...] = ()
 
     @property
     def score_columns(self) -> tuple[str, ...]:
@@ -110,7 +112,7 @@ def resolve_roles(
     of the classes ``cat`` and ``dog``.
     """
     unused = {role for role in USUAL_NAMES if getattr(roles, role) == ""}
-    roles = dataclasses.replace(roles, **dict.fromkeys(unused))
+    roles = dataclasses.replace(roles, **dict.fromkeys(unused))  # type: ignore[arg-type]
     _check_given(columns, roles)
     guesses: dict[str, str | tuple[str, ...]] = {}
     for role, usual in USUAL_NAMES.items():
@@ -119,7 +121,7 @@ def resolve_roles(
             if guess is not None:
                 guesses[role] = guess
     settled = dataclasses.replace(roles, **guesses)  # type: ignore[arg-type]
-    _check_unique(columns, settled.columns)
+    _check_unique(columns, (*settled.columns, *settled.by))
     if needs_truth and settled.truth is None:
         raise _absent("truth", "the true labels", columns)
     if settled.pred is None and settled.score is None:
@@ -134,7 +136,7 @@ def resolve_roles(
 def check_columns(columns: Sequence[str], roles: Roles) -> None:
     """Refuse a further file that lacks one of the columns, or has one of them twice."""
     _check_given(columns, roles)
-    _check_unique(columns, roles.columns)
+    _check_unique(columns, (*roles.columns, *roles.by))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,6 +290,9 @@ def _check_given(columns: Sequence[str], roles: Roles) -> None:
         for name in (names,) if isinstance(names, str) else names or ():
             if name not in columns:
                 raise _not_there(role, name, columns)
+    for name in roles.by:
+        if name not in columns:
+            raise _not_there("by", name, columns)
     _check_one_role(roles.columns)
 
 

@@ -261,21 +261,21 @@ def _normal_quantile(level: float) -> Any:
     return -normal_quantile((1 - level) / 2)
 
 
-def exact_lower(k: Array, n: Array, tail: float) -> Array:
+def exact_lower(k: Array, n: Array, tail: float | Array) -> Array:
     """Give the p at which k or more of n have the probability `tail`; counts may be fractional."""
     low = np.zeros(n.shape)
     some = k > 0
     a, b = k[some], n[some] - k[some] + 1
-    low[some] = logistic(beta_log_odds(a, b, np.full_like(a, tail)))
+    low[some] = logistic(beta_log_odds(a, b, np.broadcast_to(tail, n.shape)[some]))
     return low
 
 
-def exact_upper(k: Array, n: Array, tail: float) -> Array:
+def exact_upper(k: Array, n: Array, tail: float | Array) -> Array:
     """Give the p at which k or fewer of n have the probability `tail`; 1 at k = n."""
     high = np.ones(n.shape)
     some = k < n
     a, b = n[some] - k[some], k[some] + 1
-    high[some] = logistic(-beta_log_odds(a, b, np.full_like(a, tail)))
+    high[some] = logistic(-beta_log_odds(a, b, np.broadcast_to(tail, n.shape)[some]))
     return high
 
 

@@ -60,6 +60,7 @@ class CellSample:
     judgements: Judgements | None = None
     class_by_group: NDArray[Any] | None = None
     added: Array | None = None
+    strata: Indices | None = None  # classes whose totals are given, not drawn
 
     @classmethod
     def of(cls, cells: Cells, cell_costs: Array | None = None) -> "CellSample":
@@ -77,6 +78,7 @@ class CellSample:
             max(classes, 2),
             cells.judgements,
             None if cells.by_group is None else cells.by_group @ cells.truth,
+            strata=cells.codes[0] if cells.at_prior else None,
         )
 
     def collapsed(self, outcome: Indices) -> "CellSample":
@@ -86,6 +88,8 @@ class CellSample:
         """
         merge = np.zeros((len(outcome), 4))
         merge[np.arange(len(outcome)), outcome] = 1.0
+        if self.strata is not None and self.by_group is None:
+            return replace(self, design=merge, classes=2)
         by_group = None if self.by_group is None else self.by_group @ merge
         return CellSample(
             self.totals @ merge,
@@ -142,20 +146,41 @@ class CellSample:
 
     def centre(self) -> Array:
         """Give the features of the cells with the light prior added."""
-        return np.asarray((self.totals + self.unit * self.light_prior) @ self.design)
+        return np.asarray(self._with_units(self.light_prior)[0] @ self.design)
 
     def smoothed(self) -> "CellSample":
         """Add the prior: half a unit right and half a unit wrong to every class that occurs."""
         if self.prior is None:
             return self
-        added = self.unit * self.prior
+        totals, squares = self._with_units(self.prior)
         return CellSample(
-            self.totals + added,
+            totals,
             self.design,
-            None if self.squares is None else self.squares + self.unit * added,
+            squares,
             judgements=self.judgements,
-            added=added,
+            added=self.unit * self.prior,
+            strata=self.strata,
         )
+
+    def _with_units(self, units: Array) -> tuple[Array, Array | None]:
+        """Add units to the totals and their squares; what a class has at a prior stays."""
+        if self.strata is None or self.squares is None:
+            added = self.unit * units
+            squares = None if self.squares is None else self.squares + self.unit * added
+            return self.totals + added, squares
+        before, of_class = self._by_stratum(self.totals), self._by_stratum(self.squares)
+        unit = ratio(of_class, before)
+        added = np.where(units > 0, unit * units, 0.0)
+        kept = ratio(before, self._by_stratum(self.totals + added))
+        kept = np.where(np.isnan(kept), 0.0, kept)
+        added_squares = np.where(units > 0, unit * added, 0.0)
+        return kept * (self.totals + added), kept**2 * (self.squares + added_squares)
+
+    def _by_stratum(self, column: NDArray[Any]) -> Array:
+        """Add a column up within each stratum, and give the sum to each of its cells."""
+        strata = np.asarray(self.strata)
+        sums: Array = np.bincount(strata, weights=column).astype(np.float64)
+        return np.asarray(sums[strata])
 
     def gradient(self, function: Function) -> Array:
         """Differentiate a function of the features with respect to the cell totals."""
@@ -167,6 +192,11 @@ class CellSample:
             parts = self.components(gradient)
             variance = parts.variance(OTHER) if self.by_components else parts.agreement
             return float(np.sqrt(variance))
+        if self.strata is not None:
+            # Only what varies within a class is left to chance.
+            slopes = np.where(self.totals > 0, gradient, 0.0)
+            mean = ratio(self._by_stratum(self.totals * slopes), self._by_stratum(self.totals))
+            gradient = slopes - np.where(np.isnan(mean), 0.0, mean)
         return standard_error(gradient, self.totals if self.squares is None else self.squares)
 
     def components(self, gradient: Array) -> Components:

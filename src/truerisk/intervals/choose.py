@@ -69,6 +69,7 @@ from truerisk.intervals.variance_components import (
 from truerisk.results import Interval, RefitInterval
 from truerisk.tallies.cells import Cells, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
+from truerisk.tallies.scored_rows import ScoredRows
 
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
@@ -316,6 +317,22 @@ def auc_interval(ranking: Ranking, *, level: float) -> Interval:
     widening = student_factor(min(positives, negatives), level)
     variance = ranking.delong_variance * widening**2
     return delong_interval(ranking.auc, variance, positives, negatives, level=level)
+
+
+def pairs_interval(value: float, influence: Array, rows: ScoredRows, *, level: float) -> Interval:
+    """Give the interval of a mean area over pairs of classes, from what each row adds to it.
+
+    The variance is the sum of squares within the classes, each over n − 1; where it is none, the
+    interval is that of as many trials as the rarest class has examples.
+    """
+    if np.isnan(value):
+        return whole_range(level)
+    sizes = np.bincount(rows.strata)[rows.strata]
+    rarest = max(rows.rarest, 1)
+    variance = float((influence**2 * sizes / np.maximum(sizes - 1, 1)).sum())
+    widening = student_factor(rarest, level) ** 2
+    area = delong_interval(min(value, 1.0), variance * widening, rarest, rarest, level=level)
+    return replace(area, method="pair_placements") if area.method == "delong_logit" else area
 
 
 def pooled_interval(value: float, ranking: Ranking, n: int, *, level: float) -> Interval:

@@ -23,6 +23,7 @@ DIFFERENCE = "difference of "  # before a measure, or before none for all of the
 THIS_MODEL, LEARNER = "this model", "the learner at this sample size"
 NO_PROMISE = "this model, no promise"  # at sizes where the result says that it keeps none
 WEIGHTS = "weights"  # design of figures whose examples were weighted
+PRIOR = "prior"  # design of figures at another prior of the classes
 HELD_OUT, CHOSEN_ON = "held out", "chosen on"
 NOT_MEASURED = "not measured"
 # One is a straight function of the other, and so are the ends of their intervals.

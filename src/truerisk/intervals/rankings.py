@@ -16,11 +16,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from truerisk.aliases import Ends
+from truerisk.aliases import Array, Ends
 from truerisk.intervals.binomial import fractional_interval
+from truerisk.intervals.class_binomials import confidence_curve, curve_interval
+from truerisk.intervals.normal import normal_quantile
 from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
 from truerisk.tallies.ranking import LEVELS, RECALL_SLACK, Ranking, interpolated_precision
+from truerisk.tallies.ranking_weights import partial_limit
 
 PART_OF_SHARE, PART_OF_ELEVEN = 1 / 4, 1 / 3  # of the variance of a share of P: V is no less
 UNSEEN = 1 / 8  # of a negative at the very top, which a good ranking of few does not show
@@ -43,6 +46,10 @@ def ranking_interval(name: str, value: float, ranking: Ranking, *, level: float)
     """
     if 0 in ranking.rows or math.isnan(value):
         return Interval(0.0, 1.0, level, "whole_range")
+    limit = partial_limit(name)
+    if limit is not None:
+        low, high = partial_auc_ends(min(value, 1.0), ranking, level, limit)
+        return Interval(max(min(low, value), 0.0), max(min(high, 1.0), value), level, PARTIAL)
     if name not in RANKINGS:
         positives, _ = units_of(ranking)
         binomial = fractional_interval(min(value, 1.0) * positives, positives, level=level)
@@ -133,6 +140,24 @@ def best_f1_ends(value: float, ranking: Ranking, level: float) -> Ends:
     return hull(value, *((2 * low / (1 + low), 2 * high / (1 + high)) for low, high in inner))
 
 
+def best_f1_at_prior(value: float, ranking: Ranking, *, level: float) -> Interval:
+    """Give the interval of the best F1 at a prior: that of its threshold, half an error lower."""
+    if 0 in ranking.rows or math.isnan(value):
+        return Interval(0.0, 1.0, level, "whole_range")
+    tp, fp = _counts_at(ranking, ranking.summary.best_f1_threshold)
+    rows, sums = np.array(ranking.rows), np.array([ranking.n_positive, ranking.n_negative])
+    right = np.array([tp, ranking.n_negative - fp]) / sums * rows
+    shares = confidence_curve(right, rows, level=level)
+
+    def f1(parts: Array) -> Array:
+        found, wrong = parts[..., 0] * sums[0], (1 - parts[..., 1]) * sums[1]
+        return np.asarray(2 * found / (sums[0] + found + wrong))
+
+    ends = curve_interval(f1, shares, value, level=level)
+    error = (value - ends.low) / -float(normal_quantile((1 - level) / 2))
+    return replace(ends, low=max(ends.low - MOVED * error, 0.0), method=METHODS["best_f1"])
+
+
 def ks_ends(value: float, ranking: Ranking, level: float) -> Ends:
     """Give the interval of the greatest distance, and of that which its threshold will keep.
 
@@ -163,6 +188,36 @@ def ks_ends(value: float, ranking: Ranking, level: float) -> Ends:
     return 0.0 if says_nothing else max(low, 0.0), high
 
 
+def partial_auc_ends(value: float, ranking: Ranking, level: float, limit: float) -> Ends:
+    r"""Give the interval of a standardised partial area, up to the false positive rate c.
+
+    With U the share of negatives above a positive and T that of positives above a negative,
+
+    .. math:: V = \frac{1}{(2c - c^2)^2} \Bigl(\frac{\operatorname{var}_+ (c - U)^+}{P} +
+       \frac{\operatorname{var}_- (T_c - T)^+}{N}\Bigr)
+
+    T_c being the recall at c.  Wilson's interval of a share that varies as much, at the rarer of
+    the positives and the negatives above the limit.
+    """
+    positives, negatives = np.diff(ranking.tp, prepend=0), np.diff(ranking.fp, prepend=0)
+    above = (ranking.fp - negatives / 2) / ranking.n_negative
+    recall = (ranking.tp - positives / 2) / ranking.n_positive
+    inside = above < limit
+    at_limit = float(positives[inside].sum()) / ranking.n_positive
+    variance = 0.0
+    for of, count, moved in (
+        (ranking.n_positive, positives, np.maximum(limit - above, 0.0)),
+        (ranking.n_negative, negatives, np.where(inside, np.maximum(at_limit - recall, 0.0), 0.0)),
+    ):
+        mean = float(count @ moved) / of
+        units = of * ranking.effective_n / (ranking.n_positive + ranking.n_negative)
+        variance += float(count @ (moved - mean) ** 2) / of / max(units, 1.0)
+    rows = units_of(ranking)
+    variance /= (2 * limit - limit**2) ** 2
+    units = min(rows[0], max(limit * rows[1], 2.0))
+    return _share(value, variance, units, two_sided_t(units - 1, level))
+
+
 def breakeven_ends(value: float, ranking: Ranking, level: float) -> Ends:
     r"""Give the interval of the point at which precision and recall meet.
 
@@ -174,10 +229,12 @@ def breakeven_ends(value: float, ranking: Ranking, level: float) -> Ends:
     """
     positives, negatives = units_of(ranking)
     inside = (value * positives + 0.5) / (positives + 1)
-    rate = min((1 - inside) * positives / negatives, 1.0)
+    # At a prior, or with weights, negatives count other than the rows that they are.
+    ratio = ranking.n_negative / ranking.n_positive
+    rate = min((1 - inside) / ratio, 1.0)
     local = _positives_about(ranking, positives)
     variance = (1 - local) ** 2 * inside * (1 - inside) / positives
-    variance += local**2 * negatives / positives**2 * rate * (1 - rate)
+    variance += (local * ratio) ** 2 * rate * (1 - rate) / negatives
     variance += local**2 * (1 - inside) ** 2 * (1 / positives + 1 / negatives)
     return _share(value, variance, positives, _quantile(ranking, level))
 
@@ -207,6 +264,7 @@ RANKINGS: dict[str, Callable[[float, Ranking, float], Ends]] = {
     "ks": ks_ends,
     "breakeven_point": breakeven_ends,
 }
+PARTIAL = "partial_placements"
 METHODS = {
     "average_precision": "precision_influence",
     "eleven_point_precision": "precision_influence",

@@ -1,13 +1,14 @@
 """Averages of a measure of one class: over classes (micro, macro, weighted) and over examples."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Flags
+from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
 
@@ -68,8 +69,6 @@ def value_of_tables(
 
     None for a measure that needs more than counts; NaN where it is undefined.
     """
-    base, average = base_and_average(name)
-    measure = find_measure(base)
     right = np.einsum("...kk->...k", tables)
     counts = ClassCounts(
         right,
@@ -79,17 +78,37 @@ def value_of_tables(
         tables.sum(axis=(-1, -2)),
         np.zeros(tables.shape[:-2]),
     )
+    if name in DISTANCE_POWERS:
+        off = (tables * distances(name, tables.shape[-1])).sum(axis=(-1, -2))
+        return np.asarray(find_measure(name).value(replace(counts, cost=off)), dtype=np.float64)
+    return None if name == "cost" else value_of_counts(name, counts, pos_label, over)
+
+
+def value_of_counts(
+    name: str,
+    counts: ClassCounts,
+    pos_label: int | None,
+    over: Flags | None = None,
+    zero_division: float = np.nan,
+) -> NDArray[Any] | None:
+    """Apply a measure of counts, or an average of one; None for what needs more than counts."""
+    base, average = base_and_average(name)
+    measure = find_measure(base)
     if average in AVERAGES and measure.needs == "binary counts":
-        values = AVERAGES[average].function(measure, counts, over, np.nan)
-    elif measure.needs == "class counts" and average is None and name != "cost":
+        values = AVERAGES[average].function(measure, counts, over, zero_division)
+    elif measure.needs == "class counts" and average is None and name not in DISTANCE_POWERS:
         values = measure.value(counts)
     elif measure.needs == "binary counts" and average is None and pos_label is not None:
-        each = counts.one_vs_rest
-        parts = (each.tp, each.fp, each.fn, each.tn)
-        values = measure.value(BinaryCounts(*(part[..., pos_label] for part in parts)))
+        values = measure.value(counts_of_label(counts, pos_label))
     else:
         return None
     return np.asarray(values, dtype=np.float64)
+
+
+def counts_of_label(counts: ClassCounts, label: int) -> BinaryCounts:
+    """Give the four counts of one class against all others."""
+    each = counts.one_vs_rest
+    return BinaryCounts(*(part[..., label] for part in (each.tp, each.fp, each.fn, each.tn)))
 
 
 def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:

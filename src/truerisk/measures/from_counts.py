@@ -86,6 +86,60 @@ def cohen_kappa(counts: ClassCounts) -> Any:
     return ratio(counts.correct * counts.n - by_chance, counts.n**2 - by_chance)
 
 
+def distances(name: str, size: int) -> Any:
+    """Give |j − k| to the power of a weighted κ, for all pairs of classes in their order."""
+    places = np.arange(size)
+    return np.abs(places[:, None] - places).astype(np.float64) ** DISTANCE_POWERS[name]
+
+
+def _weighted_kappa(name: str, counts: ClassCounts) -> Any:
+    between = distances(name, counts.truth.shape[-1])
+    by_chance = ((counts.truth @ between) * counts.predicted).sum(axis=-1)
+    return 1 - ratio(counts.cost * counts.n, by_chance)
+
+
+ONE_SAME_CLASS = "truth and prediction are all of one and the same class"
+DISTANCE_POWERS = {"linear_kappa": 1, "quadratic_kappa": 2}
+
+
+@measure(
+    title="Linearly weighted κ",
+    undefined=ONE_SAME_CLASS,
+    measure_range=(-1.0, 1.0),
+    on_request=True,
+)
+def linear_kappa(counts: ClassCounts) -> Any:
+    r"""Agreement beyond chance where classes have an order: errors count by how far they are off.
+
+    .. math:: 1 - \frac{n \sum_{j,k} |j - k|\, n_{jk}}{\sum_{j,k} |j - k|\, t_j p_k}
+
+    with t_k true and p_k predicted examples of class k; classes are in the order of their labels,
+    numbers by size.  For two classes it is Cohen's κ.  The numerator is the cost of the cells with
+    the distances as costs (`distances`).
+
+    References
+    ----------
+    .. [1] J. Cohen, "Weighted kappa", Psychological Bulletin 70(4), 213-220, 1968.
+    """
+    return _weighted_kappa("linear_kappa", counts)
+
+
+@measure(
+    title="Quadratically weighted κ",
+    undefined=ONE_SAME_CLASS,
+    measure_range=(-1.0, 1.0),
+    on_request=True,
+)
+def quadratic_kappa(counts: ClassCounts) -> Any:
+    r"""Agreement beyond chance, errors counting by the square of how far they are off.
+
+    .. math:: 1 - \frac{n \sum_{j,k} (j - k)^2\, n_{jk}}{\sum_{j,k} (j - k)^2\, t_j p_k}
+
+    As `linear_kappa` in all else.
+    """
+    return _weighted_kappa("quadratic_kappa", counts)
+
+
 @measure(title="Hamming loss", higher_is_better=False, undefined=NO_EXAMPLES, label_sets=True)
 def hamming_loss(counts: ClassCounts) -> Any:
     r"""Share of the example-label pairs which are wrong, where examples have several labels.

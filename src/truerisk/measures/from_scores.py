@@ -9,6 +9,9 @@ from truerisk.measures.registry import measure
 from truerisk.tallies.documents import LEVELS, DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Breakeven, Ranking
+from truerisk.tallies.ranking_influences import pair_areas
+from truerisk.tallies.ranking_weights import partial_areas
+from truerisk.tallies.scored_rows import ScoredRows
 
 ONE_CLASS = "the examples are all of one class"
 NO_POSITIVES = "no example is positive"
@@ -25,6 +28,51 @@ def roc_auc(ranking: Ranking) -> float:
     never turned around.
     """
     return ranking.summary.auc
+
+
+@measure(
+    title="Partial AUC to 0.1 (standardised)",
+    undefined=ONE_CLASS,
+    intervals=("partial_placements",),
+    on_request=True,
+)
+def partial_auc(ranking: Ranking, max_fpr: float = 0.1) -> float:
+    r"""Area under the ROC curve up to a false positive rate c, standardised: ½ is chance.
+
+    .. math:: \frac{1}{2}\Bigl(1 + \frac{A_c - c^2/2}{c - c^2/2}\Bigr), \qquad
+       A_c = \int_0^c TPR(u)\,du
+
+    `partial_auc` has c = 0.1, `partial_auc_0.2` another one.  Undefined when a class is missing.
+
+    References
+    ----------
+    .. [1] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9(3),
+       190-195, 1989.
+    """
+    if 0 in ranking.rows:
+        return math.nan
+    return float(partial_areas(ranking.tp[None, :], ranking.fp[None, :], max_fpr)[0])
+
+
+@measure(
+    title="Area under the ROC curve, one against one",
+    undefined="fewer than two classes have examples",
+    on_request=True,
+)
+def roc_auc_ovo(rows: ScoredRows) -> float:
+    r"""Mean over pairs of classes of the area between the two (Hand and Till's M).
+
+    .. math:: \frac{2}{K(K-1)} \sum_{j<k} \frac{A(j|k) + A(k|j)}{2}
+
+    with A(j|k) the area of the scores of class j among the examples of j and k alone.  Classes
+    without examples are left out.
+
+    References
+    ----------
+    .. [1] D. J. Hand and R. J. Till, "A simple generalisation of the area under the ROC curve for
+       multiple class classification problems", Machine Learning 45, 171-186, 2001.
+    """
+    return pair_areas(rows)[0]
 
 
 @measure(title="Average precision", undefined=NO_POSITIVES)

@@ -11,15 +11,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.checks import did_you_mean, shown
+from truerisk.checks import check_number, did_you_mean, shown
 from truerisk.errors import InputError
 from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, Rejections
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
+from truerisk.tallies.scored_rows import ScoredRows
 
 Needs = Literal[
-    "binary counts", "class counts", "rejections", "ranking", "documents", "probabilities"
+    "binary counts", "class counts", "rejections", "ranking", "documents", "probabilities", "rows"
 ]
 
 NEEDS: dict[type, Needs] = {
@@ -29,6 +30,7 @@ NEEDS: dict[type, Needs] = {
     Ranking: "ranking",
     DocumentTally: "documents",
     ProbabilityTally: "probabilities",
+    ScoredRows: "rows",
 }
 
 BINOMIAL_INTERVALS = (
@@ -49,6 +51,7 @@ DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
     "ranking": ("precision_influence",),
     "documents": ("delta",),
     "probabilities": ("gamma_of_losses",),
+    "rows": ("pair_placements",),
 }
 
 AVERAGE_NAMES = ("micro", "macro", "weighted", "samples")  # the last is over examples
@@ -68,7 +71,11 @@ LIVE = frozenset(
     }
 )  # fmt: skip
 
-SHORT_TITLES = {"roc_auc": "ROC AUC", "eleven_point_precision": "11-point precision"}
+SHORT_TITLES = {
+    "roc_auc": "ROC AUC",
+    "roc_auc_ovo": "ROC AUC, one-vs-one",
+    "eleven_point_precision": "11-point precision",
+}
 NAMESAKES = ("Matthews", "Cohen", "Hamming", "Jaccard", "Youden", "Kolmogorov", "Brier")
 SPOKEN_AVERAGES = {"samples": "per-example"}
 
@@ -86,6 +93,7 @@ class Measure:
     intervals: tuple[str, ...]
     undefined: str
     label_sets: bool | None = False  # whether examples must have sets of labels; None: either
+    on_request: bool = False  # left out unless it is named
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -127,6 +135,7 @@ def measure(
     measure_range: tuple[float, float] = (0.0, 1.0),
     intervals: tuple[str, ...] | None = None,
     label_sets: bool | None = False,
+    on_request: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function in the registry under its own name.
 
@@ -148,6 +157,7 @@ def measure(
             intervals=default if intervals is None else intervals,
             undefined=undefined,
             label_sets=label_sets,
+            on_request=on_request,
         )
         return function
 
@@ -155,7 +165,7 @@ def measure(
 
 
 def find_measure(name: object) -> Measure:
-    """Look a measure up; `f2`, `f0.5`, `e2` are F_β and E_β with β in the name."""
+    """Look a measure up; `f2` and `e0.5` are F_β and E_β, `partial_auc_0.2` has its limit."""
     if not isinstance(name, str):
         raise InputError(
             f"`measures` must be names of measures; got {shown(name)}. Functions are not accepted: "
@@ -163,6 +173,11 @@ def find_measure(name: object) -> Measure:
         )
     if name in MEASURES:
         return MEASURES[name]
+    if partial := re.fullmatch(r"partial_auc_(0?\.\d+|1(?:\.0*)?)", name):
+        limit = check_number(float(partial.group(1)), "max_fpr", low=1e-6, high=1.0)
+        base = MEASURES["partial_auc"]
+        title = base.title.replace("0.1", f"{limit:g}")
+        return replace(base, name=name, title=title, parameters={"max_fpr": limit})
     named = re.fullmatch(r"([fe])(\d+(?:\.\d+)?|inf)", name)
     if named is None:
         averages = (f"{base}_{ending}" for base in AVERAGED for ending in AVERAGE_NAMES)
@@ -196,8 +211,8 @@ def base_measure(name: object) -> Measure:
 
 
 def measures_that_need(needs: Needs) -> Iterator[Measure]:
-    """All measures computed from one kind of tally, in the order of the registry."""
-    return (entry for entry in MEASURES.values() if entry.needs == needs)
+    """Give what is always computed from one kind of tally, in the order of the registry."""
+    return (entry for entry in MEASURES.values() if entry.needs == needs and not entry.on_request)
 
 
 def measure_of(name: str) -> tuple[Measure | None, str]:

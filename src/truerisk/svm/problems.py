@@ -6,7 +6,8 @@ Gram matrix.
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +27,10 @@ from truerisk.svm.rows.matrix import Rows, as_rows
 from truerisk.svm.solution import LinearSolution, Solution
 
 FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on dense data
-PATH_EXAMPLES = 4000  # up to here leave-one-out follows the path on a Gram matrix
+NEAR_MARGIN = 0.5  # how far beyond the margin of a start an example may still matter
+MAX_NEAR = 0.7  # share of the examples near the margin above which all are taken
+ROUNDS = 3  # in which more examples may come near
+GRAM_COPIES = 3  # Gram matrices that fit the memory where one is to be worked on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,13 +110,40 @@ class DenseProblem(Problem):
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> LinearSolution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
-        del start  # an interior point starts from the centre
-        found = solve_features(self.X, y, upper, **effort.options)
+        found = None
+        if isinstance(start, LinearSolution) and effort.passes is None:
+            found = self._near(y, upper, effort, start)
+        if found is None:
+            found = solve_features(self.X, y, upper, **effort.options)
         asked_to_stop = effort.passes is not None
-        if found.gap <= effort.tolerance or asked_to_stop or len(self.X) > PATH_EXAMPLES:
+        if found.gap <= effort.tolerance or asked_to_stop or not _fits(len(self.X)):
             return found
         # On a lattice, with a large C, the exact finish may miss the optimum by rounding.
         return min(found, self._by_gram(y, upper, effort), key=lambda one: one.gap)
+
+    def _near(
+        self, y: Array, upper: Array, effort: Effort, start: LinearSolution
+    ) -> LinearSolution | None:
+        """Solve for the examples near the margin of a start, and see whether the others object.
+
+        An interior point starts from the centre, wherever the solution is; but an example beyond
+        the margin leaves no trace in it.  None where that saves little.
+        """
+        used = upper > 0.0
+        near = used & (y * start.decision < 1.0 + NEAR_MARGIN)
+        for _ in range(ROUNDS):
+            if np.count_nonzero(near) > MAX_NEAR * np.count_nonzero(used):
+                return None
+            part = solve_features(self.X[near], y[near], upper[near], **effort.options)
+            alpha = np.zeros(len(y))
+            alpha[near] = part.alpha
+            decision = self.X @ part.weights + part.bias
+            decision[near] = part.decision
+            objecting = used & ~near & (y * decision < 1.0)
+            if not objecting.any():
+                return replace(part, y=y, upper=upper, alpha=alpha, decision=decision)
+            near |= used & (y * decision < 1.0 + NEAR_MARGIN)
+        return None
 
     def _by_gram(self, y: Array, upper: Array, effort: Effort) -> LinearSolution:
         gram, centre = self._shifted()
@@ -132,7 +163,7 @@ class DenseProblem(Problem):
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
-        if len(self.X) <= PATH_EXAMPLES:
+        if _fits(len(self.X)):
             gram, _ = self._shifted()  # which spares the products their digits
             return gram.margins_without(solution, which, workers=workers)
         return margins_without(as_rows(self.X), _linear(solution), which, workers=workers)
@@ -170,7 +201,7 @@ class GramProblem(Problem):
             self.gram, solution, which, squared_radius=radius, workers=workers
         )
 
-    @property
+    @cached_property
     def radius(self) -> tuple[float, str]:
         """R² and the rule it was found by."""
         return squared_radius(Kernel("precomputed"), self.gram)
@@ -188,10 +219,10 @@ def gram_problem(kernel: Kernel, X: Any) -> GramProblem:
     if kernel.rule == "precomputed":
         return GramProblem(np.ascontiguousarray(X, dtype=float))
     n = X.shape[0]
-    needed, there = 8 * n * n, _free_memory()
-    if there is not None and 3 * needed > there:
+    if not _fits(n):
+        needed, there = GRAM_COPIES * 8 * n * n, _free_memory() or 0
         raise ResourceError(
-            f"The Gram matrix of {n} examples and the work on it take {3 * needed / 2**30:.1f} "
+            f"The Gram matrix of {n} examples and the work on it take {needed / 2**30:.1f} "
             f"GiB; {there / 2**30:.1f} GiB are free. "
             "Use LinearSVM, which needs none, or fewer examples."
         )
@@ -203,6 +234,12 @@ def _linear(solution: Solution) -> LinearSolution:
     if not isinstance(solution, LinearSolution):
         raise TypeError("the solution is not of a linear problem")
     return solution
+
+
+def _fits(n: int) -> bool:
+    """Tell whether the Gram matrix of n examples and the work on it fit the free memory."""
+    there = _free_memory()
+    return there is None or GRAM_COPIES * 8 * n * n <= there
 
 
 def _free_memory() -> int | None:

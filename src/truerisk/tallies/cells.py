@@ -123,6 +123,7 @@ class Cells:
     by_group: NDArray[Any] | None = field(default=None, repr=False)  # (G, m): totals of each group
     multilabel: bool = False
     judgements: Any = field(default=None, repr=False)  # how several refits called each example
+    at_prior: bool = False  # whether the totals of the classes are those of a given prior
 
     @property
     def n(self) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.placements import share_below
+from truerisk.tallies.ranking_weights import partial_limit
 
 WINDOW_POWER = 0.8  # of the positives: the usual rate at which a window for a density narrows
 
@@ -53,7 +54,7 @@ def ranking_influences(
     ranked = _Ranked.of(score, is_positive, weights)
     if min(ranked.n_positive, ranked.n_negative) <= 0:
         return {name: np.full(len(score), np.nan) for name in names}
-    return {name: weights * INFLUENCES[name](ranked) for name in names}
+    return {name: weights * influence_of(name)(ranked) for name in names}
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,61 @@ class _Ranked:
         return float(self.fp[-1])
 
 
-def _auc(ranked: _Ranked) -> Array:
+def _placed(ranked: _Ranked) -> Array:
+    """Give the share of the other class that each example is on the right side of."""
     positive = ranked.is_positive
     placed = np.empty(len(ranked.score))
     for rows in (positive, ~positive):
         placed[rows] = share_below(ranked.score[rows], ranked.score[~rows], ranked.weight[~rows])
     placed[~positive] = 1 - placed[~positive]
+    return placed
+
+
+def _auc(ranked: _Ranked) -> Array:
+    positive, placed = ranked.is_positive, _placed(ranked)
     area = float(ranked.weight[positive] @ placed[positive]) / ranked.n_positive
     return np.asarray((placed - area) / np.where(positive, ranked.n_positive, ranked.n_negative))
+
+
+def _partial_area(ranked: _Ranked, limit: float) -> Array:
+    """Take c − U of the positives above the limit, U being the share of negatives above them."""
+    positive = ranked.is_positive
+    above = np.empty(len(ranked.score))
+    for rows in (positive, ~positive):
+        below = share_below(ranked.score[rows], ranked.score[~rows], ranked.weight[~rows])
+        above[rows] = 1 - below
+    placed = np.maximum(limit - above, 0.0)
+    rank_of = share_below(
+        ranked.score[~positive], ranked.score[~positive], ranked.weight[~positive]
+    )
+    inside = positive & (above < limit)
+    at_limit = float(ranked.weight[inside].sum()) / ranked.n_positive
+    # A negative takes the positives below it, down to the limit.
+    taken = np.where(1 - rank_of < limit, np.maximum(at_limit - above[~positive], 0.0), 0.0)
+    placed[~positive] = -taken
+    for side in (positive, ~positive):
+        placed[side] -= np.average(placed[side], weights=ranked.weight[side])
+    scale = 2 * (limit - limit**2 / 2)
+    return np.asarray(placed / np.where(positive, ranked.n_positive, ranked.n_negative) / scale)
+
+
+def pair_areas(rows: Any) -> tuple[float, Array]:
+    """Give the mean area over pairs of classes (Hand and Till), and the influence of each row."""
+    present = np.flatnonzero(rows.weights @ rows.truth > 0)
+    influence, total, pairs = np.zeros(rows.n), 0.0, len(present) * (len(present) - 1)
+    if pairs == 0:
+        return np.nan, np.full(rows.n, np.nan)
+    for one in present:
+        for other in present[present != one]:
+            among = (rows.truth[:, one] | rows.truth[:, other]) & (rows.weights > 0)
+            positive, weight = rows.truth[among, one], rows.weights[among]
+            ranked = _Ranked.of(rows.score[among, one], positive, weight)
+            placed = _placed(ranked)
+            area = float(weight[positive] @ placed[positive]) / ranked.n_positive
+            sizes = np.where(positive, ranked.n_positive, ranked.n_negative)
+            total += area / pairs
+            influence[among] += weight * (placed - area) / sizes / pairs
+    return total, influence
 
 
 def _average_precision(ranked: _Ranked) -> Array:
@@ -174,6 +222,12 @@ INFLUENCES: dict[str, Callable[[_Ranked], Array]] = {
     "breakeven_point": _breakeven_point,
     "eleven_point_precision": _average_precision,
 }
+
+
+def influence_of(name: str) -> Callable[[_Ranked], Array]:
+    """Look up the influences of a measure, whose name may hold a limit."""
+    limit = partial_limit(name)
+    return INFLUENCES[name] if limit is None else lambda ranked: _partial_area(ranked, limit)
 
 
 def mean_influences(values: Array, weight: Array) -> Array:

@@ -18,10 +18,14 @@ from truerisk.tallies.ranking import (
     refuse_nan,
 )
 
+DEFAULT_LIMIT = 0.1  # of the false positive rate of a partial area
+
 
 def values_of(ranking: Ranking, name: str) -> float:
     """Give the value of a measure of a ranking by its name."""
-    summary = ranking.summary
+    summary, limit = ranking.summary, partial_limit(name)
+    if limit is not None:
+        return float(partial_areas(ranking.tp[None, :], ranking.fp[None, :], limit)[0])
     if name == "eleven_point_precision":
         return sum(summary.eleven_point) / LEVELS
     if name == "breakeven_point":
@@ -64,14 +68,13 @@ class SortedRows:
 
     def values(self, weights: Array, names: Sequence[str]) -> dict[str, Array]:
         """Give the measures under each of (R, n) weightings of the rows."""
-        for name in names:
-            check_choice(name, FORMULAS, "names")
+        formulas = {name: formula_of(name) for name in names}
         of_rows = weights[:, self.order]
         table = _Table(
             np.add.reduceat(np.where(self.positive, of_rows, 0.0), self.starts, axis=1),
             np.add.reduceat(np.where(self.positive, 0.0, of_rows), self.starts, axis=1),
         )
-        return {name: FORMULAS[name](table) for name in names}
+        return {name: formula(table) for name, formula in formulas.items()}
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,36 @@ class _Table:
 def _roc_auc(table: _Table) -> Array:
     won = np.einsum("rb,rb->r", table.negatives, table.tp - table.positives / 2)
     return np.asarray(won / (table.n_positive * table.n_negative))
+
+
+def partial_areas(tp: Array, fp: Array, max_fpr: float) -> Array:
+    """Give McClish's standardised partial area of R curves of counts at B scores, descending."""
+    n_positive, n_negative = (np.where(one[:, -1:] > 0, one[:, -1:], np.nan) for one in (tp, fp))
+    corner = np.zeros((len(tp), 1))
+    recall = np.hstack([corner, tp / n_positive])
+    rate = np.hstack([corner, fp / n_negative])
+    low, high = (np.minimum(one, max_fpr) for one in (rate[:, :-1], rate[:, 1:]))
+    width = np.diff(rate, axis=1)
+    slope = np.divide(np.diff(recall, axis=1), width, out=np.zeros_like(width), where=width > 0)
+    middle = recall[:, :-1] + slope * ((low + high) / 2 - rate[:, :-1])
+    area = ((high - low) * np.where(high > low, middle, 0.0)).sum(axis=1)
+    least = max_fpr**2 / 2
+    return np.asarray((1 + (area - least) / (max_fpr - least)) / 2)
+
+
+def partial_limit(name: str) -> float | None:
+    """Read the highest false positive rate of a partial area from its name; None for others."""
+    if not name.startswith("partial_auc"):
+        return None
+    return float(name.removeprefix("partial_auc").removeprefix("_") or DEFAULT_LIMIT)
+
+
+def formula_of(name: str) -> Callable[[_Table], Array]:
+    """Look up the formula of a measure, whose name may hold a limit."""
+    limit = partial_limit(name)
+    if limit is None:
+        return FORMULAS[check_choice(name, FORMULAS, "names")]
+    return lambda table: partial_areas(table.tp, table.fp, limit)
 
 
 def _average_precision(table: _Table) -> Array:

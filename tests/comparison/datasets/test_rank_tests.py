@@ -33,8 +33,8 @@ from truerisk.comparison.datasets.rank_tests import (
     typical_difference,
     without_noise,
 )
-from truerisk.comparison.multiplicity import hochberg
 from truerisk.errors import InputError
+from truerisk.intervals.multiplicity import hochberg
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "friedman_nemenyi.json"
 

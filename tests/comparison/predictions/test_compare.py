@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.comparison.multiplicity import holm
 from truerisk.comparison.predictions.compare import compare
 from truerisk.comparison.predictions.paired_difference import by_groups
 from truerisk.comparison.predictions.right_answers import cochran_q, mcnemar
 from truerisk.errors import InputError
 from truerisk.evaluation import evaluate
 from truerisk.intervals.auc import delong_paired
+from truerisk.intervals.multiplicity import holm
 from truerisk.intervals.planning import sample_size
 from truerisk.results import has_code
 

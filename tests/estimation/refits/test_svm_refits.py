@@ -275,9 +275,7 @@ def test_bad_examples_and_settings_are_told_by_the_ordinary_road():
     X, y = cancer(60)
     assert svm_start(LinearSVM(tol="low"), X, y, each_left_out(60)) is None
     assert svm_start(KernelSVM(gamma=1.0, C=-1.0), X, y, each_left_out(60)) is None
-    shared = with_start(LinearSVM(C=-1.0), X, y, each_left_out(60))
-    assert str(svm_refit(shared, 0)["failed"]) == str(refit(shared, 0)["failed"])
-    assert "`C` must lie in" in str(svm_refit(shared, 0)["failed"])
+    assert svm_start(LinearSVM(C=-1.0), X, y, each_left_out(60)) is None
 
 
 @pytest.mark.parametrize("model", [LinearSVM(), KernelSVM(gamma=0.5)], ids=["linear", "kernel"])

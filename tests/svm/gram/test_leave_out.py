@@ -14,7 +14,16 @@ from sklearn.svm import SVC
 
 from truerisk.svm.gram import leave_out
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import margins_without_gram, refitted_margin
+from truerisk.svm.gram.leave_out import (
+    Ground,
+    Tableau,
+    exact_start,
+    follow_all,
+    follow_on_tableau,
+    margins_without_gram,
+    refitted_margin,
+)
+from truerisk.svm.gram.path import ARRIVED, RESIDUAL, RIGHT, SIDE, Z, empty_path, fill_block
 
 TIE = 1e-6  # libsvm keeps K in single precision
 
@@ -226,3 +235,37 @@ def test_labels_may_be_a_column_of_a_table():
         for one in (solution, column)
     ]
     np.testing.assert_array_equal(*found)
+
+
+def test_the_tableau_by_hand():
+    # K = 1 and two of three free: a unit of z₂ takes ½ off both and adds ½ to the bias; a unit of
+    # the residual of 0 moves it up by ½ and 1 down by ½, and the bias up by ½.
+    base = empty_path(np.eye(3), 4)
+    fill_block(base.gram, np.arange(2), base.block, 0.0)
+    tableau = Tableau(base)
+    tableau.add(np.array([2]))
+    tableau.add(np.array([0, 2]))
+    np.testing.assert_allclose(tableau.effects[tableau.place[2]], [-0.5, -0.5, 1.5])
+    np.testing.assert_allclose(tableau.effects[tableau.place[0]], [0.5, -0.5, 0.5])
+    assert len(tableau.effects) == 2
+
+
+@pytest.mark.parametrize(("kind", "cost"), [("linear", 10.0), ("RBF", 1.0), ("cubic", 0.1)])
+def test_paths_on_the_tableau_end_where_those_on_the_inverse_do(kind, cost, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((160, 3))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(160) > 0.0, 1.0, -1.0)
+    gram = kernel(X, kind)
+    base = exact_start(gram, solve_gram(gram, y, np.full(160, cost)))
+    which = np.flatnonzero(base.rows[Z] != 0.0)
+    ground = Ground(np.diagonal(gram).copy(), 1e100, one_bound=True, tolerance=1e-9)
+    monkeypatch.setattr(leave_out, "NEAR", 0.0)  # so that rows are added while paths are followed
+    verdicts, margins = follow_on_tableau(base, y, which, ground, 1)
+    ended = verdicts <= RIGHT  # not where nobody is free for a while
+    assert ended.mean() > 0.95
+    others, expected = follow_all(base, y, which, ground, 1)
+    np.testing.assert_array_equal(verdicts[ended], others[ended])
+    ends = verdicts == ARRIVED
+    assert 0 < ends.sum() < len(which)
+    np.testing.assert_allclose(margins[ends], expected[ends], atol=1e-9)
+    assert (base.rows[RESIDUAL][base.rows[SIDE] == 0.0] == 0.0).all()

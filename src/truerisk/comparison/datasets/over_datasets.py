@@ -41,8 +41,8 @@ from truerisk.comparison.datasets.rank_tests import (
     without_noise,
 )
 from truerisk.comparison.datasets.score_table import fold_means, named_scores
-from truerisk.comparison.multiplicity import bonferroni, hochberg, holm
 from truerisk.errors import InputError
+from truerisk.intervals.multiplicity import bonferroni, hochberg, holm
 from truerisk.results import (
     Conclusion,
     Finding,

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from truerisk.checks import check_choice, shown
 from truerisk.comparison.equivalence import Region, margins_of
-from truerisk.comparison.multiplicity import holm
 from truerisk.comparison.predictions.choice import chosen_here
 from truerisk.comparison.predictions.comparisons import Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import JoinedPredictions, join_arrays
@@ -21,6 +20,7 @@ from truerisk.comparison.predictions.right_answers import OmnibusTest, cochran_q
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
+from truerisk.intervals.multiplicity import holm
 from truerisk.labels import Spelling
 from truerisk.results import Evaluation, Finding
 from truerisk.tallies.cells import MAX_CLASSES

@@ -20,6 +20,7 @@ from truerisk.comparison.spread import Spread, satterthwaite, spread_of_groups
 from truerisk.intervals.cell_sample import CellSample, Function
 from truerisk.measures.averages import AVERAGES, of_each_cell
 from truerisk.measures.costs import CostMatrix
+from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import Measure, base_and_average, find_measure
 from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
 from truerisk.tallies.group_values import effective_groups
@@ -128,6 +129,9 @@ class PairedCells:
             designs = [_design_of_examples(measure, one, zero) for one in self.both]
             sample, function = self._sampled(*designs), _share
         else:
+            if base in DISTANCE_POWERS:
+                between = distances(base, len(self.first.labels))
+                sample = self._sampled(*(one.design(between[one.codes]) for one in self.both))
             function = count_function(name, self.first.labels, self.pos_label, over, zero)
         if function is None:
             raise TypeError(f"{name} is no measure of counts.")

@@ -24,6 +24,7 @@ from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Finding
 from truerisk.tallies.group_values import effective_groups, sums_of_groups
 from truerisk.tallies.ranking_influences import INFLUENCES
+from truerisk.tallies.ranking_weights import partial_limit
 from truerisk.tallies.scored_rows import ScoredRows
 
 VERY_GOOD = 0.95  # areas above it have skewed differences
@@ -95,7 +96,8 @@ class PairedScores:
             return spread_of_groups(apart, without, units), METHOD
         if name == "roc_auc" and first.weight is None:
             return _delong_spread(first, second, self.request.level), "delong_paired"
-        if base not in INFLUENCES and first.losses(base) is None:
+        known = base in INFLUENCES or partial_limit(base) is not None
+        if not known and first.losses(base) is None:
             return Spread(math.inf), "paired_influences"  # nothing says how it varies
         influences = second.influences(base, average) - first.influences(base, average)
         if first.losses(base) is not None:

@@ -259,6 +259,7 @@ def estimate(
             ),
             "settings": {
                 **found.settings,
+                "random_state": seed,
                 "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
                 "model": _described(model),
                 "method": method,

@@ -7,15 +7,24 @@ seen by 64-bit hashes, 8 bytes per row, and confirmed by the ids themselves.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.aliases import Codes, Flags
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook, LabelColumn
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.columns import Floats, Hashes, Strings, as_floats, as_strings
+from truerisk.inputs.records.columns import (
+    Floats,
+    Hashes,
+    Strings,
+    as_floats,
+    as_strings,
+    as_values,
+)
 from truerisk.inputs.records.encoding import MISSING, LabelEncoder, encode
 from truerisk.inputs.records.places import such_rows
 from truerisk.inputs.records.rows import Batch, Rows
@@ -77,6 +86,7 @@ class BatchMaker:
             group=labels(roles.group, self.groups),
             weight=weight,
             ids=ids,
+            by={name: _taken(as_values(rows.columns[name]), keep) for name in roles.by},
         )
         return batch, 0 if keep is None else rows.count - int(keep.sum())
 
@@ -179,6 +189,10 @@ class BatchMaker:
             table: Floats = np.stack(columns, axis=1).astype(np.result_type(*columns), copy=False)
             return table
         return columns[0] if columns else None
+
+
+def _taken(values: NDArray[Any], keep: Flags | None) -> NDArray[Any]:
+    return values if keep is None else values[keep]
 
 
 def _by_row(mask: Flags) -> Flags:

@@ -217,6 +217,22 @@ def as_strings(column: Column, name: str, places: Places) -> tuple[Strings, Flag
     return strings, empty if column.null is None else empty | column.null
 
 
+def as_values(column: Column) -> NDArray[Any]:
+    """Give a column as an array of what is in it: numbers, or Python objects, None for nothing."""
+    values = column.values
+    if isinstance(values, Strings):
+        codes, distinct = values.encoded()
+        cells = np.array(distinct, dtype=object)[codes]
+    elif column.words is None and column.null is None and values.ndim == 1:
+        return np.asarray(values)
+    else:
+        cells = np.empty(len(column), dtype=object)
+        cells[:] = column.tolist()
+    if column.null is not None:
+        cells[column.null] = None
+    return cells
+
+
 def matrix_of(lists: Sequence[Any], name: str, refuse: Callable[[int, str], Exception]) -> Floats:
     """Make rows of a matrix of lists of equal length, NaN where one is None."""
     width = next((len(one) for one in lists if one is not None), 1)

@@ -3,9 +3,11 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
+
+from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
@@ -93,6 +95,7 @@ class Batch:
     group: LabelColumn | None
     weight: Array | None
     ids: Strings | None
+    by: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         columns = (self.truth, self.pred, self.score, self.group, self.weight, self.ids)

@@ -35,6 +35,7 @@ MAX_POINTS = 400  # of a line; more cannot be told apart at this size
 STYLES: dict[str, tuple[str, ...]] = {
     "categories": ("sorting.css", "categories.css"),
     "classes": ("sorting.css",),
+    "slices": ("sorting.css",),
     "table": ("sorting.css",),
     "differences": ("differences.css",),
     "explorer": ("explorer.css",),
@@ -51,6 +52,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         "explorer_address.js",
         "explorer.js",
     ),
+    "slices": ("sorting.js",),
     "table": ("sorting.js",),
 }
 

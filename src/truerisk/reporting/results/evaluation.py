@@ -46,6 +46,7 @@ from truerisk.reporting.sections.explorer import explorer_section
 from truerisk.reporting.sections.forest import forest_row
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.sections.score_charts import score_pictures, score_sections
+from truerisk.reporting.sections.slices import slice_forest, slice_table, slices_section
 from truerisk.reporting.wording import (
     MAX_NAMED,
     NO_INTERVAL,
@@ -142,6 +143,9 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
     classes = _class_rows(evaluation)
     if classes is not None:
         yield Section("classes", "Class by class", classes)
+    slices = slices_section(evaluation)
+    if slices is not None:
+        yield slices
     explorer = explorer_section(evaluation)
     if explorer is not None:
         yield explorer
@@ -252,7 +256,12 @@ def evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
     yield measure_table(evaluation)
     narrow = len(evaluation.labels) > WIDE_CELLS
     confusion = confusion_table(evaluation, narrow=narrow)
-    tables = (_terminal_classes(evaluation), confusion, mistake_table(evaluation))
+    tables = (
+        _terminal_classes(evaluation),
+        confusion,
+        mistake_table(evaluation),
+        slice_table(evaluation, narrow=True),
+    )
     yield from (table for table in tables if table is not None)
     left = len(evaluation.by_class) - MAX_CLASSES_SHOWN
     if left > 0:
@@ -263,7 +272,12 @@ def evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
 
 def evaluation_tables(evaluation: Evaluation) -> Iterator[Table]:
     """Give the tables of Markdown and LaTeX."""
-    tables = (measure_table(evaluation), class_table(evaluation), confusion_table(evaluation))
+    tables = (
+        measure_table(evaluation),
+        class_table(evaluation),
+        confusion_table(evaluation),
+        slice_table(evaluation),
+    )
     return (table for table in tables if table is not None)
 
 
@@ -645,6 +659,8 @@ def evaluation_pictures(evaluation: Evaluation) -> Pictures:
         yield "confusion", Matrix(labels=confusion[0], counts=confusion[1])
     if evaluation.by_class:
         yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))
+    if evaluation.slices:
+        yield "slices", slice_forest(evaluation)
     yield from score_pictures(evaluation)
 
 

@@ -10,6 +10,7 @@ from truerisk.intervals.measured_coverage import (
     DIFFERENCE,
     LEARNER,
     NOT_MEASURED,
+    PRIOR,
     WEIGHTS,
     CoverageFigure,
     coverage_of,
@@ -212,13 +213,14 @@ def unmeasured_note(result: Any) -> str:
 
 def prediction_uses(evaluation: Any) -> Iterator[Use]:
     """Look up what was measured of intervals of predictions."""
-    weighted = is_weighted(evaluation)
+    prior = has_code(evaluation.notes, "prior")
+    weighted = is_weighted(evaluation) and not prior
     for interval, estimate in with_intervals(all_estimates(evaluation)):
         silent = has_code(estimate.notes, "not_kept_at_this_size")
         result = coverage_of(
             interval.method,
             estimate.measure,
-            design=WEIGHTS if weighted else "",
+            design=PRIOR if prior else WEIGHTS if weighted else "",
             target=NO_PROMISE_MADE if silent else estimate.target,
             level=interval.level,
         )
@@ -310,6 +312,8 @@ def all_estimates(evaluation: Any) -> Iterator[Estimate]:
     yield from evaluation.values()
     for estimates in evaluation.by_class.values():
         yield from estimates.values()
+    for part in evaluation.slices.values():
+        yield from all_estimates(part.evaluation)
 
 
 def with_intervals(estimates: Iterable[Estimate]) -> Iterator[tuple[Interval, Estimate]]:

@@ -8,6 +8,7 @@ Returns   margins; one that is no tie may stand at any point of the path where i
 Source    Cauwenberghs and Poggio, NIPS 2000
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -20,8 +21,14 @@ from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, begin, solve_gram
 from truerisk.svm.gram.path import (
     ARRIVED,
     FULL,
+    GOING,
     LOWER,
+    NEEDED,
+    NO_PARTNER,
+    RESIDUAL,
     RIGHT,
+    ROWS,
+    SIDE,
     UPPER,
     Path,
     empty_path,
@@ -35,6 +42,9 @@ from truerisk.svm.solution import Solution
 
 TIE = 1e-9  # a margin, beside the largest decision value, that is 0
 FAR = 1e100  # for ∞, which compiled code must not meet
+NEAR = 0.1  # a residual at which a bounded example is expected to come free
+ROUNDS = 5  # in which the tableau grows by who came free unexpectedly
+MAX_CHANGED = 256  # examples on another side than in the solution, plus one
 PATH_EVENTS = 2  # for every example; a path that takes more goes round in circles
 
 
@@ -77,9 +87,12 @@ def margins_without_gram(
         diagonal = np.ascontiguousarray(np.diagonal(gram))
         ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
         y = np.ascontiguousarray(solution.y, np.float64)
-        verdicts, found = follow_all(base, y, which[sought], ground, workers)
-        margins[sought] = found
-        sought = sought[verdicts > RIGHT]
+        for follow_paths in (follow_on_tableau, follow_all):
+            verdicts, found = follow_paths(base, y, which[sought], ground, workers)
+            margins[sought] = found
+            sought = sought[verdicts > RIGHT]
+            if len(sought) == 0:
+                break
     for k in sought:
         margins[k] = refitted_margin(gram, solution, int(which[k]))
     margins[np.abs(margins) <= tolerance] = 0.0
@@ -96,6 +109,95 @@ def exact_start(gram: Array, solution: Solution) -> Path | None:
     return path
 
 
+class Tableau:
+    """What one unit of some examples does to all: of z if they are bounded, else of the residual.
+
+    With A the equations of the free examples F (see `FreeBlock`), G = [1; K_F] and M = A⁻¹G, a unit
+    of z of a bounded j changes z of F by −M_j and residuals by K_j − G_jᵀM; a unit of the residual
+    of a free j changes z of F by A⁻¹_j and residuals by M_j.  It is the principal pivot transform
+    of K (Tsatsomeros, Linear Algebra Appl. 307, 2000).
+    """
+
+    def __init__(self, base: Path) -> None:
+        m, n = int(base.block.members[0]) + 1, len(base.gram)
+        self.base, self.members = base, base.block.members[1:m].copy()
+        self.inverse = base.block.inverse[:m, :m]
+        self.start = np.zeros(n, np.int64)
+        self.start[self.members] = np.arange(1, m)
+        self.others = np.flatnonzero(self.start == 0)
+        rows = base.gram[self.members]
+        self.sides = np.vstack([np.ones(len(self.others)), rows[:, self.others]])
+        self.moves = self.inverse @ self.sides
+        equations = np.zeros((m, m))
+        equations[0, 1:] = equations[1:, 0] = 1.0
+        equations[1:, 1:] = rows[:, self.members]
+        # The inverse has been updated on its way here: what paths add up must not be its rounding.
+        self.moves += self.inverse @ (self.sides - equations @ self.moves)
+        self.place = np.full(n, -1)
+        self.effects, self.size = np.empty((0, n)), 0
+
+    def add(self, examples: NDArray[np.int64]) -> None:
+        """Add the rows of further examples."""
+        examples = np.unique(examples[self.place[examples] < 0])
+        is_free = self.start[examples] > 0
+        bounded, free = examples[~is_free], examples[is_free]
+        first, middle = self.size, self.size + len(bounded)
+        self.size += len(examples)
+        if self.size > len(self.effects):
+            larger = np.empty((self.size + self.size // 4, len(self.place)))
+            larger[:first] = self.effects[:first]
+            self.effects = larger
+        self.place[bounded] = np.arange(first, middle)
+        self.place[free] = np.arange(middle, self.size)
+        of_bounded, of_free = self.effects[first:middle], self.effects[middle : self.size]
+        columns = np.searchsorted(self.others, bounded)
+        change = self.sides[:, columns].T @ self.moves
+        of_bounded[:, self.others] = self.base.gram[np.ix_(bounded, self.others)] - change
+        of_bounded[:, self.members] = -self.moves[1:, columns].T
+        of_free[:, self.others] = self.moves[self.start[free]]
+        of_free[:, self.members] = self.inverse[self.start[free], 1:]
+
+
+def follow_on_tableau(
+    base: Path,
+    y: Array,
+    which: NDArray[np.int64],
+    ground: Ground,
+    workers: int,
+) -> tuple[NDArray[np.int64], Array]:
+    """Leave out each of `which` on the tableau; a path on which much changes is given up."""
+    verdicts, margins = np.empty(len(which), np.int64), np.empty(len(which))
+    if base.block.members[0] == 0:
+        verdicts[:] = NO_PARTNER
+        return verdicts, margins
+    kernel.judge_at_start(base, y, which, ground, verdicts, margins)
+    todo = np.flatnonzero(verdicts == GOING)
+    if len(todo) == 0:
+        return verdicts, margins
+    n, tableau = len(y), Tableau(base)
+    near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < NEAR)
+    tableau.add(np.concatenate([tableau.members, which[todo], np.flatnonzero(near)]))
+    limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * n + 1000)
+
+    def work(part: NDArray[np.int64]) -> None:
+        removal = (
+            *(tableau.effects, tableau.place, tableau.start, np.empty((ROWS, n))),
+            *(np.empty(n + 1, np.int64), np.empty(n, np.int64)),
+            *(np.empty(MAX_CHANGED, np.int64), np.empty((MAX_CHANGED, MAX_CHANGED))),
+        )
+        own, found = np.empty(len(part), np.int64), np.empty(len(part))
+        kernel.leave_out_on_tableau(base, removal, y, which[part], limits, ground, own, found)
+        verdicts[part], margins[part] = own, found
+
+    for _ in range(ROUNDS):
+        _shared_out(work, todo, workers)
+        todo = np.flatnonzero(verdicts == NEEDED)
+        if len(todo) == 0:
+            break
+        tableau.add(margins[todo].astype(np.int64))
+    return verdicts, margins
+
+
 def follow_all(
     base: Path,
     y: Array,
@@ -109,7 +211,6 @@ def follow_all(
     limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * len(y) + 1000)
     while (verdicts == FULL).any():
         todo = np.flatnonzero(verdicts == FULL)
-        parts = [todo[k::workers] for k in range(workers)]
 
         def work(part: NDArray[np.int64], room: int = capacity) -> None:
             path = empty_path(base.gram, room)
@@ -118,13 +219,20 @@ def follow_all(
             kernel.leave_out(base, path, y, which[part], limits, ground, own, found)
             verdicts[part], margins[part] = own, found
 
-        if workers == 1:
-            work(todo)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(work, parts))
+        _shared_out(work, todo, workers)
         capacity *= 2
     return verdicts, margins
+
+
+def _shared_out(
+    work: Callable[[NDArray[np.int64]], None], todo: NDArray[np.int64], workers: int
+) -> None:
+    """Do the work, shared among threads."""
+    if workers == 1:
+        work(todo)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, [todo[k::workers] for k in range(workers)]))
 
 
 def refitted_margin(gram: Array, solution: Solution, t: int) -> float:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotri, dpstrf
+from scipy.linalg.lapack import dpotrf, dpotri, dpstrf
 
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
@@ -33,9 +33,10 @@ DRIFT, SLOPE, URGENCY, ROWS = range(8, 12)
 # since the clock went on.
 CLOCK, BIAS, IMBALANCE, EVENTS, STALLED, AT_SIZE = range(6)
 # Verdicts of a path.
-GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR = range(9)
+GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR, NEEDED = range(10)
 
 DEPENDENT = 1e-10  # squared distance, beside the largest K(x, x), that is none
+CLEARLY = 1e3  # times that: no pivots are needed
 ROUNDING = 1e-13  # a rate, beside all that add up to it, that is none
 STALLING = 10  # the part of all events that may pass with the clock standing still
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # its multiples are spread evenly over [0, 1)
@@ -150,10 +151,15 @@ def invert_independent(matrix: Array, floor: float) -> tuple[NDArray[np.int64], 
     """Choose rows with a positive definite submatrix; return their places and its inverse."""
     if len(matrix) == 0 or not matrix.diagonal().max() > floor:
         return np.zeros(0, np.int64), matrix[:0, :0]
-    factor, pivots, rank, _ = dpstrf(matrix, tol=floor, lower=1)
-    inverse, _ = dpotri(np.asfortranarray(factor[:rank, :rank]), lower=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    return pivots[:rank].astype(np.int64) - 1, inverse
+    # Most often all are clearly independent, and then pivots would only take time.
+    factor, failed = dpotrf(matrix, lower=1)
+    chosen = np.arange(len(matrix))
+    if failed or not np.diagonal(factor).min() ** 2 > CLEARLY * floor:
+        factor, pivots, rank, _ = dpstrf(matrix, tol=floor, lower=1)
+        factor, chosen = np.asfortranarray(factor[:rank, :rank]), pivots[:rank].astype(np.int64) - 1
+    inverse, _ = dpotri(factor, lower=1)
+    kernel.mirror(inverse.T)
+    return chosen, inverse
 
 
 def empty_path(gram: Array, capacity: int) -> Path:

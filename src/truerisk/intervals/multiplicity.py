@@ -47,6 +47,22 @@ def hochberg(p_values: ArrayLike) -> Array:
     return adjusted
 
 
+def benjamini_hochberg(p_values: ArrayLike) -> Array:
+    """Adjust p-values by Benjamini and Hochberg's step-up rule: p̃₍ᵢ₎ = min over j ≥ i of m·p₍ⱼ₎/j.
+
+    Of the findings up to t, a share t at most is false on average, for independent and positively
+    dependent tests.  NaN stays NaN and is not counted.
+    Source: Y. Benjamini and Y. Hochberg, J. Royal Statistical Society B 57(1), 289-300, 1995.
+    """
+    raw = _checked(p_values)
+    adjusted = np.full(raw.shape, np.nan)
+    defined = np.flatnonzero(~np.isnan(raw))
+    order = defined[np.argsort(-raw[defined], kind="stable")]
+    steps = order.size / np.arange(order.size, 0, -1) * raw[order]
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1.0)
+    return adjusted
+
+
 def _checked(p_values: ArrayLike) -> Array:
     raw = np.asarray(p_values, dtype=np.float64)
     if raw.ndim != 1:

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 
-from truerisk.comparison.multiplicity import bonferroni, holm
 from truerisk.errors import InputError
+from truerisk.intervals.multiplicity import benjamini_hochberg, bonferroni, holm
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=6)
 
@@ -15,6 +16,19 @@ def test_by_hand():
     # In order 0.005, 0.01, 0.03, 0.04: times 4, 3, 2, 1, and never falling.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert bonferroni([0.01, 0.04, 0.3, 0.005]) == pytest.approx([0.04, 0.16, 1.0, 0.02])
+
+
+def test_benjamini_and_hochberg_by_hand():
+    # In order 0.005, 0.01, 0.03, 0.04: times 4/1, 4/2, 4/3, 4/4, and never rising downwards.
+    raw = [0.01, 0.04, 0.03, 0.005, np.nan]
+    assert benjamini_hochberg(raw) == pytest.approx([0.02, 0.04, 0.04, 0.02, np.nan], nan_ok=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(raw=p_values)
+def test_benjamini_and_hochberg_as_scipy_has_it(raw):
+    expected = false_discovery_control(raw, method="bh")
+    assert benjamini_hochberg(raw) == pytest.approx(expected, rel=1e-12)
 
 
 @settings(max_examples=30, deadline=None)

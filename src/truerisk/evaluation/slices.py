@@ -1,0 +1,513 @@
+"""Where is it wrong?  Every measure in each slice of the examples, and which slices are worse.
+
+A slice is tested against all other examples, which are another, independent sample; where rows come
+in groups, by the jackknife over groups, which may have rows in both.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array, Flags, Indices
+from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.prediction_tally import PredictionTally, with_one_score
+from truerisk.evaluation.request import Request
+from truerisk.evaluation.slicing import columns_of, sliced
+from truerisk.inputs.arrays import Members
+from truerisk.inputs.predictions import Predictions, made_predictions
+from truerisk.intervals.group_jackknife import METHOD, MIN_GROUPS, difference_spread
+from truerisk.intervals.measured_coverage import NOT_MEASURED
+from truerisk.intervals.multiplicity import benjamini_hochberg, holm
+from truerisk.intervals.student import student_cdf, student_quantile
+from truerisk.intervals.two_samples import fisher_mid_p, mover_difference, mover_p_value
+from truerisk.measures.averages import counts_of_label, value_of_counts
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.registry import (
+    BINOMIAL_INTERVALS,
+    base_and_average,
+    base_measure,
+    find_measure,
+    spoken_title,
+)
+from truerisk.results import Estimate, Evaluation, Finding, Frozen, Interval, Row
+from truerisk.tallies.cells import Cells, ClassCounts, Proportion
+from truerisk.tallies.group_values import area_values, effective_groups, sums_of_groups
+
+# What is tested unless measures are named: shares and areas, whose size was measured.
+OF_TWO_CLASSES = ("accuracy", "recall", "precision", "roc_auc")
+OF_SEVERAL = ("accuracy",)
+MOVER = "mover"
+FISHER = "fisher_mid_p"
+MAX_NAMED = 5  # slices that the verdict names
+LARGEST_TABLE = 2**25  # entries: groups × features
+
+Found = Literal["worse", "better", "no evidence"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceTest:
+    """A slice against the rest, by one measure.
+
+    `difference` is slice − rest.  `p_value` is two-sided; `adjusted` is Holm's for all slices and
+    measures together, and decides the `finding`; `listed` is Benjamini and Hochberg's.
+    """
+
+    rest: Estimate
+    difference: Estimate
+    p_value: float
+    method: str
+    adjusted: float = math.nan
+    listed: float = math.nan
+    finding: Found = "no evidence"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice(Frozen, Mapping[str, Estimate]):
+    """The examples that have something in common: every measure of them, and how they compare.
+
+    A read-only mapping of estimates.  `evaluation` has all that is said of these examples alone,
+    `tests` how they differ from the rest.
+    """
+
+    is_slice: ClassVar[bool] = True
+
+    name: str
+    columns: tuple[str, ...]
+    evaluation: Evaluation
+    tests: Mapping[str, SliceTest] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tests", MappingProxyType(dict(self.tests)))
+
+    @property
+    def n(self) -> int:
+        """How many examples there are in it."""
+        return self.evaluation.n
+
+    def __getitem__(self, measure: str) -> Estimate:
+        return self.evaluation[measure]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluation)
+
+    def __len__(self) -> int:
+        return len(self.evaluation)
+
+    def rows(self) -> Iterator[Row]:
+        """Give the tidy rows of the slice, with its tests beside their measures."""
+        for row in self.evaluation._own_rows():  # noqa: SLF001  (of the same family)
+            test = None if row["class"] else self.tests.get(row["measure"])
+            yield {"slice": self.name, **row, **test_columns(test)}
+
+    def plain(self) -> dict[str, Any]:
+        """Give what JSON holds of a slice, before it is made plain."""
+        return {
+            "columns": self.columns,
+            "n": self.n,
+            "estimates": dict(self.evaluation.estimates),
+            "by_class": dict(self.evaluation.by_class),
+            "tests": dict(self.tests),
+            "differences_measured": NOT_MEASURED,
+            "notes": self.evaluation.notes,
+        }
+
+
+def test_columns(test: SliceTest | None) -> dict[str, Any]:
+    """Give the columns that a tidy table has for tests; NaN and empty without one."""
+    if test is None:
+        return {"rest": math.nan, "p_value": math.nan, "adjusted_p_value": math.nan, "finding": ""}
+    return {
+        "rest": test.rest.value,
+        "p_value": test.p_value,
+        "adjusted_p_value": test.adjusted,
+        "finding": test.finding,
+    }
+
+
+def with_slices(
+    whole: Evaluation, predictions: Predictions, request: Request, by: Any, *, pairs: bool = False
+) -> Evaluation:
+    """Add the slices by some columns to an evaluation of the same predictions."""
+    if predictions.classes is not None and not predictions.multilabel:
+        predictions = with_one_score(predictions, request)
+    if predictions.group is not None and len(np.unique(predictions.group)) == predictions.n:
+        predictions = replace(predictions, group=None)
+    columns = columns_of(by, predictions.n)
+    weight = predictions.weight
+    counts = np.ones(predictions.n, bool) if weight is None else weight > 0
+    parts = list(sliced(columns, counts=counts, group=predictions.group, pairs=pairs))
+    tester = _Tester(predictions, request, whole)
+    slices: dict[str, Slice] = {}
+    for part in parts:
+        for at, name in enumerate(part.names):
+            inside = part.codes == at
+            own = tester.evaluation(inside)
+            tests = tester.tests(inside, own)
+            slices[name] = Slice(name=name, columns=part.columns, evaluation=own, tests=tests)
+    slices = _adjusted(slices, request.level)
+    notes = [note for part in parts for note in part.notes]
+    return replace(
+        whole,
+        slices=slices,
+        verdict=(*whole.verdict, *_findings(slices, tester.measures, tuple(columns), request)),
+        notes=(*whole.notes, *notes),
+        settings={**whole.settings, "by": tuple(columns)},
+    )
+
+
+@dataclass(frozen=True)
+class _Tester:
+    """Evaluates slices of some predictions, and tests them against the rest."""
+
+    predictions: Predictions
+    request: Request
+    whole: Evaluation
+
+    @cached_property
+    def own(self) -> Request:
+        """The request for parts of the examples: what is positive is settled."""
+        positive = self.whole.pos_label
+        return self.request if positive is None else replace(self.request, pos_label=positive)
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The measures to test slices by, the main one first."""
+        usual = OF_SEVERAL if self.whole.pos_label is None else OF_TWO_CLASSES
+        names = self.request.measures or usual
+        return tuple(
+            name
+            for name in names
+            if name in self.whole and base_measure(name).higher_is_better is not None
+        )
+
+    def evaluation(self, inside: Flags, measures: tuple[str, ...] | None = None) -> Evaluation:
+        """Estimate every measure, or some, of a part of the examples."""
+        request = self.own if measures is None else replace(self.own, measures=measures)
+        part = self.predictions.taken(np.flatnonzero(inside))
+        tally = PredictionTally.of_classes(request, part.classes, multilabel=part.multilabel)
+        tallies = tally.add(part).finish(part.members, self.whole.labels)
+        return assemble(tallies, request)
+
+    def tests(self, inside: Flags, own: Evaluation) -> dict[str, SliceTest]:
+        """Test a slice, of which this is the evaluation, against the rest by each measure."""
+        counts = self._that_count
+        rest = ~inside & counts
+        if not self.measures or not rest.any() or self._groups(rest) < 2 <= self._groups(inside):
+            return {}
+        both = [own, self.evaluation(rest, self.measures)]
+        sides = (inside, rest)
+        return {name: self._test(name, both, sides) for name in self.measures}
+
+    @cached_property
+    def _that_count(self) -> Flags:
+        weight = self.predictions.weight
+        return np.ones(self.predictions.n, bool) if weight is None else np.asarray(weight > 0)
+
+    def _groups(self, side: Flags) -> int:
+        group = self.predictions.group
+        return int(side.sum()) if group is None else len(np.unique(group[side]))
+
+    def _test(self, name: str, both: Sequence[Evaluation], sides: tuple[Flags, Flags]) -> SliceTest:
+        slice_, rest = (one[name] for one in both)
+        apart = slice_.value - rest.value
+        level = self.request.level
+        if self.predictions.group is not None:
+            values = self._group_values(name, sides)
+            if values is not None:
+                return _by_groups(rest, apart, *values, level=level)
+        ends = (math.nan, math.nan)
+        p_value = math.nan
+        method = MOVER
+        if slice_.is_defined and rest.is_defined:
+            a, b = slice_.interval, rest.interval
+            if a is not None and b is not None:
+                ends = mover_difference(slice_.value, a, rest.value, b)
+                sizes = (self._size(name, slice_, sides[0]), self._size(name, rest, sides[1]))
+                p_value = mover_p_value(slice_.value, a, rest.value, b, sizes)
+        shares = [_share_of(one, name) for one in both]
+        if shares[0] is not None and shares[1] is not None:
+            method = FISHER
+            p_value = fisher_mid_p(*shares[0], *shares[1])
+        return _outcome(rest, apart, ends, p_value, method=method, level=level)
+
+    def _size(self, name: str, estimate: Estimate, side: Flags) -> float:
+        """Give the examples that a spread is known by: those of the rarest class of a ranking."""
+        if self.predictions.group is not None:
+            return float(self._groups(side))
+        if base_measure(name).needs in {"probabilities", "documents"}:
+            return estimate.n
+        if estimate.interval is not None and "binomial" in estimate.interval.method:
+            return estimate.n
+        return float(self._rarest(side))
+
+    def _rarest(self, side: Flags) -> int:
+        members, truth = self.predictions.members, self.predictions.truth[side]
+        counts = np.bincount(truth, minlength=len(members))
+        labels: dict[str, int] = dict.fromkeys(self.whole.labels, 0)
+        for one, count in zip(members, counts.tolist(), strict=True):
+            for label in one:
+                labels[label] = labels.get(label, 0) + count
+        if self.whole.pos_label is not None:
+            positive = labels[self.whole.pos_label]
+            return min(positive, len(truth) - positive)
+        return min((count for count in labels.values() if count), default=0)
+
+    def _group_values(self, name: str, sides: tuple[Flags, Flags]) -> tuple[Array, float] | None:
+        """Give the difference without each group, and how many equal groups it is known by.
+
+        None for measures that have no quick form without a group.
+        """
+        group = np.asarray(self.predictions.group)
+        is_area = name == "roc_auc" and self.whole.pos_label is not None
+        without, units = [], []
+        for side in sides:
+            parts = self._area_without(side, group) if is_area else self._without(name, side, group)
+            if parts is None:
+                return None
+            without.append(parts[0])
+            units.append(parts[1])
+        present = np.unique(group[sides[0] | sides[1]])
+        return (without[0] - without[1])[present], min(units)
+
+    def _without(self, name: str, side: Flags, group: Indices) -> tuple[Array, float] | None:
+        """Give a measure of counts of one side without each group, and the side's groups."""
+        if self._counted is None:
+            return None
+        codes, design, called = self._counted
+        groups = int(group.max()) + 1
+        if groups * design.shape[1] > LARGEST_TABLE:
+            return None
+        table = self._by_group(side & called, group, codes, design)
+        values = self._of_features(name, table.sum(axis=0) - table)
+        if values is None:
+            return None
+        return values, effective_groups(sums_of_groups(group[side], self._weights[side]))
+
+    def _area_without(self, side: Flags, group: Indices) -> tuple[Array, float] | None:
+        """Give the area of one side without each group, and the side's groups."""
+        predictions = self.predictions
+        if predictions.score is None or predictions.score.ndim == 2:
+            return None
+        rows = np.flatnonzero(side)
+        weight = None if predictions.weight is None else predictions.weight[rows]
+        values = area_values(predictions.score[rows], self._belongs[rows], group[rows], weight)
+        without = np.full(int(group.max()) + 1, values.value)
+        without[: len(values.without)] = values.without
+        return without, values.units
+
+    @cached_property
+    def _belongs(self) -> Flags:
+        positive = self.whole.pos_label
+        has = np.array([positive in one for one in self.predictions.members], dtype=bool)
+        return np.asarray(has[self.predictions.truth])
+
+    @cached_property
+    def _weights(self) -> Array:
+        weight = self.predictions.weight
+        return np.ones(self.predictions.n) if weight is None else weight
+
+    @cached_property
+    def _counted(self) -> tuple[Indices, Any, Flags] | None:
+        """Give the cell of each row, what takes cells to features, and which rows are called."""
+        called = self._called
+        if called is None:
+            return None
+        truth, predicted, members = called
+        size = len(members)
+        cells, codes = np.unique(truth.astype(np.int64) * size + predicted, return_inverse=True)
+        reject, multilabel = self.request.reject, self.predictions.multilabel
+        labels = self.whole.labels
+        true = _indicators(cells // size, members, labels)
+        said = _indicators(cells % size, members, labels)
+        rejected = np.zeros(len(cells), bool)
+        if reject is not None and not multilabel:
+            rejected = np.array([members[code] == (reject,) for code in (cells % size).tolist()])
+        totals = np.bincount(codes)
+        every = Cells(labels, true, said, totals, totals, multilabel=multilabel)
+        costs = None
+        if self.request.costs is not None:
+            matrix = CostMatrix.of(self.request.costs, labels, self.whole.pos_label)
+            costs = matrix.of_cells(every)
+        return codes.ravel(), every.design(costs), ~rejected[codes.ravel()]
+
+    @cached_property
+    def _called(self) -> tuple[NDArray[Any], NDArray[Any], Members] | None:
+        """Give truth and prediction as codes, the prediction made of scores where it must be."""
+        predictions, threshold = self.predictions, self.request.threshold
+        if predictions.predicted is not None:
+            return predictions.truth, predictions.predicted, predictions.members
+        score = predictions.score
+        if score is None or (score.ndim == 1 and threshold is None):
+            return None
+        if score.ndim == 1:
+            positive = self.whole.pos_label
+            others = [label for label in self.whole.labels if label != positive]
+            members: Members = [(others[0],), (str(positive),)]
+            return self._belongs.astype(np.intp), (score >= threshold).astype(np.intp), members
+        book = {one: code for code, one in enumerate(predictions.members)}
+        predicted = made_predictions(
+            score,
+            predictions.classes or (),
+            lambda one: book.setdefault(one, len(book)),
+            multilabel=predictions.multilabel,
+            threshold=threshold,
+        )
+        return None if predicted is None else (predictions.truth, predicted, tuple(book))
+
+    def _by_group(self, side: Flags, group: Indices, codes: Indices, design: Any) -> Array:
+        from scipy import sparse
+
+        groups = int(group.max()) + 1
+        rows = np.flatnonzero(side)
+        table = sparse.coo_array(
+            (self._weights[rows], (group[rows], codes[rows])), shape=(groups, design.shape[0])
+        )
+        features = table.tocsr() @ design
+        return np.asarray(features.toarray() if sparse.issparse(features) else features)
+
+    def _of_features(self, name: str, features: Array) -> NDArray[Any] | None:
+        labels, positive = self.whole.labels, self.whole.pos_label
+        over = self.request.average_over
+        return value_of_counts(
+            name,
+            ClassCounts.from_features(np.maximum(features, 0.0)),
+            None if positive is None else labels.index(positive),
+            None if over is None else np.isin(labels, over),
+            self.request.zero_division,
+        )
+
+
+def _by_groups(
+    rest: Estimate, apart: float, without: Array, units: float, *, level: float
+) -> SliceTest:
+    """Test by the jackknife over groups, d ± t·se."""
+    ends, p_value = (math.nan, math.nan), math.nan
+    if len(without) >= MIN_GROUPS and np.isfinite(without).all() and not math.isnan(apart):
+        error, degrees = difference_spread(apart, without, units)
+        if error > 0:
+            half = -student_quantile(degrees, (1 - level) / 2) * error
+            ends = (apart - half, apart + half)
+            p_value = 2 * student_cdf(degrees, -abs(apart) / error) if apart else 1.0
+    return _outcome(rest, apart, ends, p_value, method=METHOD, level=level)
+
+
+def _outcome(
+    rest: Estimate,
+    apart: float,
+    ends: tuple[float, float],
+    p_value: float,
+    *,
+    method: str,
+    level: float,
+) -> SliceTest:
+    low, high = base_measure(rest.measure).measure_range
+    reach = high - low
+    if math.isnan(ends[0]):
+        ends = (-reach, reach)
+    within = (max(-reach, ends[0]), min(reach, ends[1]))
+    named = METHOD if method == METHOD else MOVER
+    interval = Interval(*within, level, named if not math.isnan(p_value) else "whole_range")
+    difference = replace(rest, value=apart, interval=interval, method=method, notes=())
+    return SliceTest(rest=rest, difference=difference, p_value=p_value, method=method)
+
+
+def _share_of(evaluation: Evaluation, name: str) -> tuple[int, int] | None:
+    """Give k and n of a measure that is k of n independent examples; None for any other."""
+    interval, cells = evaluation[name].interval, evaluation.tallies
+    if interval is None or interval.method not in BINOMIAL_INTERVALS or cells is None:
+        return None
+    base, average = base_and_average(name)
+    if average is not None:
+        return None
+    measure, counts = find_measure(base), cells.class_counts()
+    if measure.needs == "binary counts" and evaluation.pos_label is not None:
+        share = measure(counts_of_label(counts, cells.labels.index(evaluation.pos_label)))
+    elif measure.needs == "class counts":
+        share = measure(counts)
+    else:
+        return None
+    if not isinstance(share, Proportion):
+        return None
+    return round(float(share.k)), round(float(share.n))
+
+
+def _indicators(codes: NDArray[Any], members: Members, labels: tuple[str, ...]) -> Flags:
+    place = {label: at for at, label in enumerate(labels)}
+    table = np.zeros((len(codes), len(labels)), dtype=bool)
+    for row, code in enumerate(codes.tolist()):
+        table[row, [place[label] for label in members[code] if label in place]] = True
+    return table
+
+
+def _adjusted(slices: Mapping[str, Slice], level: float) -> dict[str, Slice]:
+    """Adjust the p-values of all slices and measures together, and conclude."""
+    keys = [(name, measure) for name, one in slices.items() for measure in one.tests]
+    raw = np.array([slices[name].tests[measure].p_value for name, measure in keys])
+    concluded: dict[str, dict[str, SliceTest]] = {name: {} for name in slices}
+    for (name, measure), strict, listed in zip(
+        keys, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True
+    ):
+        test = slices[name].tests[measure]
+        finding: Found = "no evidence"
+        if strict <= 1 - level:
+            higher = base_measure(measure).higher_is_better
+            finding = "better" if (test.difference.value > 0) == higher else "worse"
+        concluded[name][measure] = replace(test, adjusted=strict, listed=listed, finding=finding)
+    return {name: replace(one, tests=concluded[name]) for name, one in slices.items()}
+
+
+def _findings(
+    slices: Mapping[str, Slice],
+    measures: tuple[str, ...],
+    columns: tuple[str, ...],
+    request: Request,
+) -> Iterator[Finding]:
+    """Say which slices are surely worse than the rest, and which are on the longer list."""
+    tests = [(one, measure, test) for one in slices.values() for measure, test in one.tests.items()]
+    if not tests:
+        return
+    tests.sort(key=lambda entry: (math.isnan(entry[2].adjusted), entry[2].adjusted))
+    worse = [entry for entry in tests if entry[2].finding == "worse"]
+    family = f"{len(slices)} slices"
+    if len(measures) > 1:
+        family += f" and {len(measures)} measures"
+    for one, measure, test in worse[:MAX_NAMED]:
+        text = (
+            f"Sure: {spoken_title(measure)} is worse in {one.name}: {_words(one[measure])}, "
+            f"elsewhere {_words(test.rest)} (p = {test.adjusted:.2g}, adjusted for {family})."
+        )
+        yield Finding(text, code="slice_worse")
+    if len(worse) > MAX_NAMED:
+        text = f"{len(worse) - MAX_NAMED} more are surely worse: the table of slices has them."
+        yield Finding(text, code="slice_worse")
+    likely = [
+        f"{spoken_title(measure)} in {one.name}"
+        for one, measure, test in tests
+        if test.finding == "no evidence"
+        and test.listed <= 1 - request.level
+        and (test.difference.value < 0) == base_measure(measure).higher_is_better
+    ]
+    if likely:
+        more = f" and {len(likely) - MAX_NAMED} more" if len(likely) > MAX_NAMED else ""
+        text = (
+            f"Probably worse, too: {'; '.join(likely[:MAX_NAMED])}{more} (of such a list at most "
+            f"{100 * (1 - request.level):.3g} % are false: Benjamini and Hochberg)."
+        )
+        yield Finding(text, code="slices_listed")
+    if not worse and not likely:
+        named = " or ".join(columns)
+        text = f"No slice by {named} is shown to be worse than the rest, of {family} (Holm)."
+        yield Finding(text, code="no_slice_worse")
+
+
+def _words(estimate: Estimate) -> str:
+    ends = estimate.interval
+    if ends is None or not estimate.is_defined:
+        return f"{estimate.value:.3g}"
+    return f"{estimate.value:.3f} [{ends.low:.3f}, {ends.high:.3f}]"

@@ -1,0 +1,207 @@
+"""How often slices that are equal are called worse than the rest, and how often a worse one is.
+
+Each cell draws data sets with slices of stated sizes from one population, in `size` cells the same
+in every slice, in `power` cells worse in one of them, and evaluates them with `by=`.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import truerisk as tr
+from studies.audit.checkpoints import Arrays, checkpointed
+
+SAMPLES = 1000
+BLOCK = 100
+WORSE = "s00"  # the slice that is worse in cells of power
+DISTANCE = 1.5  # of the mean scores of the classes
+THRESHOLD = 1.0
+ROWS_A_GROUP = 5
+WITHIN = 0.5  # of the variance of a score, what the rows of a group share
+OF_TWO = ("accuracy", "recall", "precision", "roc_auc")
+
+
+@dataclass(frozen=True)
+class Design:
+    """Slices of some sizes, and what the predictions in them are like.
+
+    `shift` is how much lower the scores of the positives are in one slice, or how much more often
+    a class is missed there; 0 where all slices are equal.
+    """
+
+    words: str
+    sizes: tuple[int, ...]
+    draw: Callable[["Design", np.random.Generator], dict[str, Any]]
+    prevalence: float = 0.3
+    weighted: bool = False
+    groups: str = ""  # "nested" in slices, or "crossed" with them
+    shift: float = 0.0
+
+
+def two_classes(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw two classes with normal scores, called by a threshold."""
+    place = _places(design)
+    n = len(place)
+    group = _groups(design, place, rng)
+    positive = rng.random(n) < design.prevalence
+    noise = rng.normal(size=n)
+    if group is not None:
+        shared = rng.normal(size=int(group.max()) + 1)[group]
+        noise = np.sqrt(1 - WITHIN) * noise + np.sqrt(WITHIN) * shared
+    score = DISTANCE * positive + noise - design.shift * (positive & (place == 0))
+    return {
+        "y_true": positive.astype(int),
+        "y_pred": (score >= THRESHOLD).astype(int),
+        "y_score": score,
+        "groups": group,
+        "measures": OF_TWO,
+        **_columns(design, place, rng),
+    }
+
+
+def five_classes(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw five classes, each called right four times in five, else any other."""
+    place = _places(design)
+    truth = rng.choice(5, len(place), p=[0.4, 0.25, 0.2, 0.1, 0.05])
+    wrong = rng.random(len(place)) < 0.2 + design.shift * (place == 0)
+    called = np.where(wrong, (truth + rng.integers(1, 5, len(place))) % 5, truth)
+    group = _groups(design, place, rng)
+    extra = {"measures": ("accuracy",), "groups": group}
+    names = np.array(list("abcde"))
+    return {
+        "y_true": names[truth],
+        "y_pred": names[called],
+        **extra,
+        **_columns(design, place, rng),
+    }
+
+
+def label_sets(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw sets of four labels, each called right nine times in ten."""
+    place = _places(design)
+    truth = rng.random((len(place), 4)) < 0.3
+    wrong = rng.random(truth.shape) < 0.1 + design.shift * (place == 0)[:, None]
+    return {
+        "y_true": truth.astype(int),
+        "y_pred": (truth ^ wrong).astype(int),
+        "multilabel": True,
+        "measures": ("accuracy",),
+        **_columns(design, place, rng),
+    }
+
+
+def _places(design: Design) -> NDArray[Any]:
+    return np.repeat(np.arange(len(design.sizes)), design.sizes)
+
+
+def _columns(design: Design, place: NDArray[Any], rng: np.random.Generator) -> dict[str, Any]:
+    columns: dict[str, Any] = {"by": {"slice": np.array([f"s{at:02d}" for at in place])}}
+    if design.weighted:
+        columns["sample_weight"] = rng.uniform(1.0, 3.0, len(place))
+    return columns
+
+
+def _groups(design: Design, place: NDArray[Any], rng: np.random.Generator) -> Any:
+    if not design.groups:
+        return None
+    group = np.arange(len(place)) // ROWS_A_GROUP
+    return rng.permutation(group) if design.groups == "crossed" else group
+
+
+EQUAL = (100,) * 20
+UNEQUAL = tuple(int(size) for size in np.geomspace(20, 600, 20))
+SMALL = (25,) * 20
+DESIGNS = (
+    Design("two classes, 20 slices of 100", EQUAL, two_classes),
+    Design("two classes, 20 slices of 20 to 600, 1 in 10 positive", UNEQUAL, two_classes, 0.1),
+    Design("two classes, 20 slices of 25", SMALL, two_classes),
+    Design("two classes, 20 slices of 100, weights 1 to 3", EQUAL, two_classes, weighted=True),
+    Design("two classes, 20 slices of 100, groups in slices", EQUAL, two_classes, groups="nested"),
+    Design("two classes, 20 slices of 100, groups across", EQUAL, two_classes, groups="crossed"),
+    Design("five classes, 20 slices of 100", EQUAL, five_classes),
+    Design("five classes, 20 slices of 20 to 600", UNEQUAL, five_classes),
+    Design("label sets, 20 slices of 100", EQUAL, label_sets),
+    Design("two classes, 20 slices of 100, one worse", EQUAL, two_classes, shift=1.0),
+    Design("two classes, 20 slices of 25, one worse", SMALL, two_classes, shift=1.0),
+    Design(
+        "two classes, 20 slices of 100, groups in slices, one worse",
+        EQUAL,
+        two_classes,
+        groups="nested",
+        shift=1.0,
+    ),
+    Design("five classes, 20 slices of 100, one worse", EQUAL, five_classes, shift=0.2),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceShare:
+    """How often some slice was surely worse, some listed as worse, and the worse one was named.
+
+    `worse` counts any slice but the one that is worse; `named` is of that one, NaN where all are
+    equal.
+    """
+
+    design: str
+    slices: int
+    n: int
+    samples: int
+    worse: float
+    listed: float
+    named: float
+
+
+def measure_all(*, samples: int = SAMPLES, folder: Path | None = None) -> Iterator[SliceShare]:
+    """Measure every design, those that are in the folder already from there."""
+    for design in DESIGNS:
+        blocks = [
+            checkpointed(
+                folder,
+                f"{_file_name(design)}-{start}",
+                {"words": design.words, "sizes": design.sizes, "samples": BLOCK},
+                lambda start=start, design=design: _block(design, start),  # type: ignore[misc]
+            )
+            for start in range(0, samples, BLOCK)
+        ]
+        shares = {name: float(np.mean([one[name].mean() for one in blocks])) for name in blocks[0]}
+        yield SliceShare(
+            design=design.words,
+            slices=len(design.sizes),
+            n=sum(design.sizes),
+            samples=len(blocks) * BLOCK,
+            **_without_named(design, shares),
+        )
+
+
+def _without_named(design: Design, shares: dict[str, float]) -> dict[str, float]:
+    """Leave out what only a slice that is worse can have."""
+    return shares if design.shift else {**shares, "named": float("nan")}
+
+
+def _block(design: Design, start: int) -> Arrays:
+    seed = zlib.crc32(design.words.encode())
+    found = [_one(design, np.random.default_rng([seed, start + at])) for at in range(BLOCK)]
+    return {name: np.array([one[name] for one in found]) for name in found[0]}
+
+
+def _one(design: Design, rng: np.random.Generator) -> dict[str, bool]:
+    evaluation = tr.evaluate(**design.draw(design, rng), random_state=0)
+    worse_name = f"slice={WORSE}" if design.shift else ""
+    tests = [(name, test) for name, one in evaluation.slices.items() for test in one.tests.values()]
+    worse = {name for name, test in tests if test.finding == "worse"}
+    listed = {name for name, test in tests if test.listed <= 0.05 and test.difference.value < 0}
+    return {
+        "worse": bool(worse - {worse_name}),
+        "listed": bool(listed - {worse_name}),
+        "named": worse_name in worse,
+    }
+
+
+def _file_name(design: Design) -> str:
+    return "slices-" + re.sub(r"[^a-z0-9]+", "-", design.words.lower())
