@@ -14,7 +14,8 @@ from scipy.special import ndtr
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk.checks import check_whole_number
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.results import Evaluation
+from truerisk.intervals.measured_coverage import NO_PROMISE
+from truerisk.results import Evaluation, has_code
 
 FRESH_EXAMPLES = 1_000_000  # from which the truth of measures without a formula is taken
 LARGE_TABLE = 10**12  # a table this large has the shares of the population
@@ -171,6 +172,7 @@ def simulate_coverage(
         if not intervals or math.isnan(value):
             continue
         hits = sum(interval.covers(value) for interval in intervals)
+        silent = sum(has_code(one.notes, "not_kept_at_this_size") for one in estimates)
         finite = [interval.width for interval in intervals if math.isfinite(interval.width)]
         methods = Counter(interval.method for interval in intervals)
         yield CoverageCell(
@@ -182,7 +184,7 @@ def simulate_coverage(
             measure=measure,
             method=methods.most_common(1)[0][0],
             level=intervals[0].level,
-            target="this model",
+            target=NO_PROMISE if silent > len(estimates) / 2 else "this model",
             samples=len(intervals),
             undefined=samples - len(intervals),
             coverage=hits / len(intervals),

@@ -13,8 +13,9 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from studies.audit.refit_populations import CHOSEN_ON as TO_CHOOSE
 from studies.audit.refit_populations import population
 from truerisk.aliases import Array, Indices
+from truerisk.estimation.refits.best_of import (
+    after_choice,
+    cell_shares,
+    estimate_of_choices,
+    repeated_choices,
+)
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.refits.methods import find_method
@@ -48,7 +55,8 @@ from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 
 FOLDS, REPEATS, LEVEL, SAMPLES = 10, 5, 0.95, 300
-TARGET, RIVAL = "this model", "corrected_t"
+TARGET, RIVAL, OLD_CHOICE = "this model", "corrected_t", "bootstrap_out_of_bag"
+BEST_OF, CHOICES = "best of ten", 300
 OTHER_DESIGNS = ((1, 10), (3, 5), (5, 2), (5, 5), (10, 10))  # repetitions, folds
 MIN_OF_A_CLASS = 2  # a sample with fewer is drawn anew
 ABSENT = -1
@@ -374,8 +382,57 @@ def _value_of_fold(base: str, y: Indices, score: Array) -> float:
     return RANKED[base](score, y == 1)
 
 
+def run_best_of(cell: Cell) -> Arrays:
+    """Give truth, ends and rival's ends of the best of ten learners, by error rate.
+
+    Linear discriminants and naive Bayes on all features and on four halves of them.  The truth is
+    the error of the one that is chosen; the rival the quantiles of the repeated choices.
+    """
+    own = population(cell.population)
+    rng = np.random.default_rng([7, own.X.shape[1]])
+    d = own.X.shape[1]
+    sets = [np.arange(d), *(rng.choice(d, -(-d // 2), replace=False) for _ in range(4))]
+    names = ("value", "truth", "low", "high", "rival_low", "rival_high")
+    arrays: Arrays = {name: np.full((1, cell.samples), np.nan) for name in names}
+    for at in range(cell.samples):
+        X, y, groups = draw(cell, at)
+        each, shares, truths = [], [], []
+        for learner, columns in product(list(LEARNERS)[:2], sets):
+            one = replace(cell, learner=learner)
+            collected, request = collected_of(one, X[:, columns], y, at, groups)
+            request = replace(request, measures=("error_rate",))
+            each.append(next(CountEstimates(collected.votes.cells(), request).overall()))
+            shares.append(cell_shares(y, collected.votes.called, own.classes))
+            scores, _ = LEARNERS[learner](X[:, columns], y, own.classes)(own.X[:, columns])
+            truths.append(float(np.mean(scores.argmax(axis=1) != own.y)))
+        wrong = 1 - np.eye(own.classes).ravel()
+
+        def errors(weights: Array, shares: list[Array] = shares, wrong: Array = wrong) -> Array:
+            tallied = [weights @ one @ wrong for one in shares]
+            return np.asarray(np.stack(tallied) / weights.sum(axis=1))
+
+        chosen = repeated_choices(
+            errors,
+            len(y),
+            higher_is_better=False,
+            replicates=CHOICES,
+            rng=np.random.default_rng([at, 1]),
+        )
+        old = estimate_of_choices(chosen, "error_rate", level=LEVEL, n=len(y), method="best_of")
+        winner = int(np.argmin([one.value for one in each]))
+        new = after_choice(old, each[winner])
+        ends = [(e.interval.low, e.interval.high) for e in (new, old) if e.interval is not None]
+        row = (new.value, truths[winner], *ends[0], *ends[1])
+        for name, value in zip(names, row, strict=True):
+            arrays[name][0, at] = value
+    arrays["method"] = np.array([str(new.interval and new.interval.method)])
+    return arrays
+
+
 def run_cell(cell: Cell) -> Arrays:
     """Give truth, ends and rival's ends, measures × samples; and the number of each method."""
+    if cell.learner == BEST_OF:
+        return run_best_of(cell)
     own = population(cell.population)
     measures = measures_of(own.classes)
     shape = (len(measures), cell.samples)
@@ -408,7 +465,8 @@ def run_cell(cell: Cell) -> Arrays:
 
 def rows_of(cell: Cell, arrays: Mapping[str, NDArray[Any]]) -> Iterator[CoverageCell]:
     """Give one row per measure that is defined in some sample."""
-    measures = measures_of(population(cell.population).classes)
+    best_of = cell.learner == BEST_OF
+    measures = ("error_rate",) if best_of else measures_of(population(cell.population).classes)
     methods = np.broadcast_to(arrays["method"], len(measures)).tolist()
     for row, measure in enumerate(measures):
         truth, low, high = (arrays[name][row] for name in ("truth", "low", "high"))
@@ -431,7 +489,7 @@ def rows_of(cell: Cell, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Coverage
             undefined=int((~there).sum()),
             coverage=_share(low, high, truth, there),
             width=float((high - low)[there].mean()),
-            rival=RIVAL if both.any() else "",
+            rival=(OLD_CHOICE if best_of else RIVAL) if both.any() else "",
             rival_coverage=_share(other_low, other_high, truth, both),
             rival_width=float((other_high - other_low)[both].mean()) if both.any() else np.nan,
         )
@@ -489,7 +547,14 @@ def all_cells(samples: int = SAMPLES) -> list[Cell]:
         for n in (50, 100, 300)
         for name in TO_CHOOSE
     ]
-    return [*held_out, *others, *grouped, *to_choose]
+    best_of = [
+        Cell(population=name, n=n, learner=BEST_OF, samples=samples)
+        for name, n in (
+            ("rings", 60), ("label noise", 50), ("label noise", 200), ("heavy tails", 100),
+            ("three classes", 100), ("rare positives", 150),
+        )
+    ]  # fmt: skip
+    return [*held_out, *others, *grouped, *best_of, *to_choose]
 
 
 def measure_cells(

@@ -70,5 +70,5 @@ def top_negative(score: Array, is_positive: Flags) -> float:
 def _thresholds(score: Array, is_positive: Flags) -> tuple[Indices, Array, Array]:
     """Give the threshold of each example, its positives, and all examples down to it."""
     levels, at = np.unique(-score, return_inverse=True)
-    hits = np.bincount(at, is_positive, len(levels))
+    hits = np.bincount(at, is_positive, len(levels)).astype(np.float64)
     return at, hits, np.cumsum(np.bincount(at, minlength=len(levels))).astype(np.float64)
