@@ -25,6 +25,7 @@ from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.selection import Selection
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.estimation.svm.xi_alpha import XiAlpha
+from truerisk.evaluation.doctor import Diagnosis
 from truerisk.evaluation.slices import SliceTest
 from truerisk.gates.gate import GateResult
 from truerisk.results import Comparison, Estimate, Evaluation
@@ -33,7 +34,7 @@ HERE = Path(__file__).parent
 KINDS = (
     Estimate, Evaluation, LearnerEvaluation, LeaveOneOut, XiAlpha, CorpusEvaluation, Perturbed,
     Comparison, ModelComparisons, Comparisons, OverDatasets, LearningCurve, BestOf, Selection,
-    SideBySide, Audit, GateResult,
+    SideBySide, Audit, GateResult, Diagnosis,
 )  # fmt: skip
 
 Schema = dict[str, Any]

@@ -45,6 +45,8 @@ from .estimation.svm.xi_alpha import xi_alpha as xi_alpha
 from .evaluation.best_threshold import best_threshold as best_threshold
 from .evaluation.curve_bands import calibration_intervals as calibration_intervals
 from .evaluation.curve_bands import confidence_band as confidence_band
+from .evaluation.doctor import Diagnosis as Diagnosis
+from .evaluation.doctor import doctor as doctor
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import evaluate_counts as evaluate_counts
 from .evaluation.evaluate import evaluate_files as evaluate_files

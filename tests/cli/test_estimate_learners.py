@@ -14,7 +14,7 @@ from truerisk.cli import estimate as command
 from truerisk.cli.estimate import RESAMPLING
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.interval_rules import AGREEMENT, DEFAULT, RULES
-from truerisk.estimation.refits.methods import METHODS
+from truerisk.estimation.refits.methods import NAMED
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.inputs.tables import read_table
 from truerisk.learners.named_models import MODELS, find_model
@@ -153,7 +153,7 @@ REFITS = {
 
 def test_the_command_offers_every_method_and_every_rule_of_the_library():
     offered = {parameter.name: parameter for parameter in command.estimate.params}
-    assert set(RESAMPLING) == set(METHODS)
+    assert set(RESAMPLING) == set(NAMED)
     assert set(offered["interval"].type.choices) == {DEFAULT, AGREEMENT, *RULES}
 
 

@@ -8,7 +8,9 @@ import truerisk.inputs
 from truerisk.cli.curve import curve
 from truerisk.cli.estimate import estimate
 from truerisk.cli.options import read_costs
+from truerisk.cli.reject import reject
 from truerisk.cli.score import score
+from truerisk.cli.threshold import threshold
 from truerisk.errors import InputError
 
 
@@ -96,7 +98,7 @@ def test_every_option_that_a_message_names_exists():
     named = set(re.findall(r"--[a-z][a-z-]+[a-z]", text)) - {"--help"}
     options_of_commands = {
         option
-        for command in (score, estimate, curve)
+        for command in (score, estimate, curve, threshold, reject)
         for parameter in command.params
         for option in parameter.opts
     }

@@ -70,8 +70,10 @@ def results(tmp_path_factory):
     ]
     (folder / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
     evaluation = tr.evaluate(Y, called, y_score=X[:, 0], pos_label=1, random_state=1)
+    (folder / "predictions.csv").write_text("y_true,y_pred\n1,1\n0,0\n", encoding="utf-8")
     return [
         evaluation,
+        tr.doctor(folder / "predictions.csv"),
         tr.evaluate(Y, called, y_score=X[:, 0], by=np.arange(60) % 3, random_state=1),
         evaluation["recall"],
         GateResult(name="gate", checks=(at_least(evaluation["recall"], 0.5),)),

@@ -97,7 +97,7 @@ def _one_thread():
 
 
 @parametrize_with_checks(
-    [TunedModel(LogisticRegression(), {"C": (0.1, 1.0)}, folds=2, random_state=1)]
+    [TunedModel(LogisticRegression(), {"C": (0.1, 1.0)}, cv=2, random_state=1)]
 )
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
@@ -192,7 +192,7 @@ def test_settings_without_a_value_lose_and_all_such_are_refused():
         ({"measure": "accurate"}, "`measure` must be one of"),
         ({"measure": "rejection_rate"}, "`measure` must be one of labels or scores"),
         ({"measure": "cost"}, "`measure` must be one of labels or scores"),
-        ({"folds": 1}, "`folds` must lie in [2, "),
+        ({"cv": 1}, "`cv` must lie in [2, "),
     ],
     ids=["empty", "no value", "unknown", "measure", "rejections", "cost", "folds"],
 )
@@ -216,7 +216,7 @@ def test_a_measure_the_model_cannot_give_is_refused():
 def test_settings_that_so_few_examples_cannot_be_trained_with_are_passed_over():
     X, y = np.arange(12.0)[:, None], np.arange(12) // 6
     grid = {"n_neighbors": (3, 21)}
-    found = tuned(KNeighborsClassifier(), grid, folds=2, random_state=1).fit(X, y)
+    found = tuned(KNeighborsClassifier(), grid, cv=2, random_state=1).fit(X, y)
     assert found.best_settings_ == {"n_neighbors": 3}
     assert np.isnan(found.values_[1])
 
@@ -224,4 +224,4 @@ def test_settings_that_so_few_examples_cannot_be_trained_with_are_passed_over():
 def test_where_no_setting_can_be_trained_the_model_says_why():
     X, y = np.arange(12.0)[:, None], np.arange(12) // 6
     with pytest.raises(ValueError, match="n_neighbors"):
-        tuned(KNeighborsClassifier(), {"n_neighbors": (20, 21)}, folds=2).fit(X, y)
+        tuned(KNeighborsClassifier(), {"n_neighbors": (20, 21)}, cv=2).fit(X, y)

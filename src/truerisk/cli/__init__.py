@@ -34,6 +34,7 @@ EXIT_CODES = {
 }
 
 COMMANDS = {
+    "doctor": "What is in a file, and which commands answer which question?",
     "score": "Every measure of a file of predictions, with its interval.",
     "compare": "Which of several models is better, by their predictions?",
     "gate": "Does this model ship? Claims of a TOML file, checked.",
@@ -67,6 +68,14 @@ class Commands(click.Group):
         module = importlib.import_module(f"truerisk.cli.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Let a file without a command be looked at by `doctor`."""
+        if args and args[0] not in COMMANDS and os.path.exists(args[0]):  # noqa: PTH110  (quick)
+            return "doctor", self.get_command(ctx, "doctor"), args
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing any, and the exit codes."""
@@ -135,6 +144,7 @@ def main(*, debug: bool) -> None:
     """Measure how good a classifier is, with an interval for every number.
 
     \b
+    truerisk predictions.csv                    what is in it, which commands to use
     truerisk score predictions.csv              measures, intervals, verdict
     truerisk score predictions.csv --html report.html
     truerisk compare old.csv new.csv            is the new model better?

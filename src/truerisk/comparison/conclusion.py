@@ -6,7 +6,7 @@ from dataclasses import replace
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.errors import InputError
 from truerisk.intervals.normal import normal_quantile
-from truerisk.measures.registry import base_and_average, find_measure, spoken_title
+from truerisk.measures.registry import measure_of, spoken_title
 from truerisk.results import (
     Comparison,
     Conclusion,
@@ -43,8 +43,9 @@ def conclude(
     if region is not None:
         check_level_of_equivalence(level)
     value = second.value - first.value
-    measure = find_measure(base_and_average(first.measure)[0])
-    widest = measure.measure_range[1] - measure.measure_range[0]
+    measure, _ = measure_of(first.measure)  # None for a scorer, of which more is better
+    widest = math.inf if measure is None else measure.measure_range[1] - measure.measure_range[0]
+    lower = measure is not None and measure.higher_is_better is False
     interval = _interval(value, outcome, level, widest)
     p_value, name = outcome.p_value, outcome.method if method is None else method
     difference = Estimate(
@@ -59,7 +60,7 @@ def conclude(
     finding = decide(
         is_equivalent=region is not None and _is_within(region, value, outcome, level),
         is_different=_excludes_0(interval) and (p_value is None or p_value <= 1 - level),
-        improves=(value > 0) == (measure.higher_is_better is not False),
+        improves=(value > 0) != lower,
     )
     is_open = interval.width >= 2 * widest  # there is nothing that could be extrapolated
     settled_by = None

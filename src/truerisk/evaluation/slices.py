@@ -201,7 +201,7 @@ class _Tester:
         if not self.measures or not rest.any() or self._groups(rest) < 2 <= self._groups(inside):
             return {}
         both = [own, self.evaluation(rest, self.measures)]
-        sides = (inside, rest)
+        sides = _Sides(self, (inside, rest))
         return {name: self._test(name, both, sides) for name in self.measures}
 
     @cached_property
@@ -213,12 +213,12 @@ class _Tester:
         group = self.predictions.group
         return int(side.sum()) if group is None else len(np.unique(group[side]))
 
-    def _test(self, name: str, both: Sequence[Evaluation], sides: tuple[Flags, Flags]) -> SliceTest:
+    def _test(self, name: str, both: Sequence[Evaluation], sides: "_Sides") -> SliceTest:
         slice_, rest = (one[name] for one in both)
         apart = slice_.value - rest.value
         level = self.request.level
         if self.predictions.group is not None:
-            values = self._group_values(name, sides)
+            values = self.group_values(name, sides)
             if values is not None:
                 return _by_groups(rest, apart, *values, level=level)
         ends = (math.nan, math.nan)
@@ -228,8 +228,11 @@ class _Tester:
             a, b = slice_.interval, rest.interval
             if a is not None and b is not None:
                 ends = mover_difference(slice_.value, a, rest.value, b)
-                sizes = (self._size(name, slice_, sides[0]), self._size(name, rest, sides[1]))
-                p_value = mover_p_value(slice_.value, a, rest.value, b, sizes)
+                sizes = tuple(
+                    self._size(name, one, side)
+                    for one, side in zip((slice_, rest), sides.flags, strict=True)
+                )
+                p_value = mover_p_value(slice_.value, a, rest.value, b, (sizes[0], sizes[1]))
         shares = [_share_of(one, name) for one in both]
         if shares[0] is not None and shares[1] is not None:
             method = FISHER
@@ -240,9 +243,9 @@ class _Tester:
         """Give the examples that a spread is known by: those of the rarest class of a ranking."""
         if self.predictions.group is not None:
             return float(self._groups(side))
-        if base_measure(name).needs in {"probabilities", "documents"}:
-            return estimate.n
-        if estimate.interval is not None and "binomial" in estimate.interval.method:
+        needs, interval = base_measure(name).needs, estimate.interval
+        by_rows = interval is not None and "binomial" in interval.method and needs != "ranking"
+        if by_rows or needs in {"probabilities", "documents"}:
             return estimate.n
         return float(self._rarest(side))
 
@@ -258,7 +261,7 @@ class _Tester:
             return min(positive, len(truth) - positive)
         return min((count for count in labels.values() if count), default=0)
 
-    def _group_values(self, name: str, sides: tuple[Flags, Flags]) -> tuple[Array, float] | None:
+    def group_values(self, name: str, sides: "_Sides") -> tuple[Array, float] | None:
         """Give the difference without each group, and how many equal groups it is known by.
 
         None for measures that have no quick form without a group.
@@ -266,27 +269,25 @@ class _Tester:
         group = np.asarray(self.predictions.group)
         is_area = name == "roc_auc" and self.whole.pos_label is not None
         without, units = [], []
-        for side in sides:
-            parts = self._area_without(side, group) if is_area else self._without(name, side, group)
+        for at, side in enumerate(sides.flags):
+            parts = (
+                self._area_without(side, group)
+                if is_area
+                else self._without(name, side, sides.tables[at])
+            )
             if parts is None:
                 return None
             without.append(parts[0])
             units.append(parts[1])
-        present = np.unique(group[sides[0] | sides[1]])
+        present = np.unique(group[sides.flags[0] | sides.flags[1]])
         return (without[0] - without[1])[present], min(units)
 
-    def _without(self, name: str, side: Flags, group: Indices) -> tuple[Array, float] | None:
+    def _without(self, name: str, side: Flags, table: Array | None) -> tuple[Array, float] | None:
         """Give a measure of counts of one side without each group, and the side's groups."""
-        if self._counted is None:
-            return None
-        codes, design, called = self._counted
-        groups = int(group.max()) + 1
-        if groups * design.shape[1] > LARGEST_TABLE:
-            return None
-        table = self._by_group(side & called, group, codes, design)
-        values = self._of_features(name, table.sum(axis=0) - table)
+        values = None if table is None else self._of_features(name, table.sum(axis=0) - table)
         if values is None:
             return None
+        group = np.asarray(self.predictions.group)
         return values, effective_groups(sums_of_groups(group[side], self._weights[side]))
 
     def _area_without(self, side: Flags, group: Indices) -> tuple[Array, float] | None:
@@ -360,11 +361,18 @@ class _Tester:
         )
         return None if predicted is None else (predictions.truth, predicted, tuple(book))
 
-    def _by_group(self, side: Flags, group: Indices, codes: Indices, design: Any) -> Array:
+    def by_group(self, side: Flags) -> Array | None:
+        """Add up the features of each group's rows on one side; None where they are too many."""
         from scipy import sparse
 
+        if self._counted is None:
+            return None
+        codes, design, called = self._counted
+        group = np.asarray(self.predictions.group)
         groups = int(group.max()) + 1
-        rows = np.flatnonzero(side)
+        if groups * design.shape[1] > LARGEST_TABLE:
+            return None
+        rows = np.flatnonzero(side & called)
         table = sparse.coo_array(
             (self._weights[rows], (group[rows], codes[rows])), shape=(groups, design.shape[0])
         )
@@ -381,6 +389,18 @@ class _Tester:
             None if over is None else np.isin(labels, over),
             self.request.zero_division,
         )
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The rows of a slice and all others, and what their groups add up to."""
+
+    tester: _Tester
+    flags: tuple[Flags, Flags]
+
+    @cached_property
+    def tables(self) -> list[Array | None]:
+        return [self.tester.by_group(side) for side in self.flags]
 
 
 def _by_groups(

@@ -127,25 +127,32 @@ def components(
         few = influence.shape[1] / max(influence.shape[1] - 1, 1)
     judged = ~np.isnan(influence)
     times = judged.sum(axis=0)
-    some = times > 0
-    psi, judged, folds, times = influence[:, some], judged[:, some], folds[:, some], times[some]
-    psi = np.where(judged, psi, 0.0)
+    psi, some = influence, times > 0
+    if not some.all():
+        psi, judged, folds, times = psi[:, some], judged[:, some], folds[:, some], times[some]
+    complete = bool(judged.all())
+    psi = psi if complete else np.where(judged, psi, 0.0)
     units = len(times)
     squares = (psi**2).sum(axis=0) / times
     independent = few * float(squares.sum()) / units**2
     several = times > 1
     if not several.any():
         return Components(independent, math.nan, math.nan, units)
-    psi, judged, times = psi[:, several], judged[:, several], times[several]
+    if not several.all():
+        psi, judged, times = psi[:, several], judged[:, several], times[several]
+        folds, squares = folds[:, several], squares[several]
     sums = psi.sum(axis=0)
-    within = (np.where(judged, psi - sums / times, 0.0) ** 2).sum(axis=0) / (times - 1)
-    whole = float(squares[several].sum())
+    around = psi - sums / times
+    within = ((around if complete else np.where(judged, around, 0.0)) ** 2).sum(axis=0)
+    within /= times - 1
+    whole = float(squares.sum())
     disagreement = min(1.0, float(within.sum()) / whole) if whole > 0 else 0.0
-    numbers, at = np.unique(folds[:, several][judged], return_inverse=True)
-    apart = (psi - (sums - psi) / (times - 1))[judged]
-    noise = np.broadcast_to(within * times / (times - 1), psi.shape)[judged]
+    at = folds.ravel() if complete else folds[judged]
+    apart = psi - (sums - psi) / (times - 1)
+    noise = np.broadcast_to(within * times / (times - 1), psi.shape)
     size, moved, chance = (
-        np.bincount(at, weights, len(numbers)) for weights in (None, apart, noise)
+        np.bincount(at, weights)
+        for weights in (None, *(one.ravel() if complete else one[judged] for one in (apart, noise)))
     )
     large = size > 1
     if not large.any():

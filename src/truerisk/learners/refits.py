@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
+from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
+from truerisk.learners.scoring import Metadata, rows_of_parameters
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -59,7 +61,8 @@ def guarded(work: Callable[[], Arrays], name: str, ignored: type[Warning] | None
 class Trained:
     """A copy of a model trained on some examples, the labels it predicts for others, and the time.
 
-    `seconds` are those to train and to predict; `cpu_seconds` those of this thread to train.
+    `seconds` are those to train and to predict; `cpu_seconds` those of this thread to train;
+    `probabilities` are there if the labels were made of them.
     """
 
     model: Any
@@ -68,19 +71,28 @@ class Trained:
     labels: NDArray[Any]
     seconds: tuple[float, float]
     cpu_seconds: float
+    probabilities: NDArray[Any] | None = None
 
 
 def train(
-    model: Any, X: Any, y: NDArray[Any], rows: tuple[Indices, Indices], seed: list[int]
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    rows: tuple[Indices, Indices],
+    seed: list[int],
+    *,
+    params: Mapping[str, Any] | None = None,
 ) -> Trained:
     """Train a copy of the model on the first rows, and let it predict the second."""
     copy = fresh_copy(model, seed)
     of_train, of_test = rows
     X_train, X_test = rows_of(X, of_train), rows_of(X, of_test)
+    given = rows_of_parameters(params, of_train, len(y)) if params else {}
     cpu, began = time.thread_time(), time.perf_counter()
-    copy.fit(X_train, y[of_train])
+    copy.fit(X_train, y[of_train], **given)
     trained, cpu_trained = time.perf_counter(), time.thread_time()
-    labels = np.asarray(copy.predict(X_test))
+    probabilities = copy.predict_proba(X_test) if _predicts_the_likeliest(copy) else None
+    labels = _likeliest(copy, X_test, probabilities)
     classified = time.perf_counter()
     if labels.shape not in {(len(of_test),), (len(of_test), 1)}:
         raise InputError(
@@ -88,17 +100,107 @@ def train(
             f"got shape {labels.shape}."
         )
     seconds = (trained - began, classified - trained)
-    return Trained(copy, X_train, X_test, labels, seconds, cpu_trained - cpu)
+    return Trained(copy, X_train, X_test, labels, seconds, cpu_trained - cpu, probabilities)
+
+
+# Classes of scikit-learn whose `predict` is the label of the largest of `predict_proba`.
+LIKELIEST = frozenset(
+    {
+        "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+        "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",
+        "sklearn.ensemble._forest.ExtraTreesClassifier",
+        "sklearn.ensemble._forest.RandomForestClassifier",
+        "sklearn.ensemble._gb.GradientBoostingClassifier",
+        "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingClassifier",
+        "sklearn.linear_model._logistic.LogisticRegression",
+        "sklearn.linear_model._logistic.LogisticRegressionCV",
+        "sklearn.naive_bayes.BernoulliNB",
+        "sklearn.naive_bayes.ComplementNB",
+        "sklearn.naive_bayes.GaussianNB",
+        "sklearn.naive_bayes.MultinomialNB",
+        "sklearn.neighbors._classification.KNeighborsClassifier",
+        "sklearn.neural_network._multilayer_perceptron.MLPClassifier",
+        "sklearn.tree._classes.DecisionTreeClassifier",
+        "sklearn.tree._classes.ExtraTreeClassifier",
+    }
+)
+PIPELINE = "sklearn.pipeline.Pipeline"
+NEARLY_TIED = 1e-9  # probabilities so near each other are decided by `predict` itself
+
+
+def _class_of(model: Any) -> str:
+    return f"{type(model).__module__}.{type(model).__qualname__}"
+
+
+def _predicts_the_likeliest(model: Any) -> bool:
+    """Whether the labels follow from the probabilities: one pass over the examples saves one."""
+    while _class_of(model) == PIPELINE:
+        model = model.steps[-1][1]
+    return _class_of(model) in LIKELIEST
+
+
+def _likeliest(model: Any, X: Any, probabilities: NDArray[Any] | None) -> NDArray[Any]:
+    """Give what `predict` gives; of probabilities that are plainly apart, without calling it."""
+    if probabilities is None or probabilities.ndim != 2 or probabilities.shape[1] < 2:
+        return np.asarray(model.predict(X))
+    labels = model.classes_[probabilities.argmax(axis=1)]
+    if probabilities.shape[1] == 2:
+        apart = np.abs(probabilities[:, 0] - probabilities[:, 1])
+    else:
+        second, first = np.partition(probabilities, -2, axis=1)[:, -2:].T
+        apart = first - second
+    # Not "at most": a NaN is for `predict`, too.
+    tied = np.flatnonzero(~(apart > NEARLY_TIED))
+    if tied.size:
+        labels[tied] = model.predict(rows_of(X, tied))
+    return np.asarray(labels)
 
 
 def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
-    rows = shared["plan"].train_and_test(at)
-    found = train(shared["model"], shared["X"], shared["y"], rows, [shared["seed"], at])
-    return {
+    metadata: Metadata = shared.get("metadata", Metadata())
+    if not metadata.routing:
+        return _trained_and_scored(shared, at, metadata)
+    from sklearn import config_context
+
+    with config_context(enable_metadata_routing=True):  # a worker does not know the caller's
+        return _trained_and_scored(shared, at, metadata)
+
+
+def _trained_and_scored(shared: Mapping[str, Any], at: int, metadata: Metadata) -> Arrays:
+    rows, y = shared["plan"].train_and_test(at), shared["y"]
+    found = train(shared["model"], shared["X"], y, rows, [shared["seed"], at], params=metadata.fit)
+    outcome = {
         "predicted": positions(found.labels, shared["values"]),
-        **scores_of(found.model, found.X_test, shared["values"]),
+        **scores_of(found.model, found.X_test, shared["values"], found.probabilities),
         "seconds": np.array(found.seconds),
     }
+    scorers = shared.get("scorers")
+    if scorers:
+        test = rows[1]
+        outcome["scorers"] = np.array(
+            [
+                _one_number(
+                    name,
+                    scorer(
+                        found.model,
+                        found.X_test,
+                        y[test],
+                        **rows_of_parameters(metadata.score.get(name, {}), test, len(y)),
+                    ),
+                )
+                for name, scorer in scorers.items()
+            ]
+        )
+    return outcome
+
+
+def _one_number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`scoring` must give one number per refit; {name} gave {shown(value)}."
+        ) from None
 
 
 def fresh_copy(model: Any, seed: list[int]) -> Any:
@@ -144,7 +246,9 @@ def positions(labels: Any, values: NDArray[Any]) -> NDArray[np.int32]:
     return found.astype(np.int32)
 
 
-def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:
+def scores_of(
+    model: Any, X: Any, values: NDArray[Any], probabilities: NDArray[Any] | None = None
+) -> Arrays:
     """Return the scores of a trained model: probabilities if it has them, else decision values.
 
     `complement` is the probability of the first of two classes: 1 minus the other would round to 0.
@@ -154,7 +258,7 @@ def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:
     asked = next((one for one in ("predict_proba", "decision_function") if hasattr(model, one)), "")
     if not asked:
         return {}
-    score = np.asarray(getattr(model, asked)(X))
+    score = np.asarray(getattr(model, asked)(X) if probabilities is None else probabilities)
     if score.shape[:1] != (number_of_rows(X),):
         raise InputError(
             f"`model` must score each of {number_of_rows(X)} examples; "
@@ -165,18 +269,18 @@ def scores_of(model: Any, X: Any, values: NDArray[Any]) -> Arrays:
     known = positions(model.classes_, values) if hasattr(model, "classes_") else None
     if known is None or not np.isfinite(score).all():
         return {}
-    probabilities = asked == "predict_proba"
-    found = {"score": score, "probabilities": np.array(probabilities)}
+    probable = asked == "predict_proba"
+    found = {"score": score, "probabilities": np.array(probable)}
     if score.ndim == 1 and len(values) == len(known) == 2:
         return found
-    of_classes = probabilities or (len(known) == len(values) and not _scores_pairs(model))
+    of_classes = probable or (len(known) == len(values) and not _scores_pairs(model))
     if score.ndim != 2 or score.shape[1] != len(known) or not of_classes:
         return {}
     wide = np.zeros((len(score), len(values)), dtype=score.dtype)
     wide[:, known] = score
     if len(values) > 2:
         return found | {"score": wide}
-    complement = {"complement": wide[:, 0]} if probabilities else {}
+    complement = {"complement": wide[:, 0]} if probable else {}
     return found | {"score": wide[:, 1]} | complement
 
 

@@ -17,6 +17,7 @@ from truerisk.aliases import Array, Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.labels import positive_of_two
+from truerisk.learners.divisions import divisions_of, is_number_of_folds, positions_of
 from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import Measure, find_measure
@@ -101,7 +102,10 @@ def _model_has(name: str) -> Any:
 
 
 class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A model whose `fit` first chooses settings on stratified folds, then trains with the best.
+    """A model whose `fit` first chooses settings on divisions, then trains with the best.
+
+    `cv` is a number of stratified folds (fewer where a class is smaller), a splitter of
+    scikit-learn, or a list of (train, test) positions among the examples of `fit`.
 
     The choice is repeated on each training part: no example that is predicted takes part in it.
     Measures of counts are taken of all folds together, measures of scores averaged over them.  Of
@@ -113,14 +117,14 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         model: Any,
         grid: Mapping[str, Sequence[Any]],
         *,
-        folds: int = 5,
+        cv: Any = 5,
         measure: str = "accuracy",
         pos_label: Any = None,
         random_state: int | None = None,
     ) -> None:
         self.model = model
         self.grid = grid
-        self.folds = folds
+        self.cv = cv
         self.measure = measure
         self.pos_label = pos_label
         self.random_state = random_state
@@ -134,7 +138,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         X, y = self._checked(X, y)
         self.classes_ = np.unique(y)
         seed = _seed(self.random_state)
-        parts = self._parts(y, seed)
+        parts = self._parts(X, y, seed)
         sign = 1.0 if measure.higher_is_better else -1.0
         met: list[ValueError] = []
         self.values_ = [
@@ -193,10 +197,16 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def _with(self, settings: Mapping[str, Any]) -> Any:
         return clone(self.model).set_params(**settings)
 
-    def _parts(self, y: NDArray[Any], seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def _parts(self, X: Any, y: NDArray[Any], seed: int) -> list[tuple[Indices, Indices]]:
         from sklearn.model_selection import StratifiedKFold
 
-        asked = check_whole_number(self.folds, "folds", low=2)
+        if not is_number_of_folds(self.cv):
+            divisions = enumerate(divisions_of(self.cv, X, y, None, seed), start=1)
+            return [
+                (positions_of(train, len(y), at), positions_of(test, len(y), at))
+                for at, (train, test) in divisions
+            ]
+        asked = check_whole_number(self.cv, "cv", low=2)
         _, counts = np.unique(y, return_counts=True)
         folds = min(asked, int(counts.min()))
         if folds < 2:
@@ -228,7 +238,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         measure = find_measure(self.measure)
         model = self._with(settings)
         truth = np.searchsorted(self.classes_, y)
-        called = np.empty(len(y), np.intp)
+        called: list[NDArray[np.int32]] = []
         folds: list[tuple[NDArray[np.intp], NDArray[np.float64]]] = []
         for at, (train, test) in enumerate(parts):
             with warnings.catch_warnings():
@@ -240,17 +250,20 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
                 scores = scores_of(fitted, judged, self.classes_)
                 folds.append((truth[test], needed_scores(scores, measure)))
             else:
-                called[test] = positions(fitted.predict(judged), self.classes_)
+                called.append(positions(fitted.predict(judged), self.classes_))
         if folds:
             return mean_over_folds(measure, folds, self.classes_, self.pos_label)
-        return over_all_folds(measure, truth, called, self.classes_, self.pos_label)
+        tested = truth[np.concatenate([test for _, test in parts])]
+        return over_all_folds(
+            measure, tested, np.concatenate(called), self.classes_, self.pos_label
+        )
 
 
 def tuned(
     model: Any,
     grid: Mapping[str, Sequence[Any]],
     *,
-    folds: int = 5,
+    cv: Any = 5,
     measure: str = "accuracy",
     pos_label: Any = None,
     random_state: int | None = None,
@@ -260,7 +273,7 @@ def tuned(
     Examples
     --------
     >>> from truerisk.learners.named_models import find_grid, find_model
-    >>> tuned(find_model("tree"), find_grid("tree")).folds
+    >>> tuned(find_model("tree"), find_grid("tree")).cv
     5
     """
     _combinations(grid)
@@ -272,7 +285,7 @@ def tuned(
                 f"`find_model` write model__{name}."
             )
     return TunedModel(
-        model, grid, folds=folds, measure=measure, pos_label=pos_label, random_state=random_state
+        model, grid, cv=cv, measure=measure, pos_label=pos_label, random_state=random_state
     )
 
 

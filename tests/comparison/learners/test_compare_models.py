@@ -371,7 +371,7 @@ def test_a_difference_without_spread_has_no_posterior_and_asks_for_no_examples()
         ({"names": "ab"}, "`names` must be two different names"),
         ({"measures": ()}, "`measures` must name each measure once"),
         ({"measures": ("error_rate",) * 2}, "`measures` must name each measure once"),
-        ({"measures": "log_loss", "folds": 2}, "must have a value in each refit"),
+        ({"measures": "roc_auc_macro", "folds": 2}, "must have a value in each refit"),
         ({"measures": "f1", "method": "agreement"}, "`measures` must be error_rate or accuracy"),
         ({"replicates": 9}, "`replicates` must be left out for cautious_t"),
         ({"folds": 5, "method": "five_by_two_f"}, "`folds` must be left out for five_by_two_f"),

@@ -5,7 +5,7 @@ import pytest
 
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS, Design, design_of, find_method
+from truerisk.estimation.refits.methods import METHODS, NAMED, Design, design_of, find_method
 
 EXAMPLES = Examples.of(np.zeros((60, 1)), np.arange(60) % 2)
 GROUPED = Examples.of(np.zeros((60, 1)), np.arange(60) % 2, groups=np.arange(60) // 4)
@@ -44,7 +44,7 @@ def test_every_method_says_what_it_is_called_and_what_to_think_of_it():
         assert set(method.uses) <= {"folds", "repeats", "test_size", "stratified"}
 
 
-@pytest.mark.parametrize("name", sorted(name for name, one in METHODS.items() if one.grouped))
+@pytest.mark.parametrize("name", sorted(name for name in NAMED if METHODS[name].grouped))
 def test_a_method_that_knows_groups_keeps_them_together(name):
     plan = plan_of(name, GROUPED)
     if name == "training_error":

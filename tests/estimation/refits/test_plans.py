@@ -82,7 +82,7 @@ def test_names_are_as_people_count():
     assert Folds(np.array([[0, 1], [1, 0]])).name(3) == "fold 2 of repetition 2"
     assert HeldOut(np.array([[True, False]])).name(0) == "the hold-out"
     assert HeldOut(np.array([[True, False]] * 2)).name(1) == "division 2"
-    assert forward_blocks(6, 2).name(1) == "block 2 after the first"
+    assert forward_blocks(6, 2).name(1) == "division 2"
     assert Draws(3, 10, 1).name(0) == "bootstrap sample 1"
 
 
@@ -171,7 +171,9 @@ def test_blocks_are_in_order_and_of_about_one_size(n, folds):
             forward_blocks(n, folds)
         return
     plan = forward_blocks(n, folds)
-    assert np.ptp(np.bincount(plan.block)) <= 1
+    sizes = plan.judged.sum(axis=1)
+    assert np.ptp([*sizes, n - sizes.sum()]) <= 1
+    assert plan.repetitions == 1
     for at in range(folds):
         train, test = plan.train_and_test(at)
         assert train.max() < test.min()

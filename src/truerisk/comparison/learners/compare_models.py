@@ -18,6 +18,7 @@ from truerisk.comparison.learners.learner_tests import (
     by_five_by_two_t,
     by_nested_cross_validation,
     by_posterior,
+    by_random_divisions,
     by_resampled_t,
     by_variance_components,
 )
@@ -29,8 +30,10 @@ from truerisk.comparison.learners.model_comparisons import (
 from truerisk.comparison.learners.paired_refits import (
     MEAN_LOSSES,
     ComparisonSpec,
+    Divided,
     Progress,
     differences_of_refits,
+    divide,
     evaluate_both,
     loss_differences,
     nested_losses,
@@ -44,8 +47,10 @@ from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.methods import METHODS
 from truerisk.intervals.variance_components import METHOD
+from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
-from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.learners.scoring import Scorer, scoring_of
+from truerisk.measures.registry import measure_of
 from truerisk.results import Comparison, Estimate, Finding
 
 RefitRule = Callable[[Array, float], TestOutcome]
@@ -59,8 +64,12 @@ LARGEST_SEED = 2**32 - 1
 class ComparisonOptions(TypedDict, total=False):
     """The keyword arguments of `compare_models` beside `measures`."""
 
+    cv: Any
     method: str
+    scoring: Any
     groups: Any
+    sample_weight: Any
+    params: Mapping[str, Any] | None
     pos_label: Any
     folds: int | None
     repeats: int | None
@@ -108,9 +117,13 @@ def compare_models(
     X: Any,
     y: Any,
     *,
+    cv: Any = None,
     method: str = DEFAULT,
-    measures: str | Sequence[str] = "error_rate",
+    measures: str | Sequence[str] | None = None,
+    scoring: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
+    params: Mapping[str, Any] | None = None,
     pos_label: Any = None,
     folds: int | None = None,
     repeats: int | None = None,
@@ -167,8 +180,12 @@ def compare_models(
     first, second
         Learners as `tr.estimate` takes them: classifiers of scikit-learn's kind, or names.  They
         are cloned, never changed.
-    X, y, groups, pos_label
+    X, y, groups, sample_weight, params, pos_label
         As for `tr.estimate`.  Groups stay on one side of every division.
+    cv
+        As for `tr.estimate`.  Folds are tested by `method`; random divisions of one size by the
+        corrected t with J − 1 degrees and the ratio of their test to training examples.  For other
+        divisions there is no valid test, and the result says so.
     method
         `cautious_t`, as above; `corrected_t`, the same with R·K − 1 degrees, as published;
         `bayesian`, the correlated t posterior (no test: `probabilities` of better, equivalent,
@@ -176,7 +193,10 @@ def compare_models(
         `nested_cross_validation`, `variance_components` and `agreement`, of error rate and
         accuracy; `perturbation`, of two SVMs; `resampled_t`, invalid, for comparison only.
     measures
-        One measure, or a list of several, which gives a mapping from measure to comparison.
+        One measure (`error_rate`), or a list of several, which gives a mapping from measure to
+        comparison.
+    scoring
+        As for `tr.estimate`, instead of `measures`; of a scorer more is better.
     region
         The largest difference that does not matter, in units of the measure.
     level
@@ -218,7 +238,7 @@ def compare_models(
     check_level(level)
     if region is not None:
         check_number(region, "region", low=np.finfo(float).tiny)
-    requested = (measures,) if isinstance(measures, str) else tuple(measures)
+    requested, scorers = _requested(measures, scoring)
     learners = _names(first, second, names)
     _check_measures(requested, method)
     if resume is not None and random_state is None:
@@ -250,25 +270,32 @@ def compare_models(
             **of_weights,
         )
         comparisons = [comparison]
+        _refuse(_given(cv=cv, scoring=scoring, params=params, sample_weight=sample_weight), method)
     else:
         _refuse(of_weights, method)
         test = PAIRED_TESTS[method]
+        seed = _seed(random_state)
+        design, divided = _divisions(cv, design, examples, groups, (seed, method))
         spec = ComparisonSpec(
             models=(first, second),
             names=learners,
             examples=examples,
             resampling=test.resampling,
             design=_design(design, test.resampling, method),
+            divided=divided,
+            scorers=scorers,
+            given=_given(sample_weight=sample_weight, params=params),
             request=of_measures,
             measures=requested,
             level=float(level),
-            seed=_seed(random_state),
+            seed=seed,
             n_jobs=n_jobs,
             resume=None if resume is None else Path(resume),
             progress=progress,
         )
         comparisons = list(test.compare(spec, region))
-    if isinstance(measures, str):
+    one = measures or scoring or "error_rate"
+    if isinstance(one, str) or callable(one):
         return comparisons[0]
     return ModelComparisons(comparisons=dict(zip(requested, comparisons, strict=True)))
 
@@ -295,14 +322,28 @@ def _by_refits(method: str, rule: RefitRule) -> Callable[..., Iterator[Compariso
             first, second = (_estimate_of(evaluation, measure) for evaluation in evaluations)
             table = differences_of_refits(first, second, spec.folds)
             units = min(spec.units, first.n, second.n)
-            outcome = undetermined(method, UNDEFINED) if table is None else rule(table, units)
+            if table is None:
+                outcome = undetermined(method, UNDEFINED)
+            elif spec.divided is None or spec.divided.kind == "cross_validation":
+                outcome = rule(table, units)
+            elif spec.divided.kind == "subsampling":
+                outcome = by_random_divisions(table, units, spec.divided.ratio)
+            else:
+                outcome = undetermined(method, NO_VALID_TEST)
             both = (of_learner(first, spec), of_learner(second, spec))
-            yield _conclude(spec, both, outcome, method, region)
+            shuffled = spec.divided is not None and spec.divided.kind == "subsampling"
+            yield _conclude(spec, both, outcome, "corrected_t" if shuffled else method, region)
 
     return compare
 
 
+def _check_folds(spec: ComparisonSpec, method: str) -> None:
+    if spec.divided is not None and spec.divided.kind != "cross_validation":
+        raise InputError(f"`cv` must make folds for {method}; take {DEFAULT} for others.")
+
+
 def _by_votes(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
+    _check_folds(spec, "agreement")
     first, second = evaluate_both(spec)
     for measure in spec.measures:
         losses = loss_differences(spec, first, second, measure)
@@ -311,6 +352,7 @@ def _by_votes(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison
 
 
 def _by_components(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
+    _check_folds(spec, METHOD)
     first, second = evaluate_both(spec)
     refits: Any = first.judged_by
     for measure in spec.measures:
@@ -345,8 +387,9 @@ def _conclude(
     if outcome.shares_at is None:
         return comparison
     below, within, above = outcome.shares_at(region or 0.0)
-    measure = find_measure(base_and_average(comparison.measure)[0])
-    better, worse = (below, above) if measure.higher_is_better is False else (above, below)
+    measure, _ = measure_of(comparison.measure)
+    lower = measure is not None and measure.higher_is_better is False
+    better, worse = (below, above) if lower else (above, below)
     return BayesianComparison(
         **{entry.name: getattr(comparison, entry.name) for entry in fields(Comparison)},
         probabilities=Probabilities(better=better, equivalent=within, worse=worse),
@@ -385,6 +428,44 @@ def _given(**options: Any) -> dict[str, Any]:
 def _refuse(options: Mapping[str, Any], method: str) -> None:
     for name, value in options.items():
         raise InputError(f"`{name}` must be left out for {method}; got {shown(value)}.")
+
+
+def _requested(
+    measures: str | Sequence[str] | None, scoring: Any
+) -> tuple[tuple[str, ...], Mapping[str, Scorer]]:
+    """Give the names of what is compared, and the scorers among them."""
+    if scoring is None:
+        measures = "error_rate" if measures is None else measures
+        return (measures,) if isinstance(measures, str) else tuple(measures), {}
+    if measures is not None:
+        raise InputError("`scoring` must be left out where `measures` is given; got both.")
+    asked = scoring_of(scoring)
+    return (*(asked.measures or ()), *asked.scorers), asked.scorers
+
+
+def _divisions(
+    cv: Any,
+    design: dict[str, Any],
+    examples: Examples,
+    groups: Any,
+    seed_and_method: tuple[int, str],
+) -> tuple[dict[str, Any], Divided | None]:
+    """Take a number of folds into the design; divide by a splitter once, for both learners."""
+    seed, method = seed_and_method
+    if cv is None:
+        return design, None
+    if is_number_of_folds(cv):
+        if "folds" in design:
+            raise InputError("`folds` must be left out where `cv` is given; got both.")
+        return {"folds": cv, **design}, None
+    for name, value in design.items():
+        raise InputError(
+            f"`{name}` must be left out where `cv` divides the examples; got {shown(value)}."
+        )
+    if PAIRED_TESTS[method].resampling != "cross_validation":
+        raise InputError(f"`cv` must be left out for {method}, which divides by itself.")
+    divided = divide(cv, examples, seed, groups)
+    return {"folds": divided.folds, "repeats": divided.repeats}, divided
 
 
 def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
@@ -439,6 +520,11 @@ def _seed(random_state: int | None) -> int:
 UNDEFINED = Finding(
     "A refit has no value of it, and cannot be left out: there is no test.",
     code="undefined_in_refits",
+)
+NO_VALID_TEST = Finding(
+    "No test is valid for these divisions: take folds, random divisions of one size, or compare "
+    "predictions of one test set (tr.compare).",
+    code="no_valid_test",
 )
 LEARNERS = Finding(
     "Speaks of the learners at this sample size, less the fold that refits lack.",

@@ -65,6 +65,13 @@ def by_cautious_t(differences: Array, units: float) -> TestOutcome:
     return _of_folds(differences, units, differences.shape[1] - 1, "cautious_t")
 
 
+def by_random_divisions(differences: Array, units: float, ratio: float) -> TestOutcome:
+    """Test by the corrected t over J random divisions: d̄ ± t_{J−1}·s·√(1/J + n_test/n_train)."""
+    column = differences.ravel()
+    spread = Spread(corrected_standard_error(column, ratio), column.size - 1)
+    return _of_spread(spread, math.fsum(column) / column.size, units, "corrected_t")
+
+
 def _of_folds(differences: Array, units: float, degrees: int, name: str) -> TestOutcome:
     column, ratio = differences.ravel(), 1 / (differences.shape[1] - 1)
     spread = Spread(corrected_standard_error(column, ratio), degrees)

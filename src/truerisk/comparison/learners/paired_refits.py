@@ -1,8 +1,8 @@
 """Two learners in the same refits, and the differences of what they predict there."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,50 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError, RefitError
+from truerisk.estimation.refits.cv import plan_of
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.interval_rules import summarise
-from truerisk.estimation.refits.methods import design_of, find_method
-from truerisk.estimation.refits.plans import NestedFolds
+from truerisk.estimation.refits.interval_rules import mean_of_refits, range_of
+from truerisk.estimation.refits.methods import design_of, find_method, make_plan
+from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
 from truerisk.estimation.refits.votes import collect_votes
 from truerisk.intervals.cross_validation import nested_interval
 from truerisk.learners.named_models import as_learner
-from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.learners.scoring import Scorer
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
 Progress = Callable[[int, int, int], None]
 
 MEAN_LOSSES = ("error_rate", "accuracy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divided:
+    """Divisions that were given: what kind they are (a method of refits), and their list."""
+
+    kind: str
+    divisions: list[tuple[Indices, Indices]]
+    folds: int
+    repeats: int
+    ratio: float
+
+
+def divide(cv: Any, examples: Examples, seed: int, groups: Any) -> Divided:
+    """Make the divisions of a splitter once, for both learners."""
+    method, design, plan = plan_of(cv, examples, seed, groups)
+    divisions = [plan.train_and_test(at) for at in range(len(plan))]
+    if isinstance(plan, Folds):
+        return Divided(
+            kind="cross_validation",
+            divisions=divisions,
+            folds=design.folds,
+            repeats=design.repeats,
+            ratio=1 / (design.folds - 1),
+        )
+    ratio = plan.test_train_ratio() if isinstance(plan, HeldOut) else math.nan
+    return Divided(
+        kind=method.name, divisions=divisions, folds=len(divisions), repeats=1, ratio=ratio
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +70,9 @@ class ComparisonSpec:
     measures: tuple[str, ...]
     level: float
     seed: int
+    divided: Divided | None = None
+    scorers: Mapping[str, Scorer] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
     n_jobs: int | None = 1
     resume: Path | None = None
     progress: Progress | None = None
@@ -59,7 +92,10 @@ class ComparisonSpec:
         """Say which refits both learners had."""
         repeats = 5 if self.resampling == "five_by_two" else self.design["repeats"]
         times = f", {repeats} times" if repeats > 1 else ""
-        text = f"Both learners on the same {self.folds} folds{times}; seed {self.seed}."
+        parts = f"{self.folds} folds{times}"
+        if self.divided is not None and self.divided.kind != "cross_validation":
+            parts = f"{self.folds} divisions"
+        text = f"Both learners on the same {parts}; seed {self.seed}."
         refits = Finding(text, code="same_refits")
         return (refits, remark) if remark else (refits,)
 
@@ -80,13 +116,19 @@ def evaluate_both(spec: ComparisonSpec) -> tuple[LearnerEvaluation, LearnerEvalu
 def _evaluate(spec: ComparisonSpec, which: int) -> LearnerEvaluation:
     place = ("first", "second")[which]
     examples = spec.examples
+    how: dict[str, Any] = {"method": spec.resampling, **spec.design}
+    if spec.divided is not None:
+        how = {"cv": spec.divided.divisions}
+    if spec.scorers:
+        named = {name: name for name in spec.measures if name not in spec.scorers}
+        how["scoring"] = {**named, **spec.scorers}
+    else:
+        how["measures"] = spec.measures
     try:
         return estimate(
             spec.models[which],
             examples.X,
             examples.y,
-            method=spec.resampling,
-            measures=spec.measures,
             groups=examples.groups,
             pos_label=examples.pos_label,
             random_state=spec.seed,
@@ -94,7 +136,8 @@ def _evaluate(spec: ComparisonSpec, which: int) -> LearnerEvaluation:
             resume=None if spec.resume is None else spec.resume / place,
             progress=spec.progress_of(which),
             level=spec.level,
-            **spec.design,
+            **how,
+            **spec.given,
             **spec.request,
         )
     except RefitError as error:
@@ -116,17 +159,17 @@ def differences_of_refits(first: Estimate, second: Estimate, folds: int) -> Arra
 def of_learner(one: Estimate, spec: ComparisonSpec) -> Estimate:
     """Give the mean over the refits, with the corrected t interval: it speaks of the learner."""
     values = one.replicates if isinstance(one, Resampled) else ()
-    base = find_measure(base_and_average(one.measure)[0])
     if not np.isfinite(values).all():
         undefined = int((~np.isfinite(values)).sum())
         note = Finding(
             f"undefined in {undefined} of {len(values)} refits", code="undefined_in_refits"
         )
-        whole = Interval(*base.measure_range, spec.level, "whole_range")
+        whole = Interval(*range_of(one.measure), spec.level, "whole_range")
         mean = replace(one, value=math.nan, interval=whole, notes=(note,))
     else:
-        mean = summarise(values, measure=base.name, folds=spec.folds, level=spec.level)
-        mean = replace(mean, measure=one.measure, method=one.method)
+        ratio = 1 / (spec.folds - 1) if spec.divided is None else spec.divided.ratio
+        mean = mean_of_refits(values, one.measure, ratio, spec.level)
+        mean = replace(mean, method=one.method)
     return replace(mean, n=spec.examples.n, target="the learner at this sample size")
 
 
@@ -178,7 +221,7 @@ def nested_losses(spec: ComparisonSpec) -> NestedLosses:
     examples = spec.examples
     method = find_method(spec.resampling, examples)
     design = design_of(method, spec.design)
-    plan = method.plan(examples, design, np.random.default_rng([spec.seed, 0]))
+    plan = make_plan(method, examples, design, spec.seed)
     if not isinstance(plan, NestedFolds):
         raise InputError(f"`method` must leave out pairs of folds; got {spec.resampling!r}.")
     wrong = [_nested(spec, which, plan) for which in range(2)]

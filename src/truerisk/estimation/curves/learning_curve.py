@@ -24,9 +24,13 @@ from truerisk.errors import InputError
 from truerisk.estimation.curves.points import Design, Refits, curve_of
 from truerisk.estimation.curves.results import LearningCurve
 from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, refit_at
+from truerisk.estimation.refits.cv import plan_of
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.plans import Folds, HeldOut, Plan, repeated_folds
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.execution import Checkpoint, fingerprint, run_each
 from truerisk.labels import positive_of_two
+from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
 from truerisk.measures.averages import AVERAGES
 
@@ -140,8 +144,9 @@ def held_out_of(codes: Indices, test_size: float) -> int:
 
 def sizes_of(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tuple[int, ...]:
     """Choose the training sizes, or check those asked for."""
-    # Only groups can make the lines of repeats differ in length and in their classes.
-    lines = [plan.division(at)[0] for at in range(repeats if plan.groups is not None else 1)]
+    # Only groups and given divisions can make the lines of repeats differ in length and classes.
+    differ = plan.groups is not None or plan.given is not None
+    lines = [plan.division(at)[0] for at in range(repeats if differ else 1)]
     least, largest = max(map(plan.shortest, lines)), min(map(len, lines))
     if min(map(plan.shortest, lines)) == 0:
         raise InputError(
@@ -180,8 +185,9 @@ def learning_curve(
     *,
     sizes: Sequence[int] | None = None,
     measure: str = "error_rate",
-    repeats: int = 10,
-    test_size: float = 0.25,
+    cv: Any = None,
+    repeats: int | None = None,
+    test_size: float | None = None,
     level: float = 0.95,
     estimate: str | None = "cross_validation",
     pos_label: Any = None,
@@ -216,10 +222,13 @@ def learning_curve(
         that are not held out.
     measure
         What is measured: any measure of counts, as "error_rate", "f1", "f1_macro".
+    cv
+        The divisions, instead of random ones: a number of folds, a splitter of scikit-learn or a
+        list of (train, test) positions; folds, or divisions of one size that leave nothing out.
     repeats
-        Random divisions, two at least.
+        Random divisions, two at least; 10 unless given.
     test_size
-        The share of the examples to hold out.
+        The share of the examples to hold out; a quarter unless given.
     level
         Confidence level.
     estimate
@@ -254,7 +263,8 @@ def learning_curve(
     [0.179, 0.084, 0.061, 0.053]
     """
     check_level(level)
-    check_whole_number(repeats, "repeats", low=2, high=100_000)
+    if repeats is not None:
+        check_whole_number(repeats, "repeats", low=2, high=100_000)
     if estimate is not None:
         check_choice(estimate, ESTIMATES, "estimate")
     labels, codes = coded(y)
@@ -265,7 +275,15 @@ def learning_curve(
     if not isinstance(seed, (int, np.integer)):
         seed = int(check_random_state(random_state).integers(SEEDS))
     check_whole_number(seed, "random_state")
-    plan = CurvePlan(codes, units, held_out_of(codes, test_size), int(seed))
+    if cv is None:
+        share = 0.25 if test_size is None else test_size
+        plan = CurvePlan(codes, units, held_out_of(codes, share), int(seed))
+        repeats = repeats or 10
+    else:
+        _refuse_beside_cv(repeats=repeats, test_size=test_size)
+        given = _given_divisions(cv, X, y, groups, int(seed))
+        plan = CurvePlan(codes, units, len(given.train_and_test(0)[1]), int(seed), given)
+        repeats = len(given)
     tried = sizes_of(plan, repeats, sizes)
     named = named_models(models, X, tried[-1])
     if estimate == "xi_alpha":
@@ -309,6 +327,30 @@ def learning_curve(
     return curve_of(refits)
 
 
+def _refuse_beside_cv(**options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(
+                f"`{name}` must be left out where `cv` divides the examples; got {shown(value)}."
+            )
+
+
+def _given_divisions(cv: Any, X: Any, y: ArrayLike, groups: Any, seed: int) -> Plan:
+    """Take folds, or divisions of one size: the interval is of these."""
+    examples = Examples.of(X, y, groups, needs_positive=False)
+    if is_number_of_folds(cv):
+        rng = np.random.default_rng([seed, 0])
+        return repeated_folds(examples.codes, int(cv), 1, rng, groups=examples.groups)
+    method, _, plan = plan_of(cv, examples, seed, groups)
+    complete = isinstance(plan, Folds) or (isinstance(plan, HeldOut) and plan.trained is None)
+    if method.name not in {"cross_validation", "subsampling"} or not complete:
+        raise InputError(
+            "`cv` must make folds, or two random divisions of one size or more that leave no "
+            f"example out, for a learning curve; got {shown(cv)}."
+        )
+    return plan
+
+
 def _checkpoint(
     folder: Path | str | None, random_state: Any, shared: Mapping[str, Any], design: Design
 ) -> Any:
@@ -325,6 +367,7 @@ def _checkpoint(
         "version": version("truerisk"),
         "data": fingerprint(shared["X"], shared["y"]),
         "groups": fingerprint(shared["plan"].groups),
+        "divisions": fingerprint(*(shared["plan"].division(at)[1] for at in range(design.repeats))),
         "models": [repr(model) for model in shared["models"]],
         **{name: getattr(design, name) for name in Design.__dataclass_fields__},
     }

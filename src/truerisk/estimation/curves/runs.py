@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
 from truerisk.errors import UnstableWarning
-from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.estimation.refits.plans import Plan, repeated_folds
 from truerisk.learners import refits
 
 Arrays = dict[str, NDArray[Any]]
@@ -26,17 +26,22 @@ PER_EXAMPLES = 1000  # the time to classify is told for so many
 class CurvePlan:
     """A hold-out for each repeat, and a line of the others whose beginnings are trained on.
 
-    Every beginning holds the classes in proportion; groups stay together.
+    Every beginning holds the classes in proportion; groups stay together.  Divisions that are
+    `given` are taken as they are.
     """
 
     codes: Indices
     groups: Indices | None
     held_out: int
     seed: int
+    given: Plan | None = None
 
     def division(self, repeat: int) -> tuple[Indices, Indices]:
         """Give the examples to be trained on, in the order they come in, and those held out."""
         rng = np.random.default_rng([self.seed, repeat])
+        if self.given is not None:
+            train, test = self.given.train_and_test(repeat)
+            return self._in_line(train, rng), test
         if self.groups is not None:
             return self._of_groups(rng)
         shuffled = rng.permutation(len(self.codes))
@@ -49,6 +54,18 @@ class CurvePlan:
         place = (rank - quota[code] + 0.5) / (counts - quota)[code]
         line = np.argsort(place[~held], kind="stable")
         return by_class[~held][line], np.sort(by_class[held])
+
+    def _in_line(self, train: Indices, rng: np.random.Generator) -> Indices:
+        """Put given examples in line: group after group, or with the classes in proportion."""
+        shuffled = rng.permutation(train)
+        if self.groups is not None:
+            order = rng.permutation(int(self.groups.max()) + 1)
+            return shuffled[np.argsort(order[self.groups[shuffled]], kind="stable")]
+        by_class = shuffled[np.argsort(self.codes[shuffled], kind="stable")]
+        code = self.codes[by_class]
+        counts = np.bincount(code)
+        rank = np.arange(len(code)) - (np.cumsum(counts) - counts)[code]
+        return by_class[np.argsort((rank + 0.5) / counts[code], kind="stable")]
 
     def _of_groups(self, rng: np.random.Generator) -> tuple[Indices, Indices]:
         groups: Any = self.groups

@@ -1,6 +1,6 @@
 """Several learners on the same refits, and what the best of many is worth without its luck."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +12,6 @@ from truerisk.aliases import Array
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
-from truerisk.estimation.refits.interval_rules import DEFAULT
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.measures.averages import value_of_tables
 from truerisk.results import Estimate, Finding, Interval, Reportable, Row
@@ -153,8 +152,9 @@ def best_of(
     *,
     measure: str = "error_rate",
     replicates: int = 500,
+    cv: Any = None,
     method: str = "cross_validation",
-    interval: str = DEFAULT,
+    interval: str | None = None,
     folds: int | None = None,
     repeats: int | None = None,
     test_size: float | None = None,
@@ -187,7 +187,7 @@ def best_of(
         What the best is chosen by: a measure of counts, or an average of one.
     replicates
         How often the choice is repeated.
-    method, interval, folds, repeats, test_size, stratified, allow_small_classes
+    cv, method, interval, folds, repeats, test_size, stratified, allow_small_classes
         As for `tr.estimate`; the method must predict every example, as cross-validation does.
     measures, groups, pos_label, level, random_state, n_jobs, allow_failed, resume, progress
         As for `tr.estimate`.
@@ -216,6 +216,8 @@ def best_of(
         raise InputError("`method` must keep the predictions of refits; bootstrap adds them up.")
     if random_state is None:
         random_state = int(np.random.default_rng().integers(2**32 - 1))
+    if not hasattr(cv, "__len__") and isinstance(cv, Iterable):
+        cv = list(cv)  # every learner goes through it
     found = {}
     for at, (name, model) in enumerate(models.items(), start=1):
         try:
@@ -223,6 +225,7 @@ def best_of(
                 model,
                 X,
                 y,
+                cv=cv,
                 method=method,
                 interval=interval,
                 folds=folds,

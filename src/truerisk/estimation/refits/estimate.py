@@ -12,11 +12,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.checks import check_choice
+from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
+from truerisk.estimation.refits.cv import plan_of
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import AGREEMENT, DEFAULT, OWN_RULES, RULES
-from truerisk.estimation.refits.methods import Design, Method, design_of, find_method
+from truerisk.estimation.refits.methods import (
+    LARGEST_SEED,
+    Design,
+    Method,
+    design_of,
+    find_method,
+    make_plan,
+)
 from truerisk.estimation.refits.plans import Plan, TrainingSet
 from truerisk.estimation.refits.vote_estimates import (
     SETTLED,
@@ -35,8 +43,10 @@ from truerisk.estimation.refits.votes import (
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint, fingerprint
+from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
+from truerisk.learners.scoring import Metadata, metadata_of, scoring_of
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
 from truerisk.results import Estimate, Evaluation, Finding, RefitInterval, as_plain, has_code
 from truerisk.tallies.cells import MAX_CLASSES
@@ -75,6 +85,10 @@ class LearnerEvaluation(Evaluation):
     scores: NDArray[np.float64] | None = field(default=None, compare=False)
     costs: Costs | None = field(default=None, compare=False)
 
+    def __getitem__(self, measure: str) -> Estimate:
+        """Give a measure by its name, or by the name it was requested by in `scoring`."""
+        return super().__getitem__(self.settings.get("scoring", {}).get(measure, measure))
+
 
 CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
 
@@ -84,15 +98,19 @@ def estimate(
     X: Any,
     y: Any,
     *,
+    cv: Any = None,
     method: str = "cross_validation",
-    interval: str = DEFAULT,
+    interval: str | None = None,
     folds: int | None = None,
     repeats: int | None = None,
     test_size: float | None = None,
     stratified: bool | None = None,
     allow_small_classes: bool | None = None,
     measures: Sequence[str] | None = None,
+    scoring: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
+    params: Mapping[str, Any] | None = None,
     pos_label: Any = None,
     level: float = 0.95,
     betas: Sequence[float] = (),
@@ -137,24 +155,41 @@ def estimate(
         no effect on its predictions is told in `verdict` (see `no_effect_of_training`).
     X, y
         Rows (array, sparse matrix, data frame, list of texts) and one label for each.
+    cv
+        How the examples are divided: a number of folds, as `folds`; a splitter of scikit-learn; or
+        a list of (train, test) positions.  What the divisions are like decides about the interval.
+        Folds, repeated or not: as `cross_validation`.  Random divisions of one size (ShuffleSplit):
+        `corrected_t`, as `subsampling`.  One division: as `holdout`.  Each after what it trains on
+        (TimeSeriesSplit): as `time_ordered`.  Others that test each example at most once: that of
+        independent examples, for the models of these divisions.  For any others none is valid: the
+        interval is the whole range, with the reason.
     method
         `cross_validation` (folds=10, repeats=5), `holdout` (test_size=1/3), `subsampling`
         (repeats=15), `five_by_two`, `leave_one_out`, `time_ordered` (folds=10; rows in the order of
         time), `bootstrap` (repeats=200), `jackknife`, `nested_cross_validation` (folds=10,
         repeats=10), `conservative_z` (repeats=15) or `training_error`.
     interval
-        `variance_components`; or `agreement` (the same without s², exact binomial),
-        `corrected_t` (Nadeau and Bengio; speaks of the learner), `central_limit`
-        (Bayle and others; one repetition; speaks of the models of the folds), `plain_t` (invalid,
-        for comparison).
+        `variance_components` (`corrected_t` for `subsampling`) unless given; or `agreement` (the
+        same without s², exact binomial), `corrected_t` (Nadeau and Bengio; speaks of the learner),
+        `central_limit` (Bayle and others; one repetition; speaks of the models of the folds),
+        `plain_t` (invalid, for comparison).
     folds, repeats, test_size
         Of the method; its own defaults unless given.
     stratified, allow_small_classes
         Whether every part has its share of each class (yes), and whether folds may lack one (no).
     measures
         Only these measures; all when not given.
+    scoring
+        As scikit-learn takes it, instead of `measures`: a name, a scorer, a function of (model, X,
+        y), a list of these, or a dict of them.  What the registry knows is the measure of the
+        registry with its own interval (`neg_log_loss` is `log_loss`).  Anything else has the mean
+        over refits and the corrected t, and speaks of the learner.
     groups
         Which rows belong together: never on both sides of a division, and the unit of intervals.
+    sample_weight, params
+        Weights, and other values by name, that reach `fit` in every refit, and the scorers that
+        request them (scikit-learn's metadata routing, if it is enabled).  In the measures every
+        example counts once.
     pos_label
         The positive label, where it is not plain.
     level, betas, costs, average_over, binomial, cell_interval, replicates, zero_division
@@ -182,14 +217,19 @@ def estimate(
     >>> print(found["error_rate"])
     error_rate = 0.059 [0.019, 0.134] at 95 % (variance_components, n = 150, this model)
     """
+    if scoring is not None and measures is not None:
+        raise InputError("`scoring` must be left out where `measures` is given; got both.")
+    requested = scoring_of(scoring)
+    measures = requested.measures if scoring is not None else measures
     needs_positive = measures is None or any(map(_needs_positive, measures))
     examples = Examples.of(X, y, groups, pos_label, needs_positive=needs_positive)
     if examples.groups is not None and examples.groups.max() == examples.n - 1:
         examples = replace(examples, groups=None)  # groups of one are single examples
     model = as_learner(model, examples.X, examples=examples.n)
-    resampling = find_method(method, examples)
+    metadata = metadata_of(model, requested.scorers, params, sample_weight, examples.n)
+    examples = replace(examples, metadata=metadata)
     if interval == "central_limit" and method == "cross_validation" and repeats is None:
-        repeats = 1
+        repeats = 1 if cv is None or is_number_of_folds(cv) else None
     given = {
         "folds": folds,
         "repeats": repeats,
@@ -197,7 +237,17 @@ def estimate(
         "stratified": stratified,
         "allow_small_classes": allow_small_classes,
     }
-    design = design_of(resampling, {name: one for name, one in given.items() if one is not None})
+    given = {name: one for name, one in given.items() if one is not None}
+    if random_state is None:
+        if resume is not None:
+            raise InputError(
+                "`random_state` must be given with `resume`: a drawn one is another run."
+            )
+        random_state = int(np.random.default_rng().integers(LARGEST_SEED))
+    resampling, design, plan = _divided(
+        cv, method, examples, given=given, groups=groups, seed=random_state
+    )
+    rule = resampling.interval if interval is None else interval
     request = _checked_request(
         Request(
             level=level,
@@ -215,11 +265,8 @@ def estimate(
         ),
         resampling,
     )
-    if resume is not None and random_state is None:
-        raise InputError("`random_state` must be given with `resume`: a drawn one is another run.")
-    _check_interval(interval, resampling, design, examples)
+    _check_interval(interval or DEFAULT, resampling, design, examples)
     seed = int(request.random_state or 0)
-    plan = resampling.plan(examples, design, np.random.default_rng([seed, 0]))
     shared = refit_settings(model, examples, plan, seed)
     with _checkpoint(resume, shared, resampling, design) as checkpoint:
         collected = collect_votes(
@@ -227,32 +274,36 @@ def estimate(
             examples,
             plan,
             seed=seed,
+            scorers=requested.scorers,
             n_jobs=n_jobs,
             checkpoint=checkpoint,
             progress=progress,
         )
     collected.refuse_failures(allowed=allow_failed)
-    votes = VoteEstimates(examples, resampling, collected, request, interval)
+    votes = VoteEstimates(examples, resampling, collected, request, rule)
     found = votes.evaluation()
-    estimates = {name: votes.finished(one, interval) for name, one in found.items()}
+    estimates = {name: votes.finished(one, rule) for name, one in found.items()}
+    estimates |= {name: votes.of_scorer(name) for name in requested.scorers}
     variants: dict[str, Estimate] = {}
     if collected.correction is not None:
         whole = refit({**shared, "plan": TrainingSet(examples.n)}, 0)
         variants = corrections(collected.correction, whole, request.level)
-        estimates = corrected(estimates, variants.pop(CHIEF[method]))
+        estimates = corrected(estimates, variants.pop(CHIEF[resampling.name]))
     by_class = {
         label: {name: votes.finished(one, DEFAULT) for name, one in each.items()}
         for label, each in found.by_class.items()
     }
-    doubts = () if method == "training_error" else no_effect_of_training(model, collected, seed)
+    trained_on = resampling.name == "training_error"
+    doubts = () if trained_on else no_effect_of_training(model, collected, seed)
     return LearnerEvaluation(
         **{
             **found.fields(),
             "estimates": estimates,
             "by_class": by_class,
-            "verdict": (*doubts, *verdict_of(votes.tallies, estimates, by_class)),
+            "verdict": (*doubts, *_verdict(resampling, votes, estimates, by_class)),
             "notes": (
                 *_remarks(resampling, collected),
+                *_remarks_on_weights(metadata),
                 *_common_errors(estimates),
                 *collected.notes(),
                 *found.notes,
@@ -262,13 +313,15 @@ def estimate(
                 "random_state": seed,
                 "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
                 "model": _described(model),
-                "method": method,
-                "interval": interval,
+                "method": resampling.name,
+                "interval": rule,
                 **{name: getattr(design, name) for name in resampling.uses},
+                **({} if cv is None or is_number_of_folds(cv) else {"cv": _words_of(cv)}),
+                **({"scoring": dict(requested.names)} if requested.names else {}),
             },
         },
         model=_described(model),
-        method=method,
+        method=resampling.name,
         refits=len(plan),
         baseline=votes.baseline(),
         variants=variants,
@@ -277,6 +330,63 @@ def estimate(
         scores=score_table(collected),
         costs=collected.costs,
     )
+
+
+def _verdict(
+    method: Method,
+    votes: VoteEstimates,
+    estimates: Mapping[str, Estimate],
+    by_class: Mapping[str, Mapping[str, Estimate]],
+) -> tuple[str, ...]:
+    """Conclude nothing from divisions for which no interval is valid."""
+    if method.name != "given_divisions":
+        return tuple(verdict_of(votes.tallies, estimates, by_class))
+    words = "Nothing is sure: no interval is valid for divisions that overlap and differ in size."
+    return (Finding(words, code="no_valid_interval"),)
+
+
+def _divided(
+    cv: Any,
+    method: str,
+    examples: Examples,
+    *,
+    given: dict[str, Any],
+    groups: Any,
+    seed: int,
+) -> tuple[Method, Design, Plan]:
+    """Divide the examples as `cv` says, or as the method does with its settings."""
+    check_whole_number(seed, "random_state")
+    if cv is not None and method != "cross_validation":
+        raise InputError(f"`method` must be left out where `cv` is given; got {method!r}.")
+    if cv is not None and is_number_of_folds(cv):
+        if "folds" in given:
+            raise InputError("`folds` must be left out where `cv` is given; got both.")
+        given = {"folds": cv, **given}
+    elif cv is not None:
+        for name, value in given.items():
+            raise InputError(
+                f"`{name}` must be left out where `cv` divides the examples; got {shown(value)}."
+            )
+        return plan_of(cv, examples, seed, groups)
+    resampling = find_method(method, examples)
+    design = design_of(resampling, given)
+    return resampling, design, make_plan(resampling, examples, design, seed)
+
+
+def _words_of(cv: Any) -> str:
+    """Name a splitter by its settings; a list by its length."""
+    if hasattr(cv, "split"):
+        return " ".join(repr(cv).split())
+    return f"{len(cv)} given divisions" if hasattr(cv, "__len__") else "given divisions"
+
+
+def _remarks_on_weights(metadata: Metadata) -> Iterator[Finding]:
+    if any(name.rpartition("__")[2] == "sample_weight" for name in metadata.fit):
+        yield Finding(
+            "The weights reach the training of each refit; in the measures every example counts "
+            "once.",
+            code="weights_in_training",
+        )
 
 
 def _needs_positive(measure: str) -> bool:
@@ -290,9 +400,10 @@ def _checkpoint(
     """Open the folder that holds the refits, if one is given."""
     if resume is None:
         return nullcontext()
+    metadata: Metadata = shared["metadata"]
     facts = {
         "version": version("truerisk"),
-        "data": fingerprint(shared["X"], shared["y"]),
+        "data": fingerprint(shared["X"], shared["y"], *map(np.asarray, metadata.fit.values())),
         "division": fingerprint(*_arrays_of(shared["plan"])),
         "model": _settings_of(shared["model"]),
         "method": method.name,
@@ -320,7 +431,8 @@ def _checked_request(request: Request, method: Method) -> Request:
 
 def _check_interval(interval: str, method: Method, design: Design, examples: Examples) -> None:
     check_choice(interval, (DEFAULT, AGREEMENT, *RULES), "interval")
-    alone = {"time_ordered", "leave_one_out"}  # one judgement an example, in no folds
+    # One judgement an example, in no folds.
+    alone = {"time_ordered", "leave_one_out", "given_folds", "given_divisions"}
     fits = method.name not in {*OWN_RULES, *SETTLED, *CHIEF, *alone}
     if interval != DEFAULT and not fits:
         raise InputError(
@@ -367,7 +479,8 @@ def _common_errors(estimates: Mapping[str, Estimate]) -> Iterator[Finding]:
 
 def _arrays_of(plan: Plan) -> list[Any]:
     """List what a plan is made of: its examples depend on groups and classes too."""
-    return [np.asarray(value) for value in vars(plan).values() if value is not None]
+    values = (getattr(plan, name) for name in getattr(plan, "__dataclass_fields__", ()))
+    return [np.asarray(value) for value in values if value is not None]
 
 
 def _settings_of(model: Any) -> str:

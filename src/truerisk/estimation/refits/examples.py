@@ -1,6 +1,6 @@
 """Data as a learner gets them: rows, labels and groups, checked once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from truerisk.errors import InputError
 from truerisk.inputs.arrays import CodedLabels, as_column, code_groups, code_labels
 from truerisk.labels import positive_of_two
 from truerisk.learners.refits import number_of_rows
+from truerisk.learners.scoring import Metadata
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Examples:
     """Rows, their labels as given, and the same labels as positions in `values`.
 
     `labels` are the values as text; `groups` are numbers from 0; `pos_label` is None for more than
-    two classes, and where it is not needed.
+    two classes, and where it is not needed.  `metadata` is what reaches `fit` and scorers besides.
     """
 
     X: Any
@@ -28,6 +29,7 @@ class Examples:
     labels: tuple[str, ...]
     pos_label: str | None
     groups: NDArray[np.intp] | None = None
+    metadata: Metadata = field(default_factory=Metadata)
 
     @classmethod
     def of(

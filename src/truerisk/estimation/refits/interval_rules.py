@@ -25,7 +25,7 @@ from truerisk.intervals.resampled_tests import (
     deviation,
 )
 from truerisk.intervals.variance_components import METHOD
-from truerisk.measures.registry import Measure, base_and_average, find_measure
+from truerisk.measures.registry import find_measure, measure_of
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
 PLAIN_T_IS_INVALID = Finding(
@@ -106,10 +106,25 @@ def summarise(
     error_rate = 0.150 [0.111, 0.189] at 95 % (corrected_t, n = 10, the learner at this sample size)
     """
     check_choice(method, STANDARD_ERRORS, "method")
-    tail = (1 - check_level(level)) / 2
+    check_level(level)
     measure_range = find_measure(measure).measure_range
     replicates = _check_values(values, measure, measure_range)
     ratio, design = _check_design(len(replicates), folds, test_train_ratio)
+    return mean_of_refits(replicates, measure, ratio, level, design=design, method=method)
+
+
+def mean_of_refits(
+    replicates: tuple[float, ...],
+    measure: str,
+    ratio: float,
+    level: float,
+    *,
+    design: str = "",
+    method: str = "corrected_t",
+) -> Resampled:
+    """Give the mean of checked values, and its interval as `summarise` describes it."""
+    measure_range = range_of(measure)
+    tail = (1 - level) / 2
     mean = math.fsum(replicates) / len(replicates)
     error = STANDARD_ERRORS[method](replicates, ratio)
     sd, n = deviation(replicates), len(replicates)
@@ -224,20 +239,13 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
             "undefined_in_refits",
         )
     if isinstance(plan, HeldOut):
-        folds, held = None, float(plan.judged.mean())
-        ratio: float | None = held / (1 - held)
+        folds, ratio = None, plan.test_train_ratio()
     elif isinstance(plan, Folds):
         folds, ratio = plan.folds, None
     else:
         raise InputError(f"`interval` must be one that fits the method; got {method}.")
-    found = summarise(
-        values,
-        measure=_measure(given).name,
-        folds=folds,
-        test_train_ratio=ratio,
-        level=given.level,
-        method=method,
-    )
+    ratio, design = _check_design(len(values), folds, ratio)
+    found = mean_of_refits(values, name, ratio, given.level, design=design, method=method)
     if found.interval is None:
         return _open(given, found.notes[-1], "no_spread")
     value = given.estimate.value
@@ -325,8 +333,9 @@ def conservative_z(given: RuleInput) -> Estimate:
             given, "no conservative Z: it is undefined in some refits", "undefined_in_refits"
         )
     whole, halves = plan.arrange(values)
-    low, high = _measure(given).measure_range
-    found = conservative_z_interval(whole, halves, level=given.level, measure_range=(low, high))
+    found = conservative_z_interval(
+        whole, halves, level=given.level, measure_range=range_of(given.estimate.measure)
+    )
     if found is None:
         return _open(given, "no conservative Z: the halves never differ", "no_spread")
     return replace(
@@ -344,8 +353,25 @@ RULES: dict[str, Callable[[RuleInput], Estimate]] = {
 }
 
 
+def models_of_folds(given: RuleInput) -> Estimate:
+    """Take the interval of independent examples, and say that it is of the models of the folds."""
+    return replace(given.estimate, target="the models of the folds")
+
+
+def no_valid_interval(given: RuleInput) -> Estimate:
+    """Give the whole range: nothing is known of how these refits vary together."""
+    return _open(
+        replace(given, estimate=replace(given.estimate, target="the models of the folds")),
+        "no interval: none is known that is valid for these divisions; take folds, or random "
+        "divisions of one size",
+        "no_valid_interval",
+    )
+
+
 # Methods whose refits are made for one rule.
 OWN_RULES: dict[str, Callable[[RuleInput], Estimate]] = {
+    "given_folds": models_of_folds,
+    "given_divisions": no_valid_interval,
     "nested_cross_validation": nested,
     "conservative_z": conservative_z,
 }
@@ -362,11 +388,12 @@ def _losses(given: RuleInput) -> NDArray[np.float64] | None:
 
 def _open(given: RuleInput, reason: str, code: str) -> Estimate:
     """Give the whole range as the interval, and the reason."""
-    low, high = _measure(given).measure_range
-    interval = Interval(low, high, given.level, "whole_range")
+    interval = Interval(*range_of(given.estimate.measure), given.level, "whole_range")
     notes = (*given.estimate.notes, Finding(reason, code=code))
     return replace(given.estimate, interval=interval, notes=notes)
 
 
-def _measure(given: RuleInput) -> Measure:
-    return find_measure(base_and_average(given.estimate.measure)[0])
+def range_of(name: str) -> tuple[float, float]:
+    """Give the range of a measure; that of a scorer is not known."""
+    entry, _ = measure_of(name)
+    return (-math.inf, math.inf) if entry is None else entry.measure_range

@@ -23,6 +23,7 @@ from truerisk.estimation.refits.plans import (
     repeated_folds,
 )
 from truerisk.intervals.resampled_tests import ConservativeZRuns
+from truerisk.intervals.variance_components import METHOD
 
 LARGEST_SEED = 2**32 - 1
 
@@ -43,14 +44,16 @@ class Method:
     """One way to learn from refits what a model is worth on examples it has not seen.
 
     `uses` names the settings of the design that matter to it; `repeats` is how many repetitions it
-    has unless told.
+    has, and `interval` the rule of its intervals, unless another is given.  A method without `plan`
+    is one of divisions that are given (`cv=`).
     """
 
     name: str
     title: str
-    plan: Callable[[Examples, Design, np.random.Generator], Plan]
+    plan: Callable[[Examples, Design, np.random.Generator], Plan] | None
     uses: tuple[str, ...] = ("stratified",)
     repeats: int = 1
+    interval: str = METHOD
     grouped: bool = True
     remark: str = ""
 
@@ -135,6 +138,7 @@ METHODS = {
             plan=_divisions,
             uses=("repeats", "test_size", "stratified"),
             repeats=15,
+            interval="corrected_t",
             remark="the refits lack the share held out, and are as a rule worse than the model "
             "trained on all",
         ),
@@ -208,8 +212,24 @@ METHODS = {
             uses=(),
             remark="the examples it was trained on: as a rule far too good, for comparison only",
         ),
+        Method(
+            name="given_folds",
+            title="Given divisions, each example tested at most once",
+            plan=None,
+            uses=("folds",),
+            remark="speaks of the models of these divisions; how much refits disagree about one "
+            "example cannot be seen",
+        ),
+        Method(
+            name="given_divisions",
+            title="Given divisions",
+            plan=None,
+            uses=("folds",),
+            remark="they overlap, and differ in size: no interval is valid for them",
+        ),
     )
 }
+NAMED = tuple(name for name, method in METHODS.items() if method.plan is not None)
 
 
 def design_of(method: Method, given: Mapping[str, Any]) -> Design:
@@ -229,10 +249,17 @@ def design_of(method: Method, given: Mapping[str, Any]) -> Design:
 
 def find_method(name: str, examples: Examples) -> Method:
     """Look a method up, and refuse one that cannot keep groups together."""
-    method = METHODS[check_choice(name, METHODS, "method")]
+    method = METHODS[check_choice(name, NAMED, "method")]
     if examples.groups is not None and not method.grouped:
-        able = ", ".join(one.name for one in METHODS.values() if one.grouped)
+        able = ", ".join(one for one in NAMED if METHODS[one].grouped)
         raise InputError(
             f"`method` must keep groups together, and {name} does not; take one of {able}."
         )
     return method
+
+
+def make_plan(method: Method, examples: Examples, design: Design, seed: int) -> Plan:
+    """Make the plan of a method that divides the examples itself."""
+    if method.plan is None:
+        raise InputError(f"`method` {method.name} must be given its divisions (`cv`).")
+    return method.plan(examples, design, np.random.default_rng([seed, 0]))

@@ -5,6 +5,7 @@ is sent to workers once, and tells them the examples of a refit.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -146,39 +147,45 @@ class NestedFolds(Parts):
 
 @dataclass(frozen=True)
 class HeldOut(PlanOfVotes):
-    """Each refit judges the examples marked in its row, and trains on the others."""
+    """Each refit judges the examples marked in its row of `judged`.
 
-    each_its_own: ClassVar[bool] = True
+    It trains on those marked in its row of `trained`; on all others where that is None.
+    """
+
     judged: NDArray[np.bool_]  # (refits, n)
+    trained: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.judged)
 
+    @cached_property
+    def _disjoint(self) -> bool:
+        """Whether no example is judged twice: the refits are then one repetition."""
+        return bool(np.count_nonzero(self.judged, axis=0).max() <= 1)
+
+    @property
+    def repetitions(self) -> int:
+        """How often an example is predicted, at most."""
+        return 1 if self._disjoint else len(self)
+
+    def repetition(self, at: int) -> int:
+        """Give the repetition that refit `at` belongs to."""
+        return 0 if self._disjoint else at
+
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
         """Give the examples that refit `at` trains on, and those it predicts."""
-        return np.flatnonzero(~self.judged[at]), np.flatnonzero(self.judged[at])
+        judged = self.judged[at]
+        trained = ~judged if self.trained is None else self.trained[at]
+        return np.flatnonzero(trained), np.flatnonzero(judged)
+
+    def test_train_ratio(self) -> float:
+        """How many examples are judged for each that is trained on."""
+        judged = int(self.judged.sum())
+        return judged / (self.judged.size - judged if self.trained is None else self.trained.sum())
 
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
         return "the hold-out" if len(self) == 1 else f"division {at + 1}"
-
-
-@dataclass(frozen=True)
-class Forward(PlanOfVotes):
-    """Blocks in the order of time: each is judged by a refit that trains on all before it."""
-
-    block: NDArray[Any]  # (n,): 0 is only trained on
-
-    def __len__(self) -> int:
-        return int(self.block.max())
-
-    def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it predicts."""
-        return np.flatnonzero(self.block <= at), np.flatnonzero(self.block == at + 1)
-
-    def name(self, at: int) -> str:
-        """Name refit `at` as people count: from 1."""
-        return f"block {at + 1} after the first"
 
 
 @dataclass(frozen=True)
@@ -314,12 +321,13 @@ def random_divisions(
     return HeldOut(judged)
 
 
-def forward_blocks(n: int, folds: int) -> Forward:
-    """Cut the examples, in the order given, into folds + 1 blocks of about one size."""
+def forward_blocks(n: int, folds: int) -> HeldOut:
+    """Cut the examples, in the order given, into blocks; each is judged by those before it."""
     check_whole_number(folds, "folds", low=1)
     if folds + 1 > n:
         raise InputError(f"`folds` must be less than the {n} examples; got {folds}.")
-    return Forward((np.arange(n) * (folds + 1) // n).astype(np.int32))
+    block, refit = np.arange(n) * (folds + 1) // n, np.arange(folds)[:, np.newaxis]
+    return HeldOut(block == refit + 1, block <= refit)
 
 
 def _grouped_parts(

@@ -17,6 +17,8 @@ from truerisk.estimation.refits.interval_rules import (
     OWN_RULES,
     RULES,
     RuleInput,
+    corrected_t,
+    no_valid_interval,
 )
 from truerisk.estimation.refits.methods import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
@@ -28,6 +30,8 @@ from truerisk.intervals.variance_components import notes_on
 from truerisk.results import Estimate, Evaluation, Resampled
 from truerisk.tallies.votes import Votes
 
+# Those whose refits the corrected t is about.
+OF_RANDOM_DIVISIONS = {"cross_validation", "subsampling", "five_by_two", "leave_one_out", "holdout"}
 SETTLED = {"holdout", "training_error"}  # one model judges: its examples are as in `evaluate`
 BASELINE = ("accuracy", "error_rate", "balanced_accuracy")
 
@@ -122,6 +126,8 @@ class VoteEstimates:
         if self.method.name == "training_error":
             named = replace(named, interval=None)
         rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
+        if interval == self.method.interval and not values.of(one.measure):
+            rule = OWN_RULES.get(self.method.name)  # no value in each refit: the pooled one stays
         if rule is not None:
             named = rule(RuleInput(named, self.collected, values, self.request.level))
         named = replace(named, notes=(*named.notes, *notes_on(named.interval)))
@@ -129,6 +135,22 @@ class VoteEstimates:
         several = len(self.collected.plan) > 1 and not self.collected.single
         replicates = values.counted(named.measure) if several else ()
         return Resampled(**vars(named), replicates=replicates) if replicates else named
+
+    def of_scorer(self, name: str) -> Estimate:
+        """Give the mean of what a scorer says of each refit, by the corrected t."""
+        values = self._values.of(name)
+        known = self.method.name in OF_RANDOM_DIVISIONS
+        mean = Estimate(
+            value=float(np.mean(values)),
+            interval=None,
+            measure=name,
+            method=self.method.name,
+            n=self.examples.n,
+            target="the learner at this sample size",
+        )
+        rule = corrected_t if known else no_valid_interval
+        found = rule(RuleInput(mean, self.collected, self._values, self.request.level))
+        return Resampled(**vars(found), replicates=values) if len(values) > 1 else found
 
 
 class _NoScores:

@@ -4,7 +4,7 @@ outcomes of refits  →  CollectedVotes  (grows)  →  VoteEstimates  →  Estim
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,10 +25,12 @@ from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
 from truerisk.learners.refits import refit
+from truerisk.learners.scoring import Scorer
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
 from truerisk.results import Finding
+from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.votes import NOT_JUDGED, Votes
 
@@ -55,13 +57,16 @@ def collect_votes(
     plan: Plan,
     *,
     seed: int,
+    scorers: Mapping[str, Scorer] | None = None,
     n_jobs: int | None = 1,
     checkpoint: Checkpoint | None = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> "CollectedVotes":
     """Run every refit of the plan, SVMs of this library from one problem, and collect the votes."""
-    shared = refit_settings(model, examples, plan, seed)
-    start = svm_start(model, examples.X, examples.y, plan)
+    shared = refit_settings(model, examples, plan, seed) | {"scorers": scorers or {}}
+    start = None
+    if not scorers and not examples.metadata.fit:
+        start = svm_start(model, examples.X, examples.y, plan)
     outcomes = run_each(
         refit if start is None else svm_refit,
         {**shared, **(start or {})},
@@ -71,7 +76,10 @@ def collect_votes(
         progress=progress,
     )
     with closing(outcomes):  # the workers end with it, however it ends
-        return CollectedVotes(examples, plan, from_one_problem=start is not None).gather(outcomes)
+        collected = CollectedVotes(
+            examples, plan, from_one_problem=start is not None, scorers=tuple(scorers or ())
+        )
+        return collected.gather(outcomes)
 
 
 def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:
@@ -83,6 +91,7 @@ def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict
         "values": examples.values,
         "plan": plan,
         "seed": seed,
+        "metadata": examples.metadata,
     }
 
 
@@ -92,12 +101,15 @@ class CollectedVotes:
 
     `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
     repetition r, `sheets` the scores, `nested` the losses of nested cross-validation, `correction`
-    what refits say of all examples, for the bootstrap and the jackknife.
+    what refits say of all examples, for the bootstrap and the jackknife; `scored_values[r]` what
+    the scorers say of refit r.
     """
 
     examples: Examples
     plan: Plan
     from_one_problem: bool = False
+    scorers: tuple[str, ...] = ()
+    scored_values: list[NDArray[np.float64]] = field(default_factory=list)
     single: bool = field(init=False)
     votes: Votes = field(init=False)
     tables: NDArray[np.int64] = field(init=False)
@@ -155,6 +167,8 @@ class CollectedVotes:
         if self.plan.auxiliary(at):
             return
         self.votes.add(test, predicted, repetition)
+        if self.scorers:
+            self.scored_values.append(found["scorers"])
         self.seconds.append((induce, per_thousand))
         if self.correction is None and "score" in found:
             self.scores.setdefault(repetition, []).append((test, found["score"]))
@@ -330,14 +344,19 @@ class RefitValues:
 
     def of(self, name: str) -> tuple[float, ...]:
         """Give the values of one measure; none for a measure that only whole sheets have."""
+        if name in self._collected.scorers:
+            at = self._collected.scorers.index(name)
+            return tuple(float(row[at]) for row in self._collected.scored_values)
         if name == "cost":
             return self._of_costs()
         found = value_of_tables(name, self._tables, self._positive, self._over)
         if found is not None:
             return tuple(np.broadcast_to(found, len(self._tables)).tolist())
         base, average = base_and_average(name)
-        measure = find_measure(base)
-        return self._of_rankings.get(base, ()) if measure.needs == "ranking" and not average else ()
+        needs = find_measure(base).needs
+        if average or needs not in {"ranking", "probabilities"}:
+            return ()
+        return (self._of_rankings if needs == "ranking" else self._of_losses).get(base, ())
 
     @property
     def _positive(self) -> int | None:
@@ -380,3 +399,22 @@ class RefitValues:
         return {
             measure.name: tuple(one[at] for one in values) for at, measure in enumerate(measures)
         }
+
+    @cached_property
+    def _of_losses(self) -> dict[str, tuple[float, ...]]:
+        """Give the mean loss of the probabilities of each refit."""
+        collected = self._collected
+        if not (collected.scored and collected.scores and collected.are_probabilities):
+            return {}
+        codes = collected.examples.codes
+        values: dict[str, list[float]] = {name: [] for name in LOSSES}
+        for repetition, parts in collected.scores.items():
+            complements = collected.complements.get(repetition, [])
+            for at, (test, score) in enumerate(parts):
+                complement = complements[at] if len(complements) == len(parts) else None
+                wide, truth = score.astype(np.float64), codes[test]
+                if wide.ndim == 1:
+                    truth = truth == 1  # scores are those of the second label
+                for name, loss in LOSSES.items():
+                    values[name].append(float(np.mean(loss(wide, truth, complement))))
+        return {name: tuple(one) for name, one in values.items()}

@@ -1,0 +1,818 @@
+"""What files look like, what is odd in them, and which command answers which question.
+
+Every command that is offered was tried as far as its reading goes: what a reader refuses becomes
+the reason why a question has no answer yet.
+"""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Flags
+from truerisk.checks import shown
+from truerisk.errors import InputError, ResourceError
+from truerisk.evaluation.evaluate import evaluate_files
+from truerisk.evaluation.slicing import sliced
+from truerisk.inputs.corpora.corpora import SVMLIGHT_ENDINGS, Corpus, read_corpus
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.columns import as_values
+from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
+from truerisk.inputs.records.places import ending, shown_path
+from truerisk.inputs.records.rows import Reader, Selection
+from truerisk.inputs.records.svmlight import is_svmlight
+from truerisk.inputs.records.text_blocks import TextBytes
+from truerisk.inputs.roles import (
+    USUAL_CORPUS_NAMES,
+    USUAL_NAMES,
+    USUAL_TARGETS,
+    ResolvedRoles,
+    Roles,
+    resolve_roles,
+)
+from truerisk.inputs.tables import read_table
+from truerisk.labels import in_order, plain_positive
+from truerisk.results import Evaluation, Finding, Reportable, Row
+from truerisk.tallies.ranking import rank
+
+Kind = Literal[
+    "empty", "constant", "labels", "numbers", "probabilities", "ids", "groups", "time", "texts"
+]
+FileKind = Literal["predictions", "table", "corpus", "unknown"]
+
+MAX_ROWS = 200_000  # that are looked at
+MAX_LABELS = 50
+FEW_NUMBERS = 20  # distinct whole numbers that may be classes
+MIN_SORTED = 20
+LONG_TEXT = 40  # characters, on average
+EXAMPLES = 3
+MAX_LISTED = 3
+MAX_BY = 2  # columns that a command slices by
+CLOSE = 1e-6
+TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
+PREDICTION_WORDS = ("pred", "guess", "model", "output", "hat")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnFacts:
+    """One column: what it looks like, and the role that its name or its content gives it."""
+
+    file: str
+    name: str
+    kind: Kind
+    role: str
+    distinct: int
+    missing: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A question, and the command that answers it; or what is missing."""
+
+    question: str
+    command: str = ""
+    missing: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosed:
+    """One file: what kind it is, its format, and how many rows were looked at."""
+
+    path: str
+    format: str
+    kind: FileKind
+    rows: int
+    whole: bool
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Diagnosis(Reportable):
+    r"""What some files look like, what is odd in them, and what can be asked of them.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "predictions.csv"
+    ...     _ = path.write_text("y_true,y_pred\n" + "1,1\n" * 30 + "0,1\n0,0\n" * 15)
+    ...     diagnosis = doctor(path)
+    >>> diagnosis.files[0].kind, [one.kind for one in diagnosis.columns]
+    ('predictions', ['labels', 'labels'])
+    """
+
+    kind: ClassVar[str] = "diagnosis"
+
+    files: tuple[Diagnosed, ...]
+    columns: tuple[ColumnFacts, ...]
+    odd: tuple[str, ...]
+    answers: tuple[Answer, ...]
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that these files can be given to."""
+        return tuple(one.command for one in self.answers if one.command)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """What kind of files these are, each in one sentence."""
+        return tuple(_what(one) for one in self.files)
+
+    def __str__(self) -> str:
+        answers = [f"{one.question} {one.command or one.missing}" for one in self.answers]
+        return "\n".join([*self.verdict, *self.odd, *answers])
+
+    def to_rows(self) -> list[Row]:
+        """Give one row per column."""
+        return [
+            {
+                "file": one.file,
+                "column": one.name,
+                "kind": one.kind,
+                "role": one.role,
+                "distinct": one.distinct,
+                "missing": one.missing,
+                "examples": ", ".join(one.examples),
+            }
+            for one in self.columns
+        ]
+
+    def to_metrics(self) -> dict[str, float]:
+        """Give the rows of each file, and how many findings are odd."""
+        rows = {f"{one.path}/rows": float(one.rows) for one in self.files}
+        return {**rows, "odd": float(len(self.odd))}
+
+
+def _what(one: Diagnosed) -> str:
+    kinds = {
+        "predictions": "predictions",
+        "table": "a table of examples to learn from",
+        "corpus": "documents with labels",
+        "unknown": "neither predictions nor a table with a target",
+    }
+    rows = f"{one.rows:,} rows" if one.whole else f"the first {one.rows:,} rows were looked at"
+    return f"{shown_path(Path(one.path))}: {kinds[one.kind]} ({one.format}, {rows})."
+
+
+def doctor(paths: Path | str | Sequence[Path | str]) -> Diagnosis:
+    r"""Look at files: what each column is, what is odd, and which commands answer which question.
+
+    Parameters
+    ----------
+    paths
+        A file or several: predictions, a table of examples, documents; a folder of documents.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "p.csv"
+    ...     _ = path.write_text("y_true,y_pred\n" + "spam,spam\n" * 30 + "ham,spam\nham,ham\n" * 15)
+    ...     print(doctor(path).commands[0].replace(folder, "."))
+    truerisk score ./p.csv --positive ham
+    """
+    listed = [Path(paths)] if isinstance(paths, (str, Path)) else [Path(one) for one in paths]
+    if not listed:
+        raise InputError("`paths` must name a file at least; got none.")
+    looked = [_Look.at(path) for path in listed]
+    several = _together(looked)
+    return Diagnosis(
+        files=tuple(one.facts for one in looked),
+        columns=tuple(fact for one in looked for fact in one.columns),
+        odd=tuple(finding for one in looked for finding in one.odd()),
+        answers=(*several, *(answer for one in looked for answer in one.answers(len(listed)))),
+    )
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One file that was looked at: its columns as arrays, if it has columns."""
+
+    path: Path
+    format: str
+    values: dict[str, NDArray[Any]] = field(default_factory=dict)
+    rows: int = 0
+    whole: bool = True
+    corpus: Corpus | None = None
+
+    @classmethod
+    def at(cls, path: Path) -> "_Look":
+        options = ReadingOptions()
+        if path.is_dir():
+            corpus = read_corpus(path)
+            return cls(path, "folder", rows=len(corpus), corpus=corpus)
+        facts, _, _ = recognise(path, options)
+        if facts.format == "csv" and _is_svmlight(path, facts, options):
+            corpus = read_corpus(path)
+            return cls(path, "svmlight", rows=len(corpus), corpus=corpus)
+        reader = open_reader(facts, path, options)
+        names = tuple(dict.fromkeys(reader.columns))
+        try:
+            values, rows, whole = _read(reader, names)
+        except InputError:
+            # A column that holds no plain values must not hide the others.
+            names = tuple(name for name in names if _is_readable(reader, name))
+            if not names:
+                raise
+            values, rows, whole = _read(reader, names)
+        return cls(path, facts.format, values, rows, whole)
+
+    # What the columns are
+
+    @cached_property
+    def facts(self) -> Diagnosed:
+        return Diagnosed(
+            path=str(self.path),
+            format=self.format,
+            kind=self.kind,
+            rows=self.rows,
+            whole=self.whole,
+        )
+
+    @cached_property
+    def missing(self) -> dict[str, Flags]:
+        return {name: _missing(column) for name, column in self.values.items()}
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        return {name: self._kind(name) for name in self.values}
+
+    @cached_property
+    def columns(self) -> list[ColumnFacts]:
+        roles = self._roles_by_name()
+        return [
+            ColumnFacts(
+                file=str(self.path),
+                name=name,
+                kind=self.kinds[name],
+                role=roles.get(name, ""),
+                distinct=len(self.words(name)),
+                missing=int(self.missing[name].sum()),
+                examples=tuple(list(self.words(name))[:EXAMPLES]),
+            )
+            for name in self.values
+        ]
+
+    def words(self, name: str) -> dict[str, int]:
+        """Count the distinct values of a column, as texts; the most frequent first."""
+        return self._counts[name]
+
+    @cached_property
+    def _counts(self) -> dict[str, dict[str, int]]:
+        counts = {}
+        for name, column in self.values.items():
+            present = column[~self.missing[name]].tolist()
+            counts[name] = dict(Counter(map(_as_text, present)).most_common())
+        return counts
+
+    def _kind(self, name: str) -> Kind:  # noqa: PLR0911  (one line per kind)
+        words, n = self.words(name), self.rows - int(self.missing[name].sum())
+        if not words:
+            return "empty"
+        if len(words) == 1:
+            return "constant"
+        numbers = self._numbers(name)
+        if numbers is not None:
+            whole = bool((numbers == np.floor(numbers)).all())
+            if whole and len(words) == n > FEW_NUMBERS:
+                return "ids"
+            if whole and len(words) <= FEW_NUMBERS:
+                return "labels"
+            inside = bool((numbers >= 0).all() and (numbers <= 1).all())
+            return "probabilities" if inside and not whole else "numbers"
+        if all(TIME.fullmatch(word) for word in list(words)[:1000]):
+            return "time"
+        length = sum(len(word) * count for word, count in words.items()) / n
+        if length > LONG_TEXT and len(words) > n / 10:
+            return "texts"
+        if len(words) <= min(MAX_LABELS, max(2, n / 2)):
+            return "labels"
+        return "ids" if len(words) > 0.9 * n else "groups"
+
+    def _numbers(self, name: str) -> NDArray[Any] | None:
+        column = self.values[name][~self.missing[name]]
+        if column.dtype.kind in "iuf":
+            return np.asarray(column, dtype=np.float64)
+        try:
+            return np.array([float(word) for word in column.tolist() if not isinstance(word, bool)])
+        except (TypeError, ValueError):
+            return None
+
+    def _roles_by_name(self) -> dict[str, str]:
+        """Say which column plays which role in the kind of file that this is."""
+        roles: dict[str, str] = {}
+        if self.kind == "predictions" and self.roles is not None:
+            for role in ("truth", "pred", "group", "weight", "id"):
+                if getattr(self.roles, role):
+                    roles[getattr(self.roles, role)] = role
+            roles |= dict.fromkeys(self.roles.score_columns, "score")
+        if self.kind == "table" and self.target is not None:
+            roles[self.target] = "target"
+        if self.kind == "corpus":
+            for name in self.values:
+                for role, usual in USUAL_CORPUS_NAMES.items():
+                    if name.strip().lower() in usual:
+                        roles.setdefault(name, role)
+        return roles
+
+    # Predictions
+
+    @cached_property
+    def roles(self) -> ResolvedRoles | None:
+        """The roles of predictions by their usual names, else by what the columns hold."""
+        if not self.values:
+            return None
+        try:
+            return resolve_roles(tuple(self.values), Roles())
+        except InputError:
+            pass
+        given = self._roles_by_content()
+        try:
+            return None if given is None else resolve_roles(tuple(self.values), given)
+        except InputError:
+            return None
+
+    def _roles_by_content(self) -> Roles | None:
+        """Take two columns with the same labels, one of which is called a prediction."""
+        labels = [name for name, kind in self.kinds.items() if kind == "labels"]
+        pairs = [
+            (one, other)
+            for at, one in enumerate(labels)
+            for other in labels[at + 1 :]
+            if set(self.words(one)) == set(self.words(other))
+            and _is_called_prediction(one) != _is_called_prediction(other)
+        ]
+        if len(pairs) != 1:
+            return None
+        truth, pred = sorted(pairs[0], key=_is_called_prediction)
+        return Roles(truth=truth, pred=pred)
+
+    @cached_property
+    def role_options(self) -> list[str]:
+        """The options that name roles which the names of the columns do not give."""
+        if self.roles is None:
+            return []
+        options = []
+        for role in ("truth", "pred"):
+            name = getattr(self.roles, role)
+            if name and role not in self.roles.guessed:
+                options += [f"--{role}", name]
+        return options
+
+    @cached_property
+    def tried(self) -> tuple[Evaluation, list[str]] | str:
+        """The predictions as they can be read, with the options that it takes; else the reason."""
+        roles = self.roles
+        if roles is None:
+            return "no columns that could be true and predicted labels (--truth, --pred, --score)"
+        plain = Roles(**{name: getattr(roles, name) for name in Roles.__dataclass_fields__})
+        reason = ""
+        for positive in (None, self._rare_label(roles.truth)):
+            for missing in ("refuse", "drop"):
+                try:
+                    evaluation = evaluate_files(
+                        self.path,
+                        roles=plain,
+                        options=ReadingOptions(missing=missing),
+                        pos_label=positive,
+                        measures=("accuracy", "roc_auc"),
+                    )
+                except InputError as error:
+                    reason = reason or str(error)
+                    continue
+                options = list(self.role_options)
+                options += [] if positive is None else ["--positive", positive]
+                options += [] if missing == "refuse" else ["--missing", "drop"]
+                return evaluation, options
+        return reason
+
+    def _rare_label(self, column: str | None) -> str | None:
+        """Name the rarer of two labels, which is to be found; None where that is plain."""
+        words = self.words(column) if column else {}
+        if len(words) != 2 or plain_positive(list(words)) is not None:
+            return None
+        return min(reversed(list(words)), key=words.__getitem__)
+
+    @cached_property
+    def kind(self) -> FileKind:
+        """What the file is for."""
+        if self.corpus is not None:
+            return "corpus"
+        if self.roles is not None and not isinstance(self.tried, str):
+            return "predictions"
+        if self._documents is not None:
+            return "corpus"
+        return "table" if self.target is not None else "unknown"
+
+    # Tables and documents
+
+    @cached_property
+    def target(self) -> str | None:
+        names = [name for name in self.values if name.strip().lower() in USUAL_TARGETS]
+        if len(names) == 1 and self.kinds[names[0]] in {"labels", "groups"}:
+            return names[0]
+        labels = [name for name, kind in self.kinds.items() if kind == "labels"]
+        last = list(self.values)[-1] if self.values else None
+        return last if last in labels and len(self.values) > 1 else None
+
+    @cached_property
+    def _documents(self) -> Corpus | None:
+        if "texts" not in self.kinds.values():
+            return None
+        try:
+            return read_corpus(self.path)
+        except InputError:
+            return None
+
+    def _table_options(self) -> list[str] | str:
+        """Give the options of a table that can be read; else the reason why not."""
+        target = self.target
+        if target is None:
+            return "no column of labels to learn (--target)"
+        dropped = [
+            name
+            for name, kind in self.kinds.items()
+            if name != target and kind in {"ids", "time", "empty", "groups"} and name != self._group
+        ]
+        texts = [name for name, kind in self.kinds.items() if kind == "texts"]
+        try:
+            table = read_table(
+                self.path, target=target, group=self._group, drop=dropped, text=texts
+            )
+        except (InputError, ResourceError) as error:
+            return str(error)
+        rarest = min(Counter(table.y.tolist()).values())
+        if rarest < 10:
+            return f"a class of {target} has {rarest} examples, and ten folds need ten"
+        options = ["--target", target]
+        for name in dropped:
+            options += ["--drop", name]
+        for name in texts:
+            options += ["--text", name]
+        return options + ([] if self._group is None else ["--group", self._group])
+
+    def _positive(self) -> list[str]:
+        rare = self._rare_label(self.target)
+        return [] if rare is None else ["--positive", rare]
+
+    @cached_property
+    def _group(self) -> str | None:
+        names = [
+            name
+            for name in self.values
+            if name.strip().lower() in USUAL_NAMES["group"]
+            and 10 <= len(self.words(name)) < self.rows
+        ]
+        return names[0] if len(names) == 1 else None
+
+    # What is odd
+
+    def odd(self) -> Iterator[Finding]:
+        """Say what may be a slip, each finding with the file that it is in."""
+        for rule in ODD:
+            for text, code in rule(self):
+                yield Finding(f"{shown_path(self.path)}: {text}", code=code)
+
+    # What can be asked
+
+    def answers(self, files: int) -> Iterator[Answer]:
+        """Give the questions that this file can answer, then those that it cannot."""
+        found = list(self._possible())
+        yield from found
+        if self.kind == "predictions":
+            if files == 1:
+                yield Answer(
+                    question="Is another model better?",
+                    missing="the other model's predictions of the same examples, in a second file",
+                )
+            yield Answer(
+                question="How well will the learner do?",
+                missing="the examples themselves: a table of features and labels",
+            )
+        elif self.kind == "unknown":
+            reason = self.tried if isinstance(self.tried, str) else "nothing to compare"
+            yield Answer(question="How good are these predictions?", missing=reason)
+            table = self._table_options()
+            yield Answer(
+                question="How well will a learner do?",
+                missing=table if isinstance(table, str) else "a target",
+            )
+        else:
+            yield Answer(
+                question="How good is a model that is there already?",
+                missing="its predictions: a file of true and predicted labels, or scores",
+            )
+
+    def _possible(self) -> Iterator[Answer]:
+        if self.kind == "predictions" and not isinstance(self.tried, str):
+            yield from self._of_predictions(*self.tried)
+        elif self.kind == "corpus":
+            yield from self._of_documents()
+        elif self.kind == "table":
+            options = self._table_options()
+            if isinstance(options, str):
+                yield Answer(question="How well will a learner do?", missing=options)
+                return
+            named = [*options, *self._positive()]
+            yield _asked("How well will a learner do?", "estimate", self.path, named)
+            yield _asked("Would more examples help?", "curve", self.path, options)
+
+    def _of_predictions(self, evaluation: Evaluation, options: list[str]) -> Iterator[Answer]:
+        roles = self.roles
+        extra = list(options)
+        if self._are_probabilities(evaluation):
+            extra.append("--probabilities")
+        yield _asked("How good is it?", "score", self.path, extra)
+        page = [*extra, "--html", "report.html"]
+        yield _asked("The same as a page?", "score", self.path, page)
+        by = self._slice_columns(roles)
+        if by:
+            named = [part for name in by for part in ("--by", name)]
+            yield _asked(
+                "Where is it worse than elsewhere?", "score", self.path, [*options, *named]
+            )
+        else:
+            yield Answer(
+                question="Where is it worse than elsewhere?",
+                missing="a column to slice by: a region, an age, a source",
+            )
+        if roles is not None and roles.score is not None and evaluation.pos_label is not None:
+            best = [*options, "--best", "f1"]
+            yield _asked("Which threshold?", "threshold", self.path, best)
+            question = "Which examples to leave undecided?"
+            if all(self.kinds[name] == "probabilities" for name in roles.score_columns):
+                rejected = [*options, "--want-rejection", "0.1"]
+                yield _asked(question, "reject", self.path, rejected)
+            else:
+                yield Answer(question=question, missing="probabilities, or a --threshold")
+        elif roles is not None and roles.score is None:
+            yield Answer(question="Which threshold?", missing="a column of scores")
+        if roles is not None and roles.group is None:
+            groups = [name for name, kind in self.kinds.items() if kind == "groups"]
+            if groups:
+                grouped = [*options, "--group", groups[0]]
+                question = f"Do rows of one {groups[0]} belong together?"
+                yield _asked(question, "score", self.path, grouped)
+
+    def _are_probabilities(self, evaluation: Evaluation) -> bool:
+        from truerisk.results import has_code
+
+        return has_code(evaluation.notes, "scores_look_like_probabilities") and (
+            self.roles is not None
+            and all(self.kinds[name] == "probabilities" for name in self.roles.score_columns)
+            and self.sums_to_one()
+        )
+
+    def sums_to_one(self) -> bool:
+        columns = self.roles.score_columns if self.roles is not None else ()
+        if len(columns) < 2:
+            return True
+        total = sum(np.asarray(self._numbers(name)) for name in columns)
+        return bool(np.allclose(total, 1.0, atol=CLOSE))
+
+    def _slice_columns(self, roles: Roles | None) -> list[str]:
+        """Choose columns that leave two slices at least and play no role."""
+        used = set() if roles is None else {*roles.columns}
+        chosen = []
+        for name, kind in self.kinds.items():
+            if name in used or kind not in {"labels", "numbers", "time"}:
+                continue
+            try:
+                next(sliced({name: self.values[name]}, counts=np.ones(self.rows, bool)))
+            except InputError:
+                continue
+            chosen.append(name)
+        return chosen[:MAX_BY]
+
+    def _of_documents(self) -> Iterator[Answer]:
+        if self.path.suffix.lower() not in {".parquet", ".pq"}:
+            yield _asked("How well will documents be classified?", "estimate", self.path, [])
+            held = ["--holdout", "0.3", "--seed", "1"]
+            yield _asked("And on documents held out?", "estimate", self.path, held)
+        if self.values:
+            options = self._table_options()
+            if not isinstance(options, str):
+                options = [*options, "--model", "svm", *self._positive()]
+                yield _asked("One label per document?", "estimate", self.path, options)
+
+
+def _asked(question: str, command: str, path: Path, options: Sequence[str]) -> Answer:
+    return Answer(question=question, command=shlex.join(["truerisk", command, str(path), *options]))
+
+
+def _together(looked: Sequence[_Look]) -> Iterator[Answer]:
+    """Give what several files of predictions can be asked together."""
+    models = [one for one in looked if one.kind == "predictions" and not isinstance(one.tried, str)]
+    if len(models) < 2:
+        return
+    question = "Is the last of them better than the first?"
+    options = models[0].tried[1]
+    rows = {one.rows for one in models}
+    ids = {one.roles.id for one in models if one.roles is not None}
+    if any(one.tried[1] != options for one in models):
+        yield Answer(question=question, missing="files with the same columns")
+    elif ids == {None} and len(rows) > 1:
+        yield Answer(question=question, missing="a column of ids, or as many rows in each file")
+    else:
+        paths = [str(one.path) for one in models]
+        command = shlex.join(["truerisk", "compare", *paths, *options])
+        yield Answer(question=question, command=command)
+
+
+# What is odd: one function per rule
+
+
+def _one_class(look: _Look) -> Iterator[tuple[str, str]]:
+    truth = _truth(look)
+    if truth is not None and len(look.words(truth)) == 1:
+        label = next(iter(look.words(truth)))
+        yield f"all true labels are {shown(label)}: one class shows no measure of two.", "one_class"
+
+
+def _spellings(look: _Look) -> Iterator[tuple[str, str]]:
+    pred = None if look.kind != "predictions" or look.roles is None else look.roles.pred
+    names = [name for name in (_truth(look), pred) if name is not None]
+    words = {word for name in names for word in look.words(name)}
+    alike: dict[str, list[str]] = {}
+    for word in in_order(words):
+        alike.setdefault(word.strip().casefold().removesuffix(".0"), []).append(word)
+    for some in [some for some in alike.values() if len(some) > 1][:MAX_LISTED]:
+        named = ", ".join(map(shown, some))
+        yield (
+            f"{named} may be one label: --strip, --numeric-labels or --map make it one.",
+            "spellings",
+        )
+
+
+def _duplicates(look: _Look) -> Iterator[tuple[str, str]]:
+    if not look.values or look.rows < 2:
+        return
+    lists = [column.tolist() for column in look.values.values()]
+    rows = Counter(hash(tuple(map(str, row))) for row in zip(*lists, strict=True))
+    extra = look.rows - len(rows)
+    informative = any(
+        kind in {"ids", "numbers", "probabilities", "texts"} for kind in look.kinds.values()
+    )
+    if extra and informative:
+        copies = "row is a copy of another" if extra == 1 else "rows are copies of others"
+        yield f"{extra:,} {copies} in every column.", "duplicates"
+    for name in look.values:
+        if name.strip().lower() in USUAL_NAMES["id"] and len(look.words(name)) < look.rows:
+            repeated = look.rows - len(look.words(name))
+            remedy = f"--group {name} if they belong together, --id '' to leave it aside"
+            yield f"{repeated:,} rows repeat a value of {name}: {remedy}.", "ids_repeat"
+
+
+def _gaps(look: _Look) -> Iterator[tuple[str, str]]:
+    gaps = {name: int(flags.sum()) for name, flags in look.missing.items() if flags.any()}
+    if gaps:
+        named = ", ".join(f"{name} {count:,}" for name, count in list(gaps.items())[:MAX_LISTED])
+        more = f" and {len(gaps) - MAX_LISTED} columns more" if len(gaps) > MAX_LISTED else ""
+        yield f"values are missing: {named}{more}.", "gaps"
+
+
+def _sorted_rows(look: _Look) -> Iterator[tuple[str, str]]:
+    truth = _truth(look)
+    if truth is None or look.rows < MIN_SORTED:
+        return
+    column = np.array([_as_text(value) for value in look.values[truth].tolist()])
+    changes = int((column[1:] != column[:-1]).sum())
+    if 1 <= changes == len(look.words(truth)) - 1:
+        remedy = "shuffle them before you cut the file"
+        yield f"the rows are sorted by {truth}: {remedy}.", "sorted_rows"
+
+
+def _scores_that_do_not_fit(look: _Look) -> Iterator[tuple[str, str]]:
+    if look.kind != "predictions" or look.roles is None or isinstance(look.tried, str):
+        return
+    evaluation, _ = look.tried
+    area = evaluation.get("roc_auc")
+    if area is not None and area.interval is not None and area.interval.high < 0.5:
+        why = "are they of the other label?"
+        yield f"the scores rank the wrong way round (AUC {area.value:.3f}): {why}", "reversed"
+    if len(look.roles.score_columns) > 1 and not look.sums_to_one():
+        yield "the score columns do not add up to 1: they are no probabilities.", "no_probabilities"
+    if look.roles.pred and isinstance(look.roles.score, str) and evaluation.pos_label is not None:
+        yield from _threshold_differs(look, evaluation.pos_label)
+
+
+def _threshold_differs(look: _Look, positive: str) -> Iterator[tuple[str, str]]:
+    """Say where no threshold of the scores makes the predictions."""
+    roles = look.roles
+    if roles is None or roles.pred is None or not isinstance(roles.score, str):
+        return
+    used = ~(look.missing[roles.score] | look.missing[roles.pred])
+    score = np.array([float(value) for value in look.values[roles.score][used].tolist()])
+    called = np.array(
+        [_as_text(value) == positive for value in look.values[roles.pred][used].tolist()]
+    )
+    if called.any() and not called.all() and rank(score, called).auc < 1:
+        wrong = "no threshold of the scores makes the predicted labels: they are of two models, or "
+        yield f"{wrong}the scores are those of the predicted class.", "scores_do_not_fit"
+
+
+def _useless_columns(look: _Look) -> Iterator[tuple[str, str]]:
+    if look.kind == "predictions":
+        return
+    names = [name for name, kind in look.kinds.items() if kind in {"constant", "empty"}]
+    if names:
+        listed = ", ".join(names[:MAX_LISTED])
+        yield f"{listed}: one value or none, which says nothing of the label.", "useless_columns"
+
+
+def _leaks(look: _Look) -> Iterator[tuple[str, str]]:
+    """Name features that tell the target one to one."""
+    target = look.target
+    if look.kind != "table" or target is None:
+        return
+    truth = [_as_text(value) for value in look.values[target].tolist()]
+    for name, kind in look.kinds.items():
+        if name == target or kind != "labels":
+            continue
+        told: dict[str, str] = {}
+        values = [_as_text(value) for value in look.values[name].tolist()]
+        if all(
+            told.setdefault(value, label) == label
+            for value, label in zip(values, truth, strict=True)
+        ):
+            yield (
+                f"{name} tells {target} without error: would it be there for a new example?",
+                "leak",
+            )
+
+
+ODD: tuple[Callable[[_Look], Iterator[tuple[str, str]]], ...] = (
+    _one_class,
+    _spellings,
+    _scores_that_do_not_fit,
+    _duplicates,
+    _gaps,
+    _sorted_rows,
+    _useless_columns,
+    _leaks,
+)
+
+
+def _truth(look: _Look) -> str | None:
+    if look.kind == "predictions" and look.roles is not None:
+        return look.roles.truth
+    return look.target if look.kind == "table" else None
+
+
+def _missing(column: NDArray[Any]) -> Flags:
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    if column.dtype.kind != "O":
+        return np.zeros(len(column), bool)
+    gaps = [
+        value is None or value == "" or (isinstance(value, float) and value != value)  # noqa: PLR0124
+        for value in column.tolist()
+    ]
+    return np.array(gaps, dtype=bool)
+
+
+def _as_text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _read(
+    reader: Reader, names: tuple[str, ...], most: int = MAX_ROWS
+) -> tuple[dict[str, NDArray[Any]], int, bool]:
+    """Read the first rows: the columns, how many rows, and whether that is all of them."""
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+    rows = 0
+    whole = True
+    for read in reader.rows(Selection(texts=names)):
+        if rows >= most:
+            whole = False
+            break
+        rows += read.count
+        for name in names:
+            parts[name].append(as_values(read.columns[name]))
+    return {name: np.concatenate(some) for name, some in parts.items() if some}, rows, whole
+
+
+def _is_readable(reader: Reader, name: str) -> bool:
+    try:
+        _read(reader, (name,))
+    except InputError:
+        return False
+    return True
+
+
+def _is_called_prediction(name: str) -> bool:
+    return any(word in name.lower() for word in PREDICTION_WORDS)
+
+
+def _is_svmlight(path: Path, facts: FileFacts, options: ReadingOptions) -> bool:
+    if ending(path) in SVMLIGHT_ENDINGS:
+        return True
+    head = next(TextBytes(path, facts.compression, options).pieces(2**16), b"")
+    return is_svmlight(head.decode(errors="replace"))
