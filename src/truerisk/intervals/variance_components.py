@@ -291,7 +291,6 @@ def refit_interval(
         Confidence level.
     groups
         n values: the group of each example.  Groups are independent, their examples need not be.
-        Not measured.
 
     Examples
     --------
